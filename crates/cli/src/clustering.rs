@@ -199,10 +199,12 @@ impl Beginning {
     ///
     /// # Errors
     /// Those of the method.
-    pub fn run<O>(self, input: Input<'_>, execution: &Execution, observer: &mut O) -> Result<Clustering, Error>
-    where
-        O: Observer<vector::Checkpoint> + Observer<kmeans::Checkpoint>,
-    {
+    pub fn run(
+        self,
+        input: Input<'_>,
+        execution: &Execution,
+        observer: &mut dyn Observer,
+    ) -> Result<Clustering, Error> {
         match self {
             Beginning::Anneal(parameters) => {
                 vector::cluster(input, &parameters, execution, observer).map(Clustering::from)

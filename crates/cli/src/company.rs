@@ -263,7 +263,7 @@ impl Follower {
     }
 }
 
-impl<C> anneal::Observer<C> for Follower {
+impl anneal::Observer for Follower {
     fn interrupt(&self) -> Option<anneal::Interrupt> {
         Some(self.interrupt.clone())
     }
@@ -272,18 +272,6 @@ impl<C> anneal::Observer<C> for Follower {
         self.trace.as_ref()
     }
 }
-
-macro_rules! follows {
-    ($($method:ident)*) => {$(
-        impl lehr_mining::$method::Observer for Follower {
-            fn interrupt(&self) -> Option<anneal::Interrupt> {
-                Some(self.interrupt.clone())
-            }
-        }
-    )*};
-}
-
-follows!(mixture gtm smacof);
 
 fn encode<S: Serialize>(head: &Head<S>, points: &Points) -> Result<Vec<u8>, Failure> {
     let numbers = points.values().iter().chain(points.weights().unwrap_or_default());

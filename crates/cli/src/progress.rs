@@ -1,26 +1,18 @@
 //! What a person sees while a run goes on, and what is saved of it.
 //!
-//! [`Watch`] is the run's observer. Once a step it moves the bar (on a terminal) or prints a line (in a pipe, seldom enough
-//! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk if it is time.
+//! [`Watch`] is the observer of every run. Once a step it moves the bar (on a terminal) or prints a line (in a pipe, seldom enough
+//! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk if it is time. What it says
+//! follows from the figures that the method reports: [`TABLE`] has the words for each.
 
-pub mod gtm;
-mod kmeans;
-pub mod matrix;
-mod minibatch;
-pub mod mixture;
-pub mod pairs;
-pub mod placing;
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lehr_mining::anneal::{self, Checkpoint, Control, Observer, Progress, Stage};
+use lehr_mining::anneal::{self, AnyCheckpoint, Control, Observer, Progress};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
-use crate::clustering::NATS;
 use crate::interrupt::Interrupt;
-use crate::numbers::{counted, duration, quantity, significant};
+use crate::numbers::{batches, counted, duration, grouped, quantity, significant};
 use crate::output;
 
 /// Seconds between checkpoints; the first comes sooner, so that a run worth keeping is kept early.
@@ -36,24 +28,42 @@ const FRACTION_MIN: f64 = 0.02;
 /// How far the bar is divided.
 const BAR_PARTS: u64 = 1000;
 
+/// The words for each figure, in the order of a line; what is not here is not shown.
+const TABLE: [(&str, fn(f64, &Telling<'_>) -> String); 12] = [
+    ("done", done),
+    ("batches", |number, _| batches(number as u64)),
+    ("iteration", |number, _| format!("iteration {}", grouped(number as u64))),
+    ("stress", |stress, _| format!("stress {}", significant(stress, 4))),
+    ("temperature", temperature),
+    ("components", |number, _| counted(number as u64, "component")),
+    ("clusters", |number, _| counted(number as u64, "cluster")),
+    ("starts", |number, _| format!("{} done", counted(number as u64, "start"))),
+    ("free_energy", free_energy),
+    ("log_likelihood", log_likelihood),
+    ("objective", log_likelihood),
+    ("mean_cost", mean_cost),
+];
+
 /// The observer of one run.
-pub struct Watch<'a> {
+pub struct Watch {
     display: Display,
-    interrupt: &'a mut Interrupt,
-    checkpoint: PathBuf,
-    run: Stopwatch,
-    since_checkpoint: Stopwatch,
-    stopping: bool,
-    saved: Saved,
+    interrupt: anneal::Interrupt,
+    /// Where the checkpoint goes, if it is kept.
+    checkpoint: Option<PathBuf>,
     units: Units,
     trace: Option<Trace>,
+    run: Stopwatch,
+    since_checkpoint: Stopwatch,
+    /// The first news that said a share.
+    first: Option<First>,
+    saved: Saved,
 }
 
 /// The units of what is shown.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Units {
-    /// Of distances; may be empty.
-    pub length: &'static str,
+    /// Of distances, which may be empty; `None` where the temperature is none of a squared distance.
+    pub length: Option<&'static str>,
     /// Of temperatures and free energy; may be empty.
     pub temperature: &'static str,
 }
@@ -75,15 +85,27 @@ enum Display {
     Silent,
 }
 
-impl<'a> Watch<'a> {
-    /// A watch over a run whose checkpoint goes to `checkpoint` and whose ranks note in `trace`; shows nothing if `quiet`.
-    pub fn new(
-        interrupt: &'a mut Interrupt,
-        checkpoint: PathBuf,
-        units: Units,
-        quiet: bool,
-        trace: Option<Trace>,
-    ) -> Self {
+/// How far a run was when it first said so: what an earlier run had done took this one no time.
+#[derive(Clone, Copy)]
+struct First {
+    seconds: f64,
+    fraction: f64,
+    done: f64,
+}
+
+/// News on their way into words.
+struct Telling<'a> {
+    progress: &'a Progress,
+    units: Units,
+    /// What is done a second, once that is known.
+    speed: Option<f64>,
+    /// Whether there is a log's room, or only the 60 columns that a narrow terminal has beside the bar.
+    is_brief: bool,
+}
+
+impl Watch {
+    /// A watch over a run whose checkpoint goes to `checkpoint`, if it is kept; shows nothing if `quiet`.
+    pub fn new(interrupt: &Interrupt, checkpoint: Option<PathBuf>, units: Units, quiet: bool) -> Self {
         let display = if quiet {
             Display::Silent
         } else if output::is_watched() {
@@ -93,15 +115,20 @@ impl<'a> Watch<'a> {
         };
         Watch {
             display,
-            interrupt,
+            interrupt: interrupt.within_steps(),
             checkpoint,
+            units,
+            trace: None,
             run: Stopwatch::start(),
             since_checkpoint: Stopwatch::start(),
-            stopping: false,
+            first: None,
             saved: Saved::Nothing,
-            units,
-            trace,
         }
+    }
+
+    /// The same over a run whose ranks note what they do in `trace`.
+    pub fn noting(self, trace: Option<Trace>) -> Self {
+        Watch { trace, ..self }
     }
 
     /// Takes the bar away and tells what became of the checkpoint.
@@ -112,124 +139,114 @@ impl<'a> Watch<'a> {
         self.saved
     }
 
-    /// Whether a temperature is that of a squared length.
-    fn has_length(&self) -> bool {
-        self.units.temperature != NATS
-    }
-
-    fn line(&self, progress: &Progress<'_>) -> String {
-        let step = progress.step;
-        let mut parts = vec![progress.stage.to_string()];
-        if matches!(progress.stage, Stage::Refining | Stage::Labelling) {
-            // The last temperature is behind: what it was is no news.
-            parts.push(counted(step.clusters as u64, "cluster"));
-            return parts.join(", ");
-        }
-        if step.temperature > 0.0 {
-            let temperature = quantity(step.temperature, self.units.temperature);
-            let length = self.has_length().then(|| quantity((step.temperature / 2.0).sqrt(), self.units.length));
-            let length = length.map_or_else(String::new, |length| format!(" (length {length})"));
-            parts.push(format!("temperature {temperature}{length}"));
-        }
-        parts.push(counted(step.clusters as u64, "cluster"));
-        parts.push(format!("free energy {}", quantity(step.free_energy, self.units.temperature)));
-        parts.join(", ")
-    }
-
-    /// The same in the 60 columns that a narrow terminal has beside the bar.
-    fn brief(&self, progress: &Progress<'_>) -> String {
-        let step = progress.step;
-        let clusters = counted(step.clusters as u64, "cluster");
-        if matches!(progress.stage, Stage::Refining | Stage::Labelling) || step.temperature <= 0.0 {
-            return format!("{clusters}, {}", progress.stage);
-        }
-        let short = |value: f64, unit: &str| {
-            let value = significant(value, 3);
-            if unit.is_empty() { value } else { format!("{value} {unit}") }
-        };
-        let length = self.has_length().then(|| short((step.temperature / 2.0).sqrt(), self.units.length));
-        let length = length.map_or_else(String::new, |length| format!(" ({length})"));
-        let temperature = short(step.temperature, self.units.temperature);
-        let free_energy = short(step.free_energy, self.units.temperature);
-        format!("{clusters}, T {temperature}{length}, F {free_energy}")
-    }
-
-    /// Shows how far the run is, if that is known, `brief` beside a bar or `line` in a log, and says whether it is to go on.
-    fn show(&mut self, fraction: impl Into<Option<f64>>, brief: &str, line: &str) -> Control {
-        let known = fraction.into();
-        let fraction = known.unwrap_or(0.0).clamp(0.0, 1.0);
+    /// Shows how far the run is, beside a bar or in a log.
+    fn show(&mut self, progress: &Progress) {
+        let now = self.run.seconds();
+        let fraction = progress.fraction.unwrap_or(0.0).clamp(0.0, 1.0);
+        let done = progress.figure("done").unwrap_or(0.0);
+        let news = First { seconds: now, fraction, done };
+        let first = if progress.fraction.is_some() { *self.first.get_or_insert(news) } else { news };
+        let seconds = now - first.seconds;
+        let speed = Some((done - first.done) / seconds).filter(|speed| speed.is_finite() && *speed > 0.0);
+        let left = seconds * (1.0 - fraction) / (fraction - first.fraction);
+        let is_known = (FRACTION_MIN..1.0).contains(&fraction) && left.is_finite();
+        let left = if is_known { format!(", {} left", duration(left.max(1.0).round())) } else { String::new() };
+        let telling = |is_brief| Telling { progress, units: self.units, speed, is_brief };
         match &self.display {
             Display::Bar(bar) => {
                 // The estimate may fall when a split brings new work; a bar that goes backwards only worries people.
                 bar.set_position(bar.position().max((fraction * BAR_PARTS as f64) as u64));
-                let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
-                bar.set_message(format!("{brief}{left}"));
+                bar.set_message(format!("{}{left}", telling(true).text()));
             }
-            Display::Lines { last } => {
-                let now = self.run.seconds();
-                if last.is_none_or(|last| now - last >= LINE_SECONDS.max(now / 20.0)) {
-                    let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
-                    let share = known.map_or(String::new(), |_| format!("{:3.0} %, ", 100.0 * fraction));
-                    output::progress(&format!("{share}{line}{left}"));
-                    self.display = Display::Lines { last: Some(now) };
-                }
+            Display::Lines { last } if last.is_none_or(|last| now - last >= LINE_SECONDS.max(now / 20.0)) => {
+                let share = progress.fraction.map_or(String::new(), |_| format!("{:3.0} %, ", 100.0 * fraction));
+                output::progress(&format!("{share}{}{left}", telling(false).text()));
+                self.display = Display::Lines { last: Some(now) };
             }
-            Display::Silent => {}
+            Display::Lines { .. } | Display::Silent => {}
         }
-        self.control()
     }
 
-    /// Whether the run is to go on.
-    fn control(&mut self) -> Control {
-        self.stopping |= self.interrupt.is_requested();
-        if self.stopping { Control::Stop } else { Control::Continue }
-    }
-
-    /// Writes the checkpoint if it is time.
-    fn save(&mut self, write: impl FnOnce(&Path) -> Result<(), lehr_mining::Error>) {
-        // Looked at here too: a stop may have been asked for in another stage than the one that reports progress.
-        self.stopping |= self.interrupt.is_requested();
+    /// Writes the checkpoint if it is time, or if there is no other after it.
+    fn save(&mut self, checkpoint: &dyn AnyCheckpoint, is_last: bool) {
+        let Some(path) = &self.checkpoint else { return };
         let due = if self.saved == Saved::Nothing { CHECKPOINT_SECONDS_FIRST } else { CHECKPOINT_SECONDS };
-        if !self.stopping && self.since_checkpoint.seconds() < due {
+        // Looked at here too: a stop may have been asked for since progress was told.
+        if !is_last && !self.interrupt.is_asked() && self.since_checkpoint.seconds() < due {
             return;
         }
-        self.saved = match write(self.checkpoint.as_path()) {
+        self.saved = match checkpoint.write(path) {
             Ok(()) => Saved::Checkpoint,
             Err(error) => Saved::Failed(error.to_string()),
         };
         self.since_checkpoint = Stopwatch::start();
     }
-
-    fn left(&self, fraction: f64) -> Option<String> {
-        (FRACTION_MIN..1.0).contains(&fraction).then(|| {
-            let seconds = self.run.seconds() * (1.0 - fraction) / fraction;
-            if seconds < 1.0 { "1 s left".to_owned() } else { format!("{} left", duration(seconds.round())) }
-        })
-    }
 }
 
-impl Observer for Watch<'_> {
-    fn progress(&mut self, progress: &Progress<'_>) -> Control {
-        let (brief, line) = (self.brief(progress), self.line(progress));
-        self.show(progress.fraction, &brief, &line)
+impl Observer for Watch {
+    fn progress(&mut self, progress: &Progress) -> Control {
+        // Of a stream whose first rows have only been read there is nothing to tell yet.
+        if !progress.figures.is_empty() {
+            self.show(progress);
+        }
+        if self.interrupt.is_asked() { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.save(|path| checkpoint.write(path));
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.save(checkpoint, false);
     }
 
     fn interrupt(&self) -> Option<anneal::Interrupt> {
-        Some(self.interrupt.within_steps())
+        Some(self.interrupt.clone())
     }
 
-    fn interrupted(&mut self, checkpoint: &Checkpoint) {
-        self.stopping = true;
-        self.save(|path| checkpoint.write(path));
+    fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.save(checkpoint, true);
     }
 
     fn trace(&self) -> Option<&Trace> {
         self.trace.as_ref()
     }
+}
+
+impl Telling<'_> {
+    fn text(&self) -> String {
+        let mut parts = Vec::new();
+        // The figures beside these say as much; a temperature says that of annealing, where there is little room.
+        let is_plain = matches!(&*self.progress.stage, "comparing" | "iterating" | "placing")
+            || self.is_brief && &*self.progress.stage == "annealing" && self.progress.figure("temperature").is_some();
+        if !is_plain {
+            parts.push(self.progress.stage.to_string());
+        }
+        parts.extend(TABLE.iter().filter_map(|(name, text)| Some(text(self.progress.figure(name)?, self))));
+        parts.join(", ")
+    }
+}
+
+fn done(done: f64, telling: &Telling<'_>) -> String {
+    let of = ["pairs", "items"].into_iter().find_map(|what| Some((telling.progress.figure(what)?, what)));
+    let of = of.map_or(String::new(), |(all, what)| format!(" of {} {what}", grouped(all as u64)));
+    let speed = telling.speed.map_or(String::new(), |speed| format!(", {} a second", significant(speed, 3)));
+    format!("{}{of}{speed}", grouped(done as u64))
+}
+
+fn temperature(temperature: f64, telling: &Telling<'_>) -> String {
+    let (name, length) = if telling.is_brief { ("T", "") } else { ("temperature", "length ") };
+    let of = telling.units.length.map(|unit| format!(" ({length}{})", quantity((temperature / 2.0).sqrt(), unit)));
+    format!("{name} {}{}", quantity(temperature, telling.units.temperature), of.unwrap_or_default())
+}
+
+fn free_energy(free_energy: f64, telling: &Telling<'_>) -> String {
+    let name = if telling.is_brief { "F" } else { "free energy" };
+    format!("{name} {}", quantity(free_energy, telling.units.temperature))
+}
+
+fn log_likelihood(log_likelihood: f64, _: &Telling<'_>) -> String {
+    format!("log-likelihood {} a row", significant(log_likelihood, 6))
+}
+
+fn mean_cost(cost: f64, telling: &Telling<'_>) -> String {
+    format!("root mean square distance {}", quantity(cost.sqrt(), telling.units.length.unwrap_or("")))
 }
 
 fn bar() -> ProgressBar {
@@ -238,4 +255,50 @@ fn bar() -> ProgressBar {
         bar.set_style(style.progress_chars("━╸ "));
     }
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_become_a_line_whichever_method_reports_them() {
+        let text = |stage: &'static str, figures: &[(&'static str, f64)], length, is_brief| {
+            let progress = Progress { stage: stage.into(), fraction: Some(0.5), figures: figures.to_vec() };
+            let units = Units { length, temperature: if length.is_some() { "km²" } else { "" } };
+            Telling { progress: &progress, units, speed: Some(2500.0), is_brief }.text()
+        };
+        let annealed = [("clusters", 5.0), ("sweeps", 90.0), ("temperature", 8.0), ("free_energy", -1.5)];
+        assert_eq!(
+            text("annealing", &annealed, Some("km"), false),
+            "annealing, temperature 8 km² (length 2 km), 5 clusters, free energy -1.500 km²"
+        );
+        assert_eq!(text("annealing", &annealed, Some("km"), true), "T 8 km² (2 km), 5 clusters, F -1.500 km²");
+        assert_eq!(
+            text("annealing", &annealed, None, false),
+            "annealing, temperature 8, 5 clusters, free energy -1.500"
+        );
+        assert_eq!(text("refining", &annealed[..2], Some("km"), true), "refining, 5 clusters");
+        let started = [("clusters", 1.0), ("sweeps", 9.0), ("starts", 2.0), ("mean_cost", 4.0)];
+        assert_eq!(
+            text("refining", &started, Some("km"), false),
+            "refining, 1 cluster, 2 starts done, root mean square distance 2 km"
+        );
+        let batches = [("batches", 3.0), ("clusters", 5.0), ("sweeps", 3.0), ("mean_cost", 4.0)];
+        assert_eq!(
+            text("streaming", &batches, Some("km"), false),
+            "streaming, 3 batches, 5 clusters, root mean square distance 2 km"
+        );
+        let fitted = [("components", 3.0), ("sweeps", 9.0), ("log_likelihood", -2.5)];
+        assert_eq!(text("fitting", &fitted, Some("km"), false), "fitting, 3 components, log-likelihood -2.50000 a row");
+        assert_eq!(
+            text("fitting from the plane", &[("sweeps", 9.0), ("temperature", 1.0), ("objective", -2.5)], None, false),
+            "fitting from the plane, temperature 1, log-likelihood -2.50000 a row"
+        );
+        let placed = [("start", 0.0), ("iteration", 1200.0), ("stress", 0.125)];
+        assert_eq!(text("iterating", &placed, None, false), "iteration 1,200, stress 0.1250");
+        let compared = [("done", 3000.0), ("pairs", 45000.0)];
+        assert_eq!(text("comparing", &compared, None, false), "3,000 of 45,000 pairs, 2,500 a second");
+        assert_eq!(text("placing", &[("done", 3.0), ("items", 9.0)], None, true), "3 of 9 items, 2,500 a second");
+    }
 }

@@ -157,7 +157,7 @@ fn datasets(call: &Call) -> Result<Reference<Datasets>, Fault> {
 struct Wanted(Option<Context>);
 
 impl Observer for Wanted {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+    fn progress(&mut self, _: &Progress) -> Control {
         if self.0.as_ref().is_some_and(Context::is_cancelled) { Control::Stop } else { Control::Continue }
     }
 

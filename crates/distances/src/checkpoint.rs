@@ -40,17 +40,15 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// ```
 /// use lehr_data::Incomplete;
 /// use lehr_distances::checkpoint::{Kept, Log};
-/// use lehr_distances::{Control, Error, Finished, Observer, Progress, Silent, all_pairs, rows::{Compared, Measure}};
+/// use lehr_distances::{Control, Error, Observer, Progress, Silent, all_pairs, all_pairs_keeping, rows::{Compared, Measure}};
 ///
-/// /// Keeps every step, and stops after the third.
-/// struct Keeper(Log);
+/// /// Stops after so many steps.
+/// struct After(usize);
 ///
-/// impl Observer for Keeper {
-///     fn progress(&mut self, _: Progress) -> Control {
-///         if self.0.steps() == 2 { Control::Stop } else { Control::Continue }
-///     }
-///     fn finished(&mut self, finished: &Finished<'_>) {
-///         self.0.append(finished).unwrap();
+/// impl Observer for After {
+///     fn progress(&mut self, _: &Progress) -> Control {
+///         self.0 -= 1;
+///         if self.0 == 0 { Control::Stop } else { Control::Continue }
 ///     }
 /// }
 ///
@@ -59,8 +57,10 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// let rows = Incomplete::new((0..300).map(f64::from).collect(), 1)?;
 /// let metric = Compared::new(&rows, Measure::Euclidean);
 /// let execution = lehr_ranks::Execution::default();
-/// let mut keeper = Keeper(Log::create::<f32>(&path, &metric)?);
-/// assert!(matches!(all_pairs::<f32>(&metric, &execution, None, &mut keeper), Err(Error::Stopped)));
+/// let mut log = Log::create::<f32>(&path, &metric)?;
+/// let mut keep = |finished: &_| log.append(finished).unwrap();
+/// let stopped = all_pairs_keeping::<f32>(&metric, &execution, None, &mut After(3), &mut keep);
+/// assert!(matches!(stopped, Err(Error::Stopped)) && log.steps() == 3);
 ///
 /// let mut kept = Kept::open::<f32>(&path, &metric)?;
 /// let half = all_pairs::<f32>(&metric, &execution, Some(&mut kept), &mut Silent)?;

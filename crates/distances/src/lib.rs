@@ -47,8 +47,9 @@ use lehr_data::sequences::Alphabet;
 
 pub use error::Error;
 pub use half::{Half, Precision};
+pub use lehr_ranks::observe::{Control, Observer, Progress, Silent};
 pub use metric::Metric;
-pub use pairs::{Control, Finished, Observer, Progress, Silent, all_pairs};
+pub use pairs::{Finished, all_pairs, all_pairs_keeping};
 pub use schedule::Schedule;
 
 /// Refuses proteins where `is_needed`.

@@ -3,6 +3,7 @@
 //! Every step is one round of an engine: each leaf computes its tile of that step ([`Schedule`]) and keeps it. Nothing is combined, so values cannot depend on
 //! who computed them; a stop between two rounds loses nothing, and a run that goes on from the steps another finished ends with the same bits.
 
+use lehr_ranks::observe::{Control, Observer, Progress};
 use lehr_ranks::{Execution, LeafCells, Program, Round, Rounds, drive};
 
 use crate::Error;
@@ -10,24 +11,6 @@ use crate::checkpoint::Kept;
 use crate::half::{Half, Precision};
 use crate::metric::Metric;
 use crate::schedule::Schedule;
-
-/// What an observer wants next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Go on.
-    Continue,
-    /// Stop: the run ends with [`Error::Stopped`].
-    Stop,
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Pairs finished.
-    pub done: u64,
-    /// Pairs in all.
-    pub pairs: u64,
-}
 
 /// The steps that are finished, for who wants to keep them.
 pub struct Finished<'a> {
@@ -43,50 +26,11 @@ impl std::fmt::Debug for Finished<'_> {
     }
 }
 
-/// Who watches a run. Called between steps, on the lead only.
-///
-/// # Example
-/// ```
-/// use lehr_data::Incomplete;
-/// use lehr_distances::{Control, Error, Observer, Progress, all_pairs, rows::{Compared, Measure}};
-///
-/// /// Stops once half of all pairs are finished.
-/// struct Half;
-///
-/// impl Observer for Half {
-///     fn progress(&mut self, progress: Progress) -> Control {
-///         if 2 * progress.done >= progress.pairs { Control::Stop } else { Control::Continue }
-///     }
-/// }
-///
-/// let rows = Incomplete::new((0..300).map(f64::from).collect(), 1)?;
-/// let metric = Compared::new(&rows, Measure::Euclidean);
-/// let stopped = all_pairs::<f32>(&metric, &lehr_ranks::Execution::default(), None, &mut Half);
-/// assert!(matches!(stopped, Err(Error::Stopped)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub trait Observer: Send {
-    /// Told after each step; says whether to go on.
-    fn progress(&mut self, progress: Progress) -> Control;
-
-    /// Offered what is finished after each step; [`crate::checkpoint::Log::append`] keeps what it has not yet.
-    fn finished(&mut self, finished: &Finished<'_>) {
-        let _ = finished;
-    }
-}
-
-/// Watches nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
-
-impl Observer for Silent {
-    fn progress(&mut self, _: Progress) -> Control {
-        Control::Continue
-    }
-}
-
 /// The dissimilarities of all pairs, computed under any engine and on any number of ranks to the same bits; from the beginning, or from the steps that an
 /// interrupted run kept.
+///
+/// After each step it tells the observer its stage, `comparing`, and as [figures](Progress::figures) how many pairs are `done`, and of how many `pairs`. It looks for no
+/// interrupt within a step, and offers no checkpoint; [`all_pairs_keeping`] offers what is finished.
 ///
 /// Memory: [`Half::bytes`] in each process. Where the processes are several, each is given the same metric and the same steps that were kept.
 ///
@@ -103,11 +47,49 @@ impl Observer for Silent {
 /// assert_eq!((half.items(), half.get(2, 0)), (3, 1.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// An observer that stops once half of all pairs are finished:
+/// ```
+/// use lehr_data::Incomplete;
+/// use lehr_distances::{Control, Error, Observer, Progress, all_pairs, rows::{Compared, Measure}};
+///
+/// struct Half;
+///
+/// impl Observer for Half {
+///     fn progress(&mut self, progress: &Progress) -> Control {
+///         if progress.fraction >= Some(0.5) { Control::Stop } else { Control::Continue }
+///     }
+/// }
+///
+/// let rows = Incomplete::new((0..300).map(f64::from).collect(), 1)?;
+/// let metric = Compared::new(&rows, Measure::Euclidean);
+/// let stopped = all_pairs::<f32>(&metric, &lehr_ranks::Execution::default(), None, &mut Half);
+/// assert!(matches!(stopped, Err(Error::Stopped)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn all_pairs<T: Precision>(
     metric: &dyn Metric,
     execution: &Execution,
     kept: Option<&mut Kept>,
     observer: &mut dyn Observer,
+) -> Result<Half<T>, Error> {
+    all_pairs_keeping(metric, execution, kept, observer, &mut |_| {})
+}
+
+/// The same, with `keep` offered what is finished after each step but the last, on the lead only: [`Log::append`](crate::checkpoint::Log::append) keeps what it has not yet. The
+/// observer hears of a step first; if it stops the run there, `keep` is offered that step all the same.
+///
+/// # Errors
+/// As for [`all_pairs`].
+///
+/// # Example
+/// See [`Log`](crate::checkpoint::Log).
+pub fn all_pairs_keeping<T: Precision>(
+    metric: &dyn Metric,
+    execution: &Execution,
+    kept: Option<&mut Kept>,
+    observer: &mut dyn Observer,
+    keep: &mut (dyn FnMut(&Finished<'_>) + Send),
 ) -> Result<Half<T>, Error> {
     let items = metric.items();
     Half::<T>::fits(items, isize::MAX as u64)?;
@@ -126,14 +108,14 @@ pub fn all_pairs<T: Precision>(
             first += 1;
         }
     }
-    let mut observer = Some(observer);
+    let mut told = Some(Told { observer, keep });
     let mut tiles = tiles.into_iter();
     let run = Run {
         metric,
         schedule,
         first,
         cells: LeafCells::new(schedule.leaves(), |_| tiles.next().expect("one a leaf")),
-        observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
+        told: LeafCells::new(1, |_| told.take().expect("one cell")),
     };
     drive(execution, items, &run)?;
     Ok(Half::new(items, run.cells))
@@ -147,11 +129,17 @@ struct Run<'m, 'o, T> {
     /// By leaf: its tiles, by step.
     cells: LeafCells<Vec<Vec<T>>>,
     /// One cell; only the lead reaches for it.
-    observer: LeafCells<&'o mut dyn Observer>,
+    told: LeafCells<Told<'o>>,
+}
+
+/// Who is told of a step.
+struct Told<'o> {
+    observer: &'o mut dyn Observer,
+    keep: &'o mut (dyn FnMut(&Finished<'_>) + Send),
 }
 
 impl<T: Precision> Run<'_, '_, T> {
-    /// Tells the observer; true if it wants to stop. On the lead only.
+    /// Tells of a step; true if the observer wants to stop. On the lead only.
     fn observe(&self, steps: usize, done: u64) -> bool {
         let items = self.metric.items() as u64;
         let write = |step: usize, bytes: &mut Vec<u8>| {
@@ -159,10 +147,16 @@ impl<T: Precision> Run<'_, '_, T> {
                 self.cells.with(leaf, |tiles| tiles[step].iter().for_each(|value| value.write(bytes)));
             }
         };
-        self.observer.with(0, |observer| {
-            let control = observer.progress(Progress { done, pairs: items * (items - 1) / 2 });
+        let pairs = items * (items - 1) / 2;
+        let progress = Progress {
+            stage: "comparing".into(),
+            fraction: Some(done as f64 / pairs.max(1) as f64),
+            figures: vec![("done", done as f64), ("pairs", pairs as f64)],
+        };
+        self.told.with(0, |told| {
+            let control = told.observer.progress(&progress);
             if steps < self.schedule.steps() {
-                observer.finished(&Finished { steps, write: &write });
+                (told.keep)(&Finished { steps, write: &write });
             }
             control == Control::Stop
         })

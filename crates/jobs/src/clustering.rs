@@ -11,16 +11,17 @@ use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
 use lehr_data::write::names;
 use lehr_data::{Fingerprints, Points};
-use lehr_mining::anneal::{Control, Interrupt, Observer, Progress as Annealed, Stage, Step};
+use lehr_mining::anneal::Step;
 use lehr_mining::vector::{self, Cluster, Cost, OUTLIER, Parameters, Precision};
 use lehr_mining::{Error, Execution, kmeans};
 use lehr_services::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::job::{Job, Progress};
+use crate::job::Job;
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::table::{Columns, Table};
+use crate::watch::Watch;
 
 /// Deterministic annealing of vectors, and k-means, as a [`Method`].
 ///
@@ -326,7 +327,7 @@ impl Method for Clustering {
 
 /// Anneals, or goes on with it; what the method says is for the caller to tell.
 fn anneal(job: &Job, space: &Space, options: &Options) -> Result<Result<vector::Model, Error>, Failure> {
-    let (mut watch, execution): (_, Execution) = (Watch { job }, job.execution());
+    let (mut watch, execution): (_, Execution) = (Watch(job), job.execution());
     Ok(match job.saved_checkpoint::<vector::Checkpoint>()? {
         None => vector::cluster(space.rows(), &options.parameters(), &execution, &mut watch),
         Some(checkpoint) => vector::resume(space.rows(), checkpoint, &execution, &mut watch),
@@ -335,39 +336,11 @@ fn anneal(job: &Job, space: &Space, options: &Options) -> Result<Result<vector::
 
 /// The same of k-means.
 fn kmeans(job: &Job, space: &Space, options: &Options) -> Result<Result<kmeans::Model, Error>, Failure> {
-    let (mut watch, execution): (_, Execution) = (Watch { job }, job.execution());
+    let (mut watch, execution): (_, Execution) = (Watch(job), job.execution());
     Ok(match job.saved_checkpoint::<kmeans::Checkpoint>()? {
         None => kmeans::cluster(space.rows(), &options.of_kmeans(), &execution, &mut watch),
         Some(checkpoint) => kmeans::resume(space.rows(), checkpoint, &execution, &mut watch),
     })
-}
-
-/// Reports and saves for a job.
-struct Watch<'a> {
-    job: &'a Job,
-}
-
-impl<C: Serialize> Observer<C> for Watch<'_> {
-    fn progress(&mut self, progress: &Annealed<'_>) -> Control {
-        let step = progress.step;
-        let mut report = Progress::new(progress.fraction, progress.stage.name())
-            .figure("clusters", step.clusters as f64)
-            .figure("sweeps", progress.sweeps as f64);
-        // Later the last temperature is behind: what it was is no news.
-        if matches!(progress.stage, Stage::Annealing | Stage::Hardening) {
-            report = report.figure("temperature", step.temperature).figure("free_energy", step.free_energy);
-        }
-        self.job.report(report);
-        if self.job.is_stopping() { Control::Stop } else { Control::Continue }
-    }
-
-    fn checkpoint(&mut self, checkpoint: &C) {
-        self.job.save_checkpoint(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.job.interrupt())
-    }
 }
 
 /// Rows as the data set has them.

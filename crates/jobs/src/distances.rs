@@ -17,15 +17,16 @@ use lehr_distances::columns;
 use lehr_distances::rows;
 use lehr_distances::sequence::Aligned;
 use lehr_distances::tanimoto::Tanimoto;
-use lehr_distances::{Control, Error, Finished, Half, Metric, Observer, Precision, Progress as Compared, all_pairs};
+use lehr_distances::{Error, Finished, Half, Metric, Precision, all_pairs_keeping};
 use lehr_services::Version;
 
 use crate::datasets::Limits;
-use crate::job::{Job, Progress};
+use crate::job::Job;
 use crate::matrix::COLUMN;
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::sync::{Arc, Mutex};
 use crate::table::{Builder, Columns, FINGERPRINT, Table};
+use crate::watch::Watch;
 
 pub use measure::{Alignment, Letters, Measure, Options};
 
@@ -247,16 +248,24 @@ fn matrix<T: Precision>(
     let items = metric.items();
     // More than a data set may have: said before hours are spent, and not after.
     Half::<T>::fits(items, Limits::default().dataset_bytes).map_err(failure)?;
-    let (log, mut kept) = match Log::resume::<T>(path, metric) {
+    let (mut log, mut kept) = match Log::resume::<T>(path, metric) {
         Ok(log) => (Some(log), Some(Kept::open::<T>(path, metric).map_err(failure)?)),
         Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => (None, None),
         // The end came while its head was written: nothing was kept.
         Err(Error::CheckpointDamaged { .. }) => (None, None),
         Err(error) => return Err(failure(error)),
     };
-    let begin = || Log::create::<T>(path, metric);
-    let mut watch = Watch { job, log, begin, unkept };
-    let half = all_pairs::<T>(metric, &job.execution(), kept.as_mut(), &mut watch).map_err(failure)?;
+    let mut keep = |finished: &Finished<'_>| {
+        let mut unkept = unkept.lock();
+        if unkept.is_some() {
+            return;
+        }
+        let begun = log.take().map_or_else(|| Log::create::<T>(path, metric), Ok);
+        // A run that cannot be gone on with is a run all the same.
+        *unkept = begun.and_then(|begun| log.insert(begun).append(finished)).err().map(|error| error.to_string());
+    };
+    let half = all_pairs_keeping::<T>(metric, &job.execution(), kept.as_mut(), &mut Watch(job), &mut keep);
+    let half = half.map_err(failure)?;
     drop(kept);
     if !job.is_lead() {
         return Ok(None);
@@ -276,36 +285,6 @@ fn condensed<T: Precision, V>(half: &Half<T>, kept: impl Fn(f64) -> V) -> Vec<V>
         values.extend(row[item + 1..].iter().map(|&value| kept(value)));
     }
     values
-}
-
-/// Reports and keeps for a job.
-struct Watch<'a, F> {
-    job: &'a Job,
-    log: Option<Log>,
-    begin: F,
-    /// Why the log could not be written, if it could not: what is in it is still good.
-    unkept: &'a Mutex<Option<String>>,
-}
-
-impl<F: Fn() -> Result<Log, Error> + Send> Observer for Watch<'_, F> {
-    fn progress(&mut self, Compared { done, pairs }: Compared) -> Control {
-        let fraction = done as f64 / pairs.max(1) as f64;
-        self.job.report(Progress::new(fraction, "comparing").figure("pairs", done as f64));
-        if self.job.is_stopping() { Control::Stop } else { Control::Continue }
-    }
-
-    fn finished(&mut self, finished: &Finished<'_>) {
-        let mut unkept = self.unkept.lock();
-        if unkept.is_some() {
-            return;
-        }
-        let log = match self.log.take() {
-            Some(log) => Ok(log),
-            None => (self.begin)(),
-        };
-        // A run that cannot be gone on with is a run all the same.
-        *unkept = log.and_then(|log| self.log.insert(log).append(finished)).err().map(|error| error.to_string());
-    }
 }
 
 fn failure(error: Error) -> Failure {

@@ -3,8 +3,7 @@
 //! Inputs: `matrix`, and `items` for names and weights, both as the method of distances gives them; a matrix that was uploaded will do. Tables: `positions` (id, a column a dimension, stress) as
 //! `lehr embed` writes them, `history` (a row for each iteration of the best start), `starts` (the stress of each) and `shepard` (how many pairs of a dissimilarity came to which distance).
 
-use lehr_mining::anneal::{Control, Interrupt};
-use lehr_mining::smacof::{self, Checkpoint, Input, Iteration, Map, Observer, Parameters, Shepard, Stop};
+use lehr_mining::smacof::{self, Checkpoint, Input, Iteration, Map, Parameters, Shepard, Stop};
 use lehr_services::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +12,7 @@ use crate::job::{Job, Progress};
 use crate::matrix::{ITEMS, MATRIX, Matrix};
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::table::Table;
+use crate::watch::Watch;
 
 /// Cells a side of the Shepard diagram.
 const BINS: usize = 64;
@@ -164,7 +164,7 @@ impl Method for Embedding {
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
         let matrix = Matrix::of_inputs(inputs)?;
         let input = Input { weights: matrix.weights.as_deref(), ..Input::new(&matrix.dissimilarities) };
-        let mut watch = Watch { job };
+        let mut watch = Watch(job);
         let execution = job.execution();
         let map = match job.saved_checkpoint::<Checkpoint>()? {
             None => smacof::embed(&input, &options.parameters(), &execution, &mut watch),
@@ -177,33 +177,6 @@ impl Method for Embedding {
         job.report(Progress::new(0.99, "comparing distances").figure("stress", map.stress));
         let shepard = Shepard::new(&matrix.dissimilarities, &map, BINS);
         outputs(&matrix.ids, map, &shepard)
-    }
-}
-
-/// Reports and saves for a job.
-struct Watch<'a> {
-    job: &'a Job,
-}
-
-impl Observer for Watch<'_> {
-    fn progress(&mut self, progress: &smacof::Progress) -> Control {
-        let mut report = Progress::new(progress.fraction, "iterating")
-            .figure("start", progress.start as f64)
-            .figure("iteration", progress.iteration as f64)
-            .figure("stress", progress.stress);
-        if progress.temperature > 0.0 {
-            report = report.figure("temperature", progress.temperature);
-        }
-        self.job.report(report);
-        if self.job.is_stopping() { Control::Stop } else { Control::Continue }
-    }
-
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.job.save_checkpoint(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.job.interrupt())
     }
 }
 

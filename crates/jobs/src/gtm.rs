@@ -4,17 +4,17 @@
 //! followed) and `history` (a row for each temperature of the one that was kept). In a data set that says it has gaps, values that are missing are left out of every distance.
 
 use lehr_data::write::names;
-use lehr_mining::anneal::{Control, Interrupt};
-use lehr_mining::gtm::{self, Candidate, Checkpoint, Model, Observer, Parameters, Step};
+use lehr_mining::gtm::{self, Candidate, Checkpoint, Model, Parameters, Step};
 use lehr_services::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clustering::ColumnScale;
-use crate::job::{Job, Progress};
+use crate::job::Job;
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::scaled::{POINTS, Scaled};
 use crate::table::{Columns, Table};
+use crate::watch::Watch;
 
 /// Generative topographic mapping as a [`Method`].
 ///
@@ -164,44 +164,13 @@ impl Method for Gtm {
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
         let scaled = Scaled::with_gaps(inputs, &options.columns(), options.scale)?;
-        let mut watch = Watch { job };
+        let mut watch = Watch(job);
         let execution = job.execution();
         let model = match job.saved_checkpoint::<Checkpoint>()? {
             None => gtm::fit(scaled.input(), &options.parameters(), &execution, &mut watch),
             Some(checkpoint) => gtm::resume(scaled.input(), checkpoint, &execution, &mut watch),
         };
         outputs(scaled, model)
-    }
-}
-
-/// Reports and saves for a job.
-struct Watch<'a> {
-    job: &'a Job,
-}
-
-impl Observer for Watch<'_> {
-    fn progress(&mut self, progress: &gtm::Progress) -> Control {
-        let stage = match progress.start {
-            gtm::Start::Annealed => progress.stage.name().to_owned(),
-            gtm::Start::Plane => format!("{} from the plane", progress.stage),
-        };
-        let mut report = Progress::new(progress.fraction, stage).figure("sweeps", progress.sweeps as f64);
-        if progress.temperature > 0.0 {
-            report = report.figure("temperature", progress.temperature);
-        }
-        if let Some(objective) = progress.objective {
-            report = report.figure("objective", objective);
-        }
-        self.job.report(report);
-        if self.job.is_stopping() { Control::Stop } else { Control::Continue }
-    }
-
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.job.save_checkpoint(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.job.interrupt())
     }
 }
 

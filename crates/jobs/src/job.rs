@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lehr_data::write::AtomicFile;
 use lehr_mining::Execution;
-use lehr_mining::anneal::Interrupt;
+use lehr_ranks::observe::{AnyCheckpoint, Interrupt};
 use lehr_ranks::timing::Stopwatch;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -282,9 +282,9 @@ impl Job {
     }
 
     /// Saves where a run is, if that is due. If it cannot be, the run goes on, and what was saved before is still there.
-    pub(crate) fn save_checkpoint(&self, checkpoint: &impl Serialize) {
+    pub(crate) fn save_checkpoint(&self, checkpoint: &dyn AnyCheckpoint) {
         if self.is_save_due() {
-            let bytes = serde_json::to_vec(checkpoint).map_err(|error| Failure::Internal(error.to_string()));
+            let bytes = checkpoint.to_json().map_err(|error| Failure::Internal(error.to_string()));
             let _ = bytes.and_then(|bytes| self.save(&bytes));
         }
     }

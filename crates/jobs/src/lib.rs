@@ -41,6 +41,7 @@ mod setup;
 mod sync;
 mod table;
 mod transfer;
+mod watch;
 
 pub use bytes::Bytes;
 pub use clustering::Clustering;

@@ -6,17 +6,17 @@
 
 use lehr_data::Points;
 use lehr_data::write::names;
-use lehr_mining::anneal::{Control, Interrupt};
-use lehr_mining::mixture::{self, Candidate, Checkpoint, Model, Observer, Parameters};
+use lehr_mining::mixture::{self, Candidate, Checkpoint, Model, Parameters};
 use lehr_services::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clustering::ColumnScale;
-use crate::job::{Job, Progress};
+use crate::job::Job;
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::scaled::{POINTS, Scaled};
 use crate::table::{Columns, Table};
+use crate::watch::Watch;
 
 /// Mixtures of Gaussians, begun from annealed clusters, as a [`Method`].
 ///
@@ -194,40 +194,13 @@ impl Method for Mixture {
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
         let scaled = Scaled::with_gaps(inputs, &options.columns(), options.scale)?;
-        let mut watch = Watch { job };
+        let mut watch = Watch(job);
         let execution = job.execution();
         let model = match job.saved_checkpoint::<Checkpoint>()? {
             None => mixture::fit(scaled.input(), &options.parameters(), &execution, &mut watch),
             Some(checkpoint) => mixture::resume(scaled.input(), checkpoint, &execution, &mut watch),
         };
         outputs(scaled, model)
-    }
-}
-
-/// Reports and saves for a job.
-struct Watch<'a> {
-    job: &'a Job,
-}
-
-impl Observer for Watch<'_> {
-    fn progress(&mut self, progress: &mixture::Progress) -> Control {
-        let mut report = Progress::new(progress.fraction, progress.stage.name())
-            .figure("components", progress.components as f64)
-            .figure("sweeps", progress.sweeps as f64);
-        let news = [("temperature", progress.temperature), ("log_likelihood", progress.log_likelihood)];
-        for (name, value) in news.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-            report = report.figure(name, value);
-        }
-        self.job.report(report);
-        if self.job.is_stopping() { Control::Stop } else { Control::Continue }
-    }
-
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.job.save_checkpoint(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.job.interrupt())
     }
 }
 

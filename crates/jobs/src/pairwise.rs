@@ -3,16 +3,17 @@
 //! Inputs: `matrix`, and `items` for names and weights, both as the method of distances gives them; a matrix that was uploaded will do. Tables: `labels` (id, cluster, probability) and `clusters`
 //! (cluster, medoid, …) as `lehr pairwise` writes them, `history` (a row for each temperature) and `splits` (a row for each division).
 
-use lehr_mining::anneal::{Control, Interrupt, Observer, Progress as Annealed, Split, Stage, Step};
+use lehr_mining::anneal::{Split, Step};
 use lehr_mining::pairwise::{self, Checkpoint, Cluster, Model, Parameters};
 use lehr_services::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::job::{Job, Progress};
+use crate::job::Job;
 use crate::matrix::{ITEMS, MATRIX, Matrix};
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::table::Table;
+use crate::watch::Watch;
 
 /// Deterministic annealing of items known by their dissimilarities, as a [`Method`].
 ///
@@ -109,41 +110,13 @@ impl Method for Pairwise {
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
         let matrix = Matrix::of_inputs(inputs)?;
         let (dissimilarities, weights) = (&matrix.dissimilarities, matrix.weights.as_deref());
-        let mut watch = Watch { job };
+        let mut watch = Watch(job);
         let execution = job.execution();
         let model = match job.saved_checkpoint::<Checkpoint>()? {
             None => pairwise::cluster(dissimilarities, weights, &options.parameters(), &execution, &mut watch),
             Some(checkpoint) => pairwise::resume(dissimilarities, weights, checkpoint, &execution, &mut watch),
         };
         outputs(&matrix.ids, model?)
-    }
-}
-
-/// Reports and saves for a job.
-struct Watch<'a> {
-    job: &'a Job,
-}
-
-impl Observer<Checkpoint> for Watch<'_> {
-    fn progress(&mut self, progress: &Annealed<'_>) -> Control {
-        let step = progress.step;
-        let mut report = Progress::new(progress.fraction, progress.stage.name())
-            .figure("clusters", step.clusters as f64)
-            .figure("sweeps", progress.sweeps as f64);
-        // Later the last temperature is behind: what it was is no news.
-        if matches!(progress.stage, Stage::Annealing | Stage::Hardening) {
-            report = report.figure("temperature", step.temperature).figure("free_energy", step.free_energy);
-        }
-        self.job.report(report);
-        if self.job.is_stopping() { Control::Stop } else { Control::Continue }
-    }
-
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.job.save_checkpoint(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.job.interrupt())
     }
 }
 

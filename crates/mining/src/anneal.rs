@@ -6,11 +6,54 @@
 //!
 //! The policy (`mining-spec` 0.5, 1.6): components that have come together are merged *before* stability is asked, or copies would
 //! fill up the number allowed; after a division the temperature stays until nothing more divides; and temperatures never jump past the next transition.
+//!
+//! All methods tell an [`Observer`] how far they are, in [`figures`](Progress::figures) by name:
+//!
+//! | method | figures |
+//! | --- | --- |
+//! | [`vector`](crate::vector), [`pairwise`](crate::pairwise) | `clusters`, `sweeps`; while annealing and hardening `temperature` (where it is above 0) and `free_energy` |
+//! | [`kmeans`](crate::kmeans) | `clusters`, `sweeps`, `starts` (those finished), `mean_cost` |
+//! | [`minibatch`](crate::minibatch) | those of [`vector`](crate::vector) in stages `sample: ...`, whose share of the stream nobody knows; then `batches`, `clusters`, `sweeps`, `mean_cost` |
+//! | [`mixture`](crate::mixture) | `components`, `sweeps`; while clustering `temperature`, while fitting `log_likelihood` |
+//! | [`gtm`](crate::gtm) | `sweeps`, `temperature` (once it is known), `objective` (after the first sweep at it); stages end with `from the plane` where the map began as that |
+//! | [`smacof`](crate::smacof) | `start`, `iteration`, `stress`, `temperature` (where it is above 0) |
+//!
+//! # Example
+//! A run that is given up within a step, and gone on with:
+//! ```
+//! use std::sync::{Arc, OnceLock};
+//! use lehr_data::Points;
+//! use lehr_mining::anneal::{AnyCheckpoint, Control, Interrupt, Observer, Progress, Silent};
+//! use lehr_mining::{Error, Execution, vector};
+//!
+//! struct Impatient(Arc<OnceLock<()>>, Option<vector::Checkpoint>);
+//! impl Observer for Impatient {
+//!     fn progress(&mut self, _: &Progress) -> Control {
+//!         // After the first step; from another thread it might come at any time.
+//!         let _ = self.0.set(());
+//!         Control::Continue
+//!     }
+//!     fn interrupt(&self) -> Option<Interrupt> {
+//!         let said = self.0.clone();
+//!         Some(Interrupt::when(move || said.get().is_some()))
+//!     }
+//!     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
+//!         self.1 = checkpoint.downcast_ref().cloned();
+//!     }
+//! }
+//! let points = Points::new(vec![0.0, 1.0, 2.0, 10.0, 12.0, 14.0], 1)?;
+//! let parameters = vector::Parameters { clusters: Some(2), ..Default::default() };
+//! let mut observer = Impatient(Arc::default(), None);
+//! let execution = Execution::default();
+//! assert!(matches!(vector::cluster(&points, &parameters, &execution, &mut observer), Err(Error::Stopped)));
+//! let model = vector::resume(&points, observer.1.unwrap(), &execution, &mut Silent)?;
+//! assert_eq!(model.clusters.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(crate) mod checkpoint;
 pub(crate) mod climb;
 pub(crate) mod growth;
-pub(crate) mod interrupt;
 pub(crate) mod observe;
 pub(crate) mod plateau;
 pub(crate) mod run;
@@ -18,8 +61,8 @@ pub(crate) mod schedule;
 pub(crate) mod split;
 
 pub use checkpoint::Checkpoint;
-pub use interrupt::Interrupt;
-pub use observe::{Control, Observer, Progress, Silent, Split, Stage, Step};
+pub use lehr_ranks::observe::{AnyCheckpoint, Control, Interrupt, Observer, Progress, Silent};
+pub use observe::{Split, Stage, Step};
 pub use plateau::{Plateau, Suggestion};
 
 use crate::Error;

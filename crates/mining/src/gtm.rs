@@ -16,7 +16,6 @@ mod plane;
 mod table;
 
 use lehr_ranks::timing::Phases;
-use lehr_ranks::trace::Trace;
 
 pub use course::Step;
 pub use map::{Map, Projection};
@@ -27,7 +26,7 @@ pub use crate::input::Input;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
-use crate::anneal::{Control, Interrupt, Silent, Stage, run as shared};
+use crate::anneal::{Observer, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
 use course::{Course, Problem, State};
 use model::Outcome;
@@ -37,54 +36,6 @@ use table::Table;
 
 /// Deviations below this have variances that a number may not hold.
 const NEAREST: f64 = 1e-120;
-
-/// How far a fit is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// What is being done.
-    pub stage: Stage,
-    /// The beginning that is followed.
-    pub start: Start,
-    /// A pure number: 1 is ordinary EM. 0 before the first temperature is known.
-    pub temperature: f64,
-    /// The objective per unit of weight before the last sweep, in the input's units; nothing before the first at this temperature.
-    pub objective: Option<f64>,
-    /// Passes over the rows so far.
-    pub sweeps: u64,
-    /// Estimate of the share of the work that is done, 0 to 1.
-    pub fraction: f64,
-}
-
-/// Watches a fit. Called on one rank only, between steps; it should return within a fraction of a second.
-pub trait Observer: Send {
-    /// Every few sweeps, and after each temperature.
-    fn progress(&mut self, progress: &Progress) -> Control {
-        let _ = progress;
-        Control::Continue
-    }
-
-    /// After each step: all that is needed to go on from here. Always offered after [`Control::Stop`].
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        let _ = checkpoint;
-    }
-
-    /// As [`anneal::Observer::interrupt`](crate::anneal::Observer::interrupt).
-    fn interrupt(&self) -> Option<Interrupt> {
-        None
-    }
-
-    /// As [`anneal::Observer::interrupted`](crate::anneal::Observer::interrupted).
-    fn interrupted(&mut self, checkpoint: &Checkpoint) {
-        self.checkpoint(checkpoint);
-    }
-
-    /// Where the run is to note what each rank does: asked once, before the run begins.
-    fn trace(&self) -> Option<&Trace> {
-        None
-    }
-}
-
-impl Observer for Silent {}
 
 /// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
@@ -213,39 +164,7 @@ fn run(
 struct Run<'a, 'o> {
     problem: &'a Problem<'a>,
     cells: LeafCells<Placed>,
-    shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
-}
-
-shared::watches!(dyn Observer + '_, Parameters);
-
-impl<'o> shared::Steps<Parameters, dyn Observer + 'o> for Course<'_> {
-    fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
-        show(&mut self.state)
-    }
-
-    fn has_ended(&self) -> bool {
-        self.is_done()
-    }
-
-    fn phase(&self) -> &'static str {
-        self.stage().name()
-    }
-
-    fn report(&mut self, observer: &mut (dyn Observer + 'o)) -> Control {
-        let unit = self.problem.table.log_unit();
-        observer.progress(&Progress {
-            stage: self.stage(),
-            start: self.state.climb.start,
-            temperature: self.state.climb.temperature,
-            objective: self.state.climb.objectives.last().map(|objective| objective - unit),
-            sweeps: self.state.sweeps,
-            fraction: self.fraction(),
-        })
-    }
-
-    async fn step(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
-        self.advance(rounds).await
-    }
+    shared: shared::Run<'o, Parameters>,
 }
 
 impl Program for Run<'_, '_> {

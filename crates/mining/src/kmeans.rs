@@ -59,7 +59,7 @@ pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let input = input.into();
     parameters.check(input)?;
@@ -74,7 +74,7 @@ pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let (input, parameters) = (input.into(), checkpoint.parameters().clone());
     let state = checkpoint.state_on(input.fingerprint())?;
@@ -87,7 +87,7 @@ fn dispatch(
     parameters: Parameters,
     state: Option<State>,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     match parameters.precision {
         Precision::F64 => run::<f64>(input, parameters, state, execution, observer),
@@ -100,7 +100,7 @@ fn run<T: Kept>(
     parameters: Parameters,
     state: Option<State>,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
@@ -125,7 +125,7 @@ struct Run<'a, 'o, T: Kept> {
     memory: LeafCells<Remembered>,
     near: LeafCells<Near>,
     labelled: LeafCells<Labelled>,
-    shared: shared::Run<'o, Parameters, dyn Observer<Checkpoint> + 'o>,
+    shared: shared::Run<'o, Parameters>,
 }
 
 impl<T: Kept> Program for Run<'_, '_, T> {

@@ -74,7 +74,7 @@ pub fn cluster(
     source: &mut dyn Source,
     parameters: &Parameters,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     parameters.check()?;
     Course { source, parameters, execution, observer }.begin()
@@ -89,7 +89,7 @@ pub fn resume(
     source: &mut dyn Source,
     checkpoint: Checkpoint,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let parameters = checkpoint.parameters().clone();
     parameters.check()?;

@@ -22,7 +22,6 @@ mod single;
 mod table;
 
 use lehr_ranks::timing::Phases;
-use lehr_ranks::trace::Trace;
 
 pub use criteria::{Candidate, Criteria};
 pub use critical::{Critical, critical_temperature};
@@ -35,7 +34,7 @@ pub use crate::input::Input;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
-use crate::anneal::{Control, Interrupt, Silent, Stage, run as shared};
+use crate::anneal::{Observer, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector;
 use crate::vector::hard::Remembered;
@@ -45,54 +44,6 @@ use e_step::Assigned;
 pub(crate) use e_step::likeliest;
 use model::Outcome;
 use table::Table;
-
-/// How far a fit is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// What is being done.
-    pub stage: Stage,
-    /// The number of components that is tried.
-    pub components: usize,
-    /// The temperature of the clustering, in the squared unit of the points; nothing while fitting.
-    pub temperature: Option<f64>,
-    /// The log-likelihood per unit of weight before the last sweep, in the input's units; nothing while clustering.
-    pub log_likelihood: Option<f64>,
-    /// Passes over the rows so far.
-    pub sweeps: u64,
-    /// Estimate of the share of the work that is done, 0 to 1.
-    pub fraction: f64,
-}
-
-/// Watches a fit. Called on one rank only, between steps; it should return within a fraction of a second.
-pub trait Observer: Send {
-    /// After each temperature or group of trials of the clustering, and every few sweeps of EM.
-    fn progress(&mut self, progress: &Progress) -> Control {
-        let _ = progress;
-        Control::Continue
-    }
-
-    /// After each step: all that is needed to go on from here. Always offered after [`Control::Stop`].
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        let _ = checkpoint;
-    }
-
-    /// As [`anneal::Observer::interrupt`](crate::anneal::Observer::interrupt).
-    fn interrupt(&self) -> Option<Interrupt> {
-        None
-    }
-
-    /// As [`anneal::Observer::interrupted`](crate::anneal::Observer::interrupted).
-    fn interrupted(&mut self, checkpoint: &Checkpoint) {
-        self.checkpoint(checkpoint);
-    }
-
-    /// Where the run is to note what each rank does: asked once, before the run begins.
-    fn trace(&self) -> Option<&Trace> {
-        None
-    }
-}
-
-impl Observer for Silent {}
 
 /// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
@@ -197,39 +148,7 @@ fn run(
 /// A fit as the engines see it.
 struct Run<'a, 'o> {
     problem: Problem<'a>,
-    shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
-}
-
-shared::watches!(dyn Observer + '_, Parameters);
-
-impl<'o> shared::Steps<Parameters, dyn Observer + 'o> for Course<'_> {
-    fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
-        Course::with_state(self, show)
-    }
-
-    fn has_ended(&self) -> bool {
-        self.is_done()
-    }
-
-    fn phase(&self) -> &'static str {
-        self.stage().name()
-    }
-
-    fn report(&mut self, observer: &mut (dyn Observer + 'o)) -> Control {
-        let table = self.problem.table;
-        observer.progress(&Progress {
-            stage: self.stage(),
-            components: self.components(),
-            temperature: self.temperature().map(|temperature| table.rows.squared(temperature)),
-            log_likelihood: self.objective().map(|objective| objective - table.log_unit()),
-            sweeps: self.sweeps(),
-            fraction: self.fraction(),
-        })
-    }
-
-    async fn step(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
-        self.advance(rounds).await
-    }
+    shared: shared::Run<'o, Parameters>,
 }
 
 impl Program for Run<'_, '_> {

@@ -70,7 +70,7 @@ pub fn cluster(
     weights: Option<&[f64]>,
     parameters: &Parameters,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     parameters.check(matrix)?;
     open(matrix, weights, parameters.clone(), None, execution, observer)
@@ -85,7 +85,7 @@ pub fn resume(
     weights: Option<&[f64]>,
     checkpoint: Checkpoint,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let parameters = checkpoint.parameters().clone();
     parameters.check(matrix)?;
@@ -98,7 +98,7 @@ fn open(
     parameters: Parameters,
     checkpoint: Option<Checkpoint>,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
@@ -121,7 +121,7 @@ fn run<T: Real>(
     parameters: Parameters,
     checkpoint: Option<Checkpoint>,
     execution: &Execution,
-    observer: &mut dyn Observer<Checkpoint>,
+    observer: &mut dyn Observer,
     phases: Phases,
 ) -> Result<Model, Error> {
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(problem.fingerprint)).transpose()?;
@@ -134,7 +134,7 @@ fn run<T: Real>(
 /// A run as the engines see it.
 struct Run<'a, 'o, T: Real> {
     problem: Problem<'a, T>,
-    shared: shared::Run<'o, Parameters, dyn Observer<Checkpoint> + 'o>,
+    shared: shared::Run<'o, Parameters>,
 }
 
 impl<T: Real> Program for Run<'_, '_, T> {

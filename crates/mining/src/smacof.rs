@@ -16,7 +16,6 @@ mod solve;
 
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Phases;
-use lehr_ranks::trace::Trace;
 
 pub use align::{Alignment, align};
 pub use course::{Iteration, Stop};
@@ -27,58 +26,12 @@ pub use shepard::Shepard;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
-use crate::anneal::{Control, Interrupt, run as shared};
+use crate::anneal::{Observer, run as shared};
 use crate::matrix::Opened;
 use crate::round::{Execution, Heeding, Program, Rounds, drive};
 use course::{Course, State};
 use map::Outcome;
 use problem::{Problem, pass};
-
-/// How far an embedding is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// The start that is tried, counting from 0.
-    pub start: usize,
-    /// Iterations of this start so far.
-    pub iteration: u64,
-    /// In the unit of the dissimilarities; 0 without annealing.
-    pub temperature: f64,
-    /// Normalised stress at the last positions taken.
-    pub stress: f64,
-    /// Estimate of the share of the work that is done, 0 to 1.
-    pub fraction: f64,
-}
-
-/// Watches an embedding. Called on one rank only, between iterations; it should return within a fraction of a second.
-pub trait Observer: Send {
-    /// After each iteration.
-    fn progress(&mut self, progress: &Progress) -> Control {
-        let _ = progress;
-        Control::Continue
-    }
-
-    /// After each iteration: all that is needed to go on from here. Always offered after [`Control::Stop`].
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        let _ = checkpoint;
-    }
-
-    /// As [`anneal::Observer::interrupt`](crate::anneal::Observer::interrupt).
-    fn interrupt(&self) -> Option<Interrupt> {
-        None
-    }
-
-    /// As [`anneal::Observer::interrupted`](crate::anneal::Observer::interrupted).
-    fn interrupted(&mut self, checkpoint: &Checkpoint) {
-        self.checkpoint(checkpoint);
-    }
-
-    /// Where the run is to note what each rank does: asked once, before the run begins.
-    fn trace(&self) -> Option<&Trace> {
-        None
-    }
-}
-
-impl Observer for crate::anneal::Silent {}
 
 /// An embedding that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
@@ -180,38 +133,7 @@ fn run<T: Real>(
 /// An embedding as the engines see it.
 struct Run<'a, 'o, T: Real> {
     problem: Problem<'a, T>,
-    shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
-}
-
-shared::watches!(dyn Observer + '_, Parameters);
-
-impl<'o, T: Real> shared::Steps<Parameters, dyn Observer + 'o> for Course<'_, T> {
-    fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
-        show(&mut self.state)
-    }
-
-    fn has_ended(&self) -> bool {
-        self.state.is_done
-    }
-
-    fn phase(&self) -> &'static str {
-        "iterating"
-    }
-
-    fn report(&mut self, observer: &mut (dyn Observer + 'o)) -> Control {
-        let last = self.state.history.last().copied();
-        observer.progress(&Progress {
-            start: self.state.attempt,
-            iteration: self.state.history.len() as u64,
-            temperature: last.map_or(0.0, |last| last.temperature),
-            stress: self.stress(),
-            fraction: self.fraction(),
-        })
-    }
-
-    async fn step(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
-        self.advance(rounds).await
-    }
+    shared: shared::Run<'o, Parameters>,
 }
 
 impl<T: Real> Program for Run<'_, '_, T> {

@@ -159,7 +159,7 @@ struct Run<'a, 'o, T: Kept> {
     rows: Rows<T>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
-    shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
+    shared: shared::Run<'o, Parameters>,
 }
 
 impl<T: Kept> Program for Run<'_, '_, T> {

@@ -18,7 +18,6 @@ pub(crate) trait Checkpoint: Sized + Send + 'static {
 
     fn parameters(&self) -> &Self::Parameters;
     fn read(path: &Path) -> Result<Self, Error>;
-    fn write(&self, path: &Path) -> Result<(), Error>;
 }
 
 macro_rules! checkpoints {
@@ -32,10 +31,6 @@ macro_rules! checkpoints {
 
             fn read(path: &Path) -> Result<Self, Error> {
                 Self::read(path)
-            }
-
-            fn write(&self, path: &Path) -> Result<(), Error> {
-                self.write(path)
             }
         }
     )*};

@@ -10,16 +10,14 @@
 //!
 //! Nobody can wait for ever: the work ends its channels when it ends, even by a panic, and the waiting thread its own when it goes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use lehr_mining::anneal::{self, Control, Interrupt};
-use lehr_mining::{gtm, kmeans, mixture, pairwise, smacof};
+use lehr_ranks::observe::{self, AnyCheckpoint, Control, Interrupt, Observer};
 use lehr_ranks::timing::Stopwatch;
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::fit::Checkpoint;
 use crate::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use crate::sync::{Stop, spawn};
 
@@ -48,6 +46,22 @@ pub(crate) struct Progress {
     n_iter: u64,
 }
 
+impl Progress {
+    fn of(progress: &observe::Progress) -> Self {
+        let first = |names: &[&str]| names.iter().find_map(|name| progress.figure(name));
+        // A likelihood, turned so that it falls as all the others do.
+        let likelihood = || first(&["log_likelihood", "objective"]).map(|likelihood| -likelihood);
+        Self {
+            stage: progress.stage.to_string(),
+            fraction: progress.fraction.unwrap_or(0.0),
+            temperature: progress.figure("temperature"),
+            n_clusters: first(&["clusters", "components"]).map(|count| count as usize),
+            objective: first(&["free_energy", "mean_cost", "stress"]).or_else(likelihood),
+            n_iter: first(&["sweeps", "iteration", "done"]).unwrap_or(0.0) as u64,
+        }
+    }
+}
+
 #[pymethods]
 impl Progress {
     fn __repr__(&self) -> String {
@@ -64,12 +78,12 @@ struct Saver {
 
 impl Saver {
     /// Writes every few seconds, and always at a stop: the last one offered is the one to go on from.
-    fn offer(&mut self, is_last: bool, write: impl FnOnce(&Path) -> Result<(), lehr_mining::Error>) {
+    fn offer(&mut self, is_last: bool, checkpoint: &dyn AnyCheckpoint) {
         let Some(path) = &self.path else { return };
         if !is_last && self.since.seconds() < CHECKPOINT_S {
             return;
         }
-        if let Err(error) = write(path) {
+        if let Err(error) = checkpoint.write(path) {
             // A disk that is full costs the checkpoint, not the run.
             self.failure.get_or_insert_with(|| error.to_string());
         }
@@ -85,11 +99,11 @@ pub(crate) struct Relay {
     saver: Saver,
 }
 
-impl Relay {
-    fn tell(&mut self, progress: impl FnOnce() -> Progress) -> Control {
+impl Observer for Relay {
+    fn progress(&mut self, progress: &observe::Progress) -> Control {
         if let Some((news, answers)) = &self.line {
             // Whoever waited may have gone: then nobody wants the result.
-            let goes_on = news.send(progress()).is_ok() && answers.recv().unwrap_or(false);
+            let goes_on = news.send(Progress::of(progress)).is_ok() && answers.recv().unwrap_or(false);
             if !goes_on {
                 self.stop.say();
             }
@@ -97,186 +111,20 @@ impl Relay {
         if self.stop.is_said() { Control::Stop } else { Control::Continue }
     }
 
-    fn tell_step(&mut self, progress: &anneal::Progress<'_>) -> Control {
-        self.tell(|| Progress {
-            stage: progress.stage.name().to_owned(),
-            fraction: progress.fraction,
-            temperature: Some(progress.step.temperature),
-            n_clusters: Some(progress.step.clusters),
-            objective: Some(progress.step.free_energy),
-            n_iter: progress.sweeps,
-        })
-    }
-
-    fn keep(&mut self, checkpoint: &impl Checkpoint) {
-        self.saver.offer(self.stop.is_said(), |path| checkpoint.write(path));
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.saver.offer(self.stop.is_said(), checkpoint);
     }
 
     /// Whoever adds up rows looks for a word to stop before each leaf of them.
-    fn within_steps(&self) -> Interrupt {
+    fn interrupt(&self) -> Option<Interrupt> {
         let stop = self.stop.clone();
-        Interrupt::when(move || stop.is_said())
+        Some(Interrupt::when(move || stop.is_said()))
     }
 
     /// Of a run that was given up within a step, here or in another process of a job.
-    fn keep_last(&mut self, checkpoint: &impl Checkpoint) {
+    fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.stop.say();
-        self.keep(checkpoint);
-    }
-}
-
-impl anneal::Observer for Relay {
-    fn progress(&mut self, progress: &anneal::Progress<'_>) -> Control {
-        self.tell_step(progress)
-    }
-
-    fn checkpoint(&mut self, checkpoint: &anneal::Checkpoint) {
-        self.keep(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.within_steps())
-    }
-
-    fn interrupted(&mut self, checkpoint: &anneal::Checkpoint) {
-        self.keep_last(checkpoint);
-    }
-}
-
-impl anneal::Observer<pairwise::Checkpoint> for Relay {
-    fn progress(&mut self, progress: &anneal::Progress<'_>) -> Control {
-        self.tell_step(progress)
-    }
-
-    fn checkpoint(&mut self, checkpoint: &pairwise::Checkpoint) {
-        self.keep(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.within_steps())
-    }
-
-    fn interrupted(&mut self, checkpoint: &pairwise::Checkpoint) {
-        self.keep_last(checkpoint);
-    }
-}
-
-impl anneal::Observer<kmeans::Checkpoint> for Relay {
-    fn progress(&mut self, progress: &anneal::Progress<'_>) -> Control {
-        self.tell(|| Progress {
-            stage: progress.stage.name().to_owned(),
-            fraction: progress.fraction,
-            temperature: None,
-            n_clusters: Some(progress.step.clusters),
-            objective: Some(progress.step.mean_cost),
-            n_iter: progress.sweeps,
-        })
-    }
-
-    fn checkpoint(&mut self, checkpoint: &kmeans::Checkpoint) {
-        self.keep(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.within_steps())
-    }
-
-    fn interrupted(&mut self, checkpoint: &kmeans::Checkpoint) {
-        self.keep_last(checkpoint);
-    }
-}
-
-impl gtm::Observer for Relay {
-    fn progress(&mut self, progress: &gtm::Progress) -> Control {
-        self.tell(|| Progress {
-            stage: progress.stage.name().to_owned(),
-            fraction: progress.fraction,
-            // None is known before the principal axes are.
-            temperature: (progress.temperature > 0.0).then_some(progress.temperature),
-            n_clusters: None,
-            objective: progress.objective.map(|objective| -objective),
-            n_iter: progress.sweeps,
-        })
-    }
-
-    fn checkpoint(&mut self, checkpoint: &gtm::Checkpoint) {
-        self.keep(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.within_steps())
-    }
-
-    fn interrupted(&mut self, checkpoint: &gtm::Checkpoint) {
-        self.keep_last(checkpoint);
-    }
-}
-
-impl smacof::Observer for Relay {
-    fn progress(&mut self, progress: &smacof::Progress) -> Control {
-        self.tell(|| Progress {
-            stage: "iterating".to_owned(),
-            fraction: progress.fraction,
-            temperature: (progress.temperature > 0.0).then_some(progress.temperature),
-            n_clusters: None,
-            objective: Some(progress.stress),
-            n_iter: progress.iteration,
-        })
-    }
-
-    fn checkpoint(&mut self, checkpoint: &smacof::Checkpoint) {
-        self.keep(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.within_steps())
-    }
-
-    fn interrupted(&mut self, checkpoint: &smacof::Checkpoint) {
-        self.keep_last(checkpoint);
-    }
-}
-
-impl mixture::Observer for Relay {
-    fn progress(&mut self, progress: &mixture::Progress) -> Control {
-        self.tell(|| Progress {
-            stage: progress.stage.name().to_owned(),
-            fraction: progress.fraction,
-            temperature: progress.temperature,
-            n_clusters: Some(progress.components),
-            // It falls, as all the others do.
-            objective: progress.log_likelihood.map(|likelihood| -likelihood),
-            n_iter: progress.sweeps,
-        })
-    }
-
-    fn checkpoint(&mut self, checkpoint: &mixture::Checkpoint) {
-        self.keep(checkpoint);
-    }
-
-    fn interrupt(&self) -> Option<Interrupt> {
-        Some(self.within_steps())
-    }
-
-    fn interrupted(&mut self, checkpoint: &mixture::Checkpoint) {
-        self.keep_last(checkpoint);
-    }
-}
-
-impl lehr_distances::Observer for Relay {
-    fn progress(&mut self, progress: lehr_distances::Progress) -> lehr_distances::Control {
-        let control = self.tell(|| Progress {
-            stage: "comparing".to_owned(),
-            fraction: if progress.pairs > 0 { progress.done as f64 / progress.pairs as f64 } else { 1.0 },
-            temperature: None,
-            n_clusters: None,
-            objective: None,
-            n_iter: progress.done,
-        });
-        match control {
-            Control::Continue => lehr_distances::Control::Continue,
-            Control::Stop => lehr_distances::Control::Stop,
-        }
+        self.checkpoint(checkpoint);
     }
 }
 

@@ -37,8 +37,7 @@ use crate::numbers::{counted, duration, grouped, significant};
 use crate::output;
 use crate::plan::distances::DistancesPlan;
 use crate::plan::{execution, resume_command};
-use crate::progress::Saved;
-use crate::progress::matrix::MatrixWatch;
+use crate::progress::{Saved, Units, Watch};
 use crate::report::application::{self as page, Found};
 use crate::{memory, resume, summary, tables};
 
@@ -155,10 +154,9 @@ fn in_turn(
     folder: &mut Folder,
     clock: &mut Stages,
 ) -> Result<Outcome, Failure> {
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let (half, saved, header) = application.items.compared(&plan.what, |metric| {
-        let (half, saved) =
-            distances::compute::<f32>(plan, company, &application.items, metric, folder, &mut interrupt)?;
+        let (half, saved) = distances::compute::<f32>(plan, company, &application.items, metric, folder, &interrupt)?;
         let header = distances::described(plan, PairFacts::of(&half), metric, None);
         Ok((half, saved, header))
     })?;
@@ -166,13 +164,13 @@ fn in_turn(
     let matrix = whole(&half)?;
     drop(half);
     clock.end("comparing");
-    let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
+    let mut watch = Watch::new(&interrupt, None, Units::default(), plan.quiet);
     let model = pairwise::cluster(&matrix, None, &application.clustering, &plan.execution, &mut watch);
     watch.finish();
     let ended_or = |error| ended(error, application, plan, folder, unkept.as_deref());
     let model = model.map_err(ended_or)?;
     clock.end("clustering");
-    let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
+    let mut watch = Watch::new(&interrupt, None, Units::default(), plan.quiet);
     let map = smacof::embed(&smacof::Input::new(&matrix), &application.embedding, &plan.execution, &mut watch);
     watch.finish();
     let map = map.map_err(ended_or)?;

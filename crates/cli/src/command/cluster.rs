@@ -34,7 +34,7 @@ use crate::{marks, memory, report, summary, tables, weights};
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let space = match &plan.source {
         Source::Table { path, selection, bits, weights_from, first_column, spill } => {
@@ -74,7 +74,7 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let trace = plan.trace.as_deref().map(|path| TraceFile::claim(path, input, &folder, plan.force)).transpose()?;
     company.order(&plan.start, space.rows(), trace.is_some())?;
     let noted = trace.as_ref().map(|file| file.trace().clone());
-    let (parameters, model) = cluster(&plan, &space, &mut folder, &mut interrupt, noted)?;
+    let (parameters, model) = cluster(&plan, &space, &mut folder, &interrupt, noted)?;
     phases.extend(model.phases.iter().cloned());
     for warning in &model.warnings {
         output::warning(warning);
@@ -216,7 +216,7 @@ fn cluster(
     plan: &Plan,
     space: &Space,
     folder: &mut Folder,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
     trace: Option<Trace>,
 ) -> Result<(Parameters, Clustering), Failure> {
     let checkpoint = folder.checkpoint();
@@ -225,8 +225,9 @@ fn cluster(
         Start::Resumed(checkpoint, _) => Beginning::resumed(checkpoint.clone()),
     };
     let parameters = beginning.parameters();
-    let units = Units { length: space.unit(), temperature: parameters.unit_of_cost(space.unit_squared()) };
-    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet, trace);
+    let length = parameters.cost().is_squared().then(|| space.unit());
+    let units = Units { length, temperature: parameters.unit_of_cost(space.unit_squared()) };
+    let mut watch = Watch::new(interrupt, Some(checkpoint.clone()), units, plan.quiet).noting(trace);
     let outcome = beginning.run(space.rows(), &plan.execution, &mut watch);
     let saved = watch.finish();
     if saved == Saved::Checkpoint {

@@ -40,7 +40,7 @@ pub struct Found {
 /// [`Failure`], with nothing left behind.
 pub fn run(arguments: &DemographyArguments) -> Result<(), Failure> {
     let (execution, layout) = execution(&arguments.execution, None)?;
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let regions = Regions::new(arguments)?;
     let reading = clock.seconds();
@@ -55,7 +55,7 @@ pub fn run(arguments: &DemographyArguments) -> Result<(), Failure> {
         }
         let parameters =
             Parameters { clusters: Some(arguments.clusters), seed: arguments.seed, ..Parameters::default() };
-        let model = vector::cluster(&points, &parameters, &execution, &mut Stops(&mut interrupt));
+        let model = vector::cluster(&points, &parameters, &execution, &mut Stops(interrupt.within_steps()));
         let model = model.map_err(|error| match error {
             lehr_mining::Error::Stopped => Failure::new(Kind::Stopped, "stopped; nothing was written"),
             error => error.into(),
@@ -88,15 +88,15 @@ pub fn run(arguments: &DemographyArguments) -> Result<(), Failure> {
 }
 
 /// Stops at the first request.
-struct Stops<'a>(&'a mut Interrupt);
+struct Stops(anneal::Interrupt);
 
-impl Observer for Stops<'_> {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
-        if self.0.is_requested() { Control::Stop } else { Control::Continue }
+impl Observer for Stops {
+    fn progress(&mut self, _: &Progress) -> Control {
+        if self.0.is_asked() { Control::Stop } else { Control::Continue }
     }
 
     fn interrupt(&self) -> Option<anneal::Interrupt> {
-        Some(self.0.within_steps())
+        Some(self.0.clone())
     }
 }
 

@@ -8,7 +8,7 @@ use lehr_data::duplicates::Duplicates;
 use lehr_data::read;
 use lehr_data::write::dissimilarities::{Extent, header, numbers};
 use lehr_distances::checkpoint::{Kept, Log};
-use lehr_distances::{Half, Metric, Precision, all_pairs};
+use lehr_distances::{Finished, Half, Metric, Precision, all_pairs_keeping};
 use lehr_ranks::timing::Stopwatch;
 use serde_json::{Map, Value};
 
@@ -21,8 +21,7 @@ use crate::items::Items;
 use crate::numbers::{counted, duration, significant};
 use crate::output;
 use crate::plan::distances::{DistancesPlan, What};
-use crate::progress::Saved;
-use crate::progress::pairs::PairWatch;
+use crate::progress::{Saved, Units, Watch};
 use crate::resume::{self, checkpoint_of};
 use crate::space::commas;
 
@@ -90,10 +89,10 @@ fn measure<T: Precision>(
     if let Some(limit) = plan.memory {
         Half::<T>::fits(items.len(), limit)?;
     }
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
-    let (half, _) = compute::<T>(plan, company, items, metric, &mut folder, &mut interrupt)?;
+    let (half, _) = compute::<T>(plan, company, items, metric, &mut folder, &interrupt)?;
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
     let parameters = items.parameters(&plan.what, metric);
     let header = Header { parameters, ..described(plan, PairFacts::of(&half), metric, collapsed_from) };
@@ -163,7 +162,7 @@ pub(super) fn compute<T: Precision>(
     items: &Items,
     metric: &dyn Metric,
     folder: &mut Folder,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
 ) -> Result<(Half<T>, Saved), Failure> {
     let path = folder.checkpoint();
     if let Some(resumed) = &plan.resumed {
@@ -172,7 +171,7 @@ pub(super) fn compute<T: Precision>(
         Kept::open::<T>(&from, metric)?;
         resume::take_over(&from, &path)?;
     }
-    let (log, mut kept, bytes) = match &plan.resumed {
+    let (mut log, mut kept, bytes) = match &plan.resumed {
         // One file, read twice: it becomes the log that goes on, and gives its steps to the run, from memory if others are to have the same.
         Some(_) => {
             let log = Log::resume::<T>(&path, metric)?;
@@ -186,11 +185,23 @@ pub(super) fn compute<T: Precision>(
         }
         None => (None, None, None),
     };
-    let begin = |path: &std::path::Path| Log::create::<T>(path, metric);
-    let mut watch = PairWatch::new(interrupt, path.clone(), log, begin, plan.checkpoint_seconds, plan.quiet);
+    let mut saved = if log.is_some() { Saved::Checkpoint } else { Saved::Nothing };
+    let (stop, mut since) = (interrupt.within_steps(), Stopwatch::start());
+    let mut keep = |finished: &Finished<'_>| {
+        if !stop.is_asked() && since.seconds() < plan.checkpoint_seconds {
+            return;
+        }
+        let begun = log.take().map_or_else(|| Log::create::<T>(&path, metric), Ok);
+        saved = match begun.and_then(|begun| log.insert(begun).append(finished)) {
+            Ok(()) => Saved::Checkpoint,
+            Err(error) => Saved::Failed(error.to_string()),
+        };
+        since = Stopwatch::start();
+    };
     company.order_pairs::<T>(items, bytes.as_deref())?;
-    let outcome = all_pairs::<T>(metric, &plan.execution, kept.as_mut(), &mut watch);
-    let saved = watch.finish();
+    let mut watch = Watch::new(interrupt, None, Units::default(), plan.quiet);
+    let outcome = all_pairs_keeping::<T>(metric, &plan.execution, kept.as_mut(), &mut watch, &mut keep);
+    watch.finish();
     if saved == Saved::Checkpoint {
         folder.keep();
     }

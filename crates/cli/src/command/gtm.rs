@@ -27,7 +27,7 @@ use crate::{report, tables};
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(mut plan: GtmPlan, company: &Company<'_>) -> Result<(), Failure> {
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let space = Space::read(&plan.path, &plan.selection, plan.missing, plan.frame, plan.spill.as_ref())?;
     if plan.selection.columns.is_none() && !plan.quiet {
@@ -46,7 +46,7 @@ pub fn run(mut plan: GtmPlan, company: &Company<'_>) -> Result<(), Failure> {
     let is_resumed = resumed.is_some();
     let mut folder = Folder::claim(&plan.out, Results::Topographic, Some(&plan.path), plan.force, resumed.as_deref())?;
     company.order_gtm(&plan.start, space.points())?;
-    let (parameters, model) = fit(&mut plan, &space, &mut folder, &mut interrupt)?;
+    let (parameters, model) = fit(&mut plan, &space, &mut folder, &interrupt)?;
     phases.extend(model.phases.iter().cloned());
     model.warnings.iter().for_each(|warning| output::warning(warning));
     warnings.extend(model.warnings.iter().cloned());
@@ -83,11 +83,10 @@ fn fit(
     plan: &mut GtmPlan,
     space: &Space,
     folder: &mut Folder,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
 ) -> Result<(Parameters, Model), Failure> {
-    let units = Units { length: space.unit(), temperature: space.unit_squared() };
     let checkpoint = folder.checkpoint();
-    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet, None);
+    let mut watch = Watch::new(interrupt, Some(checkpoint.clone()), Units::default(), plan.quiet);
     let start = std::mem::replace(&mut plan.start, GtmStart::Fresh(Parameters::default()));
     let (parameters, outcome) = match start {
         GtmStart::Fresh(parameters) => {

@@ -28,7 +28,7 @@ use crate::tables;
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(plan: MinibatchPlan) -> Result<(), Failure> {
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let begun = Stream::begin(&plan);
     if begun.is_err() && plan.path.is_none() {
@@ -51,7 +51,7 @@ pub fn run(plan: MinibatchPlan) -> Result<(), Failure> {
     };
     let mut folder = Folder::claim(&plan.out, Results::Stream, plan.path.as_deref(), plan.force, resumed)?;
     let clock = Stopwatch::start();
-    let model = cluster(&plan, &mut stream, &mut folder, &mut interrupt)?;
+    let model = cluster(&plan, &mut stream, &mut folder, &interrupt)?;
     phases.push(("clustering".to_owned(), clock.seconds()));
     model.warnings.iter().for_each(|warning| output::warning(warning));
     warnings.extend(model.warnings.iter().cloned());
@@ -154,10 +154,11 @@ fn cluster(
     plan: &MinibatchPlan,
     stream: &mut Stream,
     folder: &mut Folder,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
 ) -> Result<Model, Failure> {
     let checkpoint = folder.checkpoint();
-    let mut watch = Watch::new(interrupt, checkpoint.clone(), Units { length: "", temperature: "" }, plan.quiet, None);
+    let units = Units { length: Some(""), temperature: "" };
+    let mut watch = Watch::new(interrupt, Some(checkpoint.clone()), units, plan.quiet);
     let outcome = match &plan.start {
         MinibatchStart::Fresh(parameters) => minibatch::cluster(stream, parameters, &plan.execution, &mut watch),
         MinibatchStart::Resumed(state, _) => minibatch::resume(stream, (**state).clone(), &plan.execution, &mut watch),

@@ -31,7 +31,7 @@ const SHOWN_COLUMNS: usize = 6;
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(mut plan: MixturePlan, company: &Company<'_>) -> Result<(), Failure> {
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let space = Space::read(&plan.path, &plan.selection, plan.missing, plan.frame, plan.spill.as_ref())?;
     if plan.selection.columns.is_none() && !plan.quiet {
@@ -50,7 +50,7 @@ pub fn run(mut plan: MixturePlan, company: &Company<'_>) -> Result<(), Failure> 
     let is_resumed = resumed.is_some();
     let mut folder = Folder::claim(&plan.out, Results::Mixture, Some(&plan.path), plan.force, resumed.as_deref())?;
     company.order_mixture(&plan.start, space.points())?;
-    let (parameters, model) = fit(&mut plan, &space, &mut folder, &mut interrupt)?;
+    let (parameters, model) = fit(&mut plan, &space, &mut folder, &interrupt)?;
     phases.extend(model.phases.iter().cloned());
     model.warnings.iter().for_each(|warning| output::warning(warning));
     warnings.extend(model.warnings.iter().cloned());
@@ -91,11 +91,11 @@ fn fit(
     plan: &mut MixturePlan,
     space: &Space,
     folder: &mut Folder,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
 ) -> Result<(Parameters, Model), Failure> {
-    let units = Units { length: space.unit(), temperature: space.unit_squared() };
+    let units = Units { length: Some(space.unit()), temperature: space.unit_squared() };
     let checkpoint = folder.checkpoint();
-    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet, None);
+    let mut watch = Watch::new(interrupt, Some(checkpoint.clone()), units, plan.quiet);
     let start = std::mem::replace(&mut plan.start, MixtureStart::Fresh(Parameters::default()));
     let (parameters, outcome) = match start {
         MixtureStart::Fresh(parameters) => {

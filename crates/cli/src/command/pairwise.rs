@@ -19,8 +19,7 @@ use crate::matrix::Matrix;
 use crate::numbers::{amount, counted, duration, significant};
 use crate::output;
 use crate::plan::{execution, resume_command};
-use crate::progress::Saved;
-use crate::progress::matrix::MatrixWatch;
+use crate::progress::{Saved, Units, Watch};
 use crate::report::pairs;
 use crate::resume::{self, Repeated};
 use crate::{summary, tables};
@@ -37,7 +36,7 @@ pub fn run(arguments: PairwiseArguments, typed: &[OsString], company: &Company<'
     let (execution, layout) = execution(&arguments.execution, company.job())?;
     let begin = begin(&arguments)?;
     let out = results.out.clone().or(results.resume.clone()).unwrap_or_else(|| OUT_DEFAULT.into());
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let matrix = Matrix::read(&arguments.input, results.quiet)?;
     if interrupt.is_requested() {
@@ -49,7 +48,7 @@ pub fn run(arguments: PairwiseArguments, typed: &[OsString], company: &Company<'
     let weights = matrix.weights.as_deref();
     company.order_task(&Task::Cluster(begin.clone()), &matrix.dissimilarities, weights)?;
     let path = folder.checkpoint();
-    let mut watch = MatrixWatch::new(&mut interrupt, Some(path.clone()), results.quiet);
+    let mut watch = Watch::new(&interrupt, Some(path.clone()), Units::default(), results.quiet);
     let outcome = begin.cluster(&matrix.dissimilarities, weights, &execution, &mut watch);
     let saved = watch.finish();
     if saved == Saved::Checkpoint {

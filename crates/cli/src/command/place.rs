@@ -13,6 +13,7 @@ use lehr_data::read::{self, Selection};
 use lehr_data::write::csv::Table;
 use lehr_data::write::npy;
 use lehr_distances::Metric;
+use lehr_mining::anneal::{Control, Observer, Progress};
 use lehr_mining::smacof::interpolate;
 use lehr_ranks::timing::Stopwatch;
 use serde_json::{Value, json};
@@ -26,8 +27,7 @@ use crate::items::{COLUMN_NAMES, Items, STANDARDISED};
 use crate::numbers::{counted, duration, grouped, significant};
 use crate::output;
 use crate::plan::place::PlacePlan;
-use crate::progress::Saved;
-use crate::progress::placing::PlaceWatch;
+use crate::progress::{Saved, Units, Watch};
 use crate::resume;
 use crate::summary;
 use log::Log;
@@ -47,7 +47,7 @@ const TOLD: usize = 10;
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure> {
     let plan = PlacePlan::new(arguments, typed)?;
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let map = Map::read(&plan.map)?;
     let reference = Items::as_given(&plan.what, &plan.among)?;
@@ -61,7 +61,7 @@ pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure>
     }
     both.compared(&plan.what, |metric| {
         map.agrees(metric, &both, &plan)?;
-        place(&plan, &map, &new.ids(), metric, &mut interrupt, &clock)
+        place(&plan, &map, &new.ids(), metric, &interrupt, &clock)
     })
 }
 
@@ -235,7 +235,7 @@ fn place(
     map: &Map,
     ids: &[String],
     metric: &dyn Metric,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
     clock: &Stopwatch,
 ) -> Result<(), Failure> {
     let mut folder =
@@ -250,9 +250,9 @@ fn place(
         None => (Log::new(path.clone(), head), Vec::new()),
     };
     let width = map.dimension + 1;
-    let (before, mut watch) = (placed.len() / width, PlaceWatch::new(interrupt, plan.quiet));
+    let mut watch = Watch::new(interrupt, None, Units::default(), plan.quiet);
     let mut block = BLOCK_FIRST;
-    let (mut is_stopped, mut failed) = (watch.is_stopped(), None);
+    let (mut is_stopped, mut failed) = (interrupt.is_requested(), None);
     while placed.len() < ids.len() * width && !is_stopped {
         let first = placed.len() / width;
         let count = block.min(ids.len() - first);
@@ -267,8 +267,9 @@ fn place(
         placed.extend(found);
         let speed = count as f64 / around.seconds().max(1e-6);
         block = ((speed * BLOCK_SECONDS) as usize).clamp(1, BLOCK_MOST);
-        watch.show(before, placed.len() / width, ids.len());
-        is_stopped = watch.is_stopped();
+        let (done, items) = ((placed.len() / width) as f64, ids.len() as f64);
+        let (stage, figures) = ("placing".into(), vec![("done", done), ("items", items)]);
+        is_stopped = watch.progress(&Progress { stage, fraction: Some(done / items), figures }) == Control::Stop;
         if is_stopped || log.seconds() >= plan.checkpoint_seconds {
             log.append(&placed);
         }

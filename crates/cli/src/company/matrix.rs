@@ -60,7 +60,7 @@ impl BeginClustering {
         matrix: &Dissimilarities,
         weights: Option<&[f64]>,
         execution: &Execution,
-        observer: &mut dyn Observer<pairwise::Checkpoint>,
+        observer: &mut dyn Observer,
     ) -> Result<pairwise::Model, lehr_mining::Error> {
         match self {
             Begin::Fresh(parameters) => pairwise::cluster(matrix, weights, &parameters, execution, observer),
@@ -87,7 +87,7 @@ impl BeginEmbedding {
         matrix: &Dissimilarities,
         weights: Option<&[f64]>,
         execution: &Execution,
-        observer: &mut dyn smacof::Observer,
+        observer: &mut dyn Observer,
     ) -> Result<smacof::Map, lehr_mining::Error> {
         let input = smacof::Input { weights, ..smacof::Input::new(matrix) };
         match self {

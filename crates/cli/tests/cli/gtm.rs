@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lehr_data::read::{self, Selection};
-use lehr_mining::anneal::Control;
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress};
 use lehr_mining::{Execution, gtm};
 
 use super::sandbox::{Sandbox, census};
@@ -334,13 +334,13 @@ struct Stops {
     path: PathBuf,
 }
 
-impl gtm::Observer for Stops {
-    fn progress(&mut self, _: &gtm::Progress) -> Control {
+impl Observer for Stops {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.after -= 1;
         if self.after == 0 { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &gtm::Checkpoint) {
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         checkpoint.write(&self.path).unwrap();
     }
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Command;
 
 use lehr_data::read;
-use lehr_mining::anneal::{Control, Observer, Progress};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress};
 use lehr_mining::{Execution, pairwise, smacof};
 
 use super::sandbox::Sandbox;
@@ -195,29 +195,13 @@ struct Stops {
     path: std::path::PathBuf,
 }
 
-impl Stops {
-    fn control(&mut self) -> Control {
+impl Observer for Stops {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.after -= 1;
         if self.after == 0 { Control::Stop } else { Control::Continue }
     }
-}
 
-impl Observer<pairwise::Checkpoint> for Stops {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
-        self.control()
-    }
-
-    fn checkpoint(&mut self, checkpoint: &pairwise::Checkpoint) {
-        checkpoint.write(&self.path).unwrap();
-    }
-}
-
-impl smacof::Observer for Stops {
-    fn progress(&mut self, _: &smacof::Progress) -> Control {
-        self.control()
-    }
-
-    fn checkpoint(&mut self, checkpoint: &smacof::Checkpoint) {
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         checkpoint.write(&self.path).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lehr_data::read::{self, Selection};
-use lehr_mining::anneal::Control;
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress};
 use lehr_mining::{Execution, mixture};
 
 use super::sandbox::{Sandbox, census};
@@ -256,13 +256,13 @@ struct Stops {
     path: PathBuf,
 }
 
-impl mixture::Observer for Stops {
-    fn progress(&mut self, _: &mixture::Progress) -> Control {
+impl Observer for Stops {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.after -= 1;
         if self.after == 0 { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &mixture::Checkpoint) {
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         checkpoint.write(&self.path).unwrap();
     }
 }

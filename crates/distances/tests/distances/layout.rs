@@ -5,7 +5,9 @@ use std::path::Path;
 
 use lehr_data::sequences::Alphabet;
 use lehr_distances::checkpoint::{Kept, Log};
-use lehr_distances::{Control, Error, Finished, Half, Metric, Observer, Progress, Schedule, Silent, all_pairs};
+use lehr_distances::{
+    Control, Error, Finished, Half, Metric, Observer, Progress, Schedule, Silent, all_pairs, all_pairs_keeping,
+};
 use lehr_distances::{columns, rows, sequence, tanimoto};
 use lehr_ranks::{Engine, Execution};
 
@@ -102,9 +104,10 @@ fn a_row_is_its_values_one_by_one() {
 fn each_pair_is_counted_once() {
     struct Count(Vec<u64>);
     impl Observer for Count {
-        fn progress(&mut self, progress: Progress) -> Control {
-            assert_eq!(progress.pairs, 200 * 199 / 2);
-            self.0.push(progress.done);
+        fn progress(&mut self, progress: &Progress) -> Control {
+            let [done, pairs] = ["done", "pairs"].map(|name| progress.figure(name).unwrap());
+            assert_eq!((pairs, progress.fraction), (200.0 * 199.0 / 2.0, Some(done / pairs)));
+            self.0.push(done as u64);
             Control::Continue
         }
     }
@@ -117,27 +120,22 @@ fn each_pair_is_counted_once() {
     assert_eq!(count.0.last(), Some(&(200 * 199 / 2)));
 }
 
-/// Keeps every step and stops after some.
-struct StopAfter {
-    steps: usize,
-    log: Log,
-}
+/// Stops after some steps.
+struct StopAfter(usize);
 
 impl Observer for StopAfter {
-    fn progress(&mut self, _: Progress) -> Control {
-        self.steps = self.steps.saturating_sub(1);
-        if self.steps == 0 { Control::Stop } else { Control::Continue }
-    }
-
-    fn finished(&mut self, finished: &Finished<'_>) {
-        self.log.append(finished).unwrap();
+    fn progress(&mut self, _: &Progress) -> Control {
+        self.0 = self.0.saturating_sub(1);
+        if self.0 == 0 { Control::Stop } else { Control::Continue }
     }
 }
 
 /// Stops a new run after so many steps; what it kept is in the file.
 fn stop(metric: &dyn Metric, path: &Path, steps: usize) {
-    let log = Log::create::<f64>(path, metric).unwrap();
-    let stopped = all_pairs::<f64>(metric, &on(Engine::Ranks, 2, 2), None, &mut StopAfter { steps, log });
+    let mut log = Log::create::<f64>(path, metric).unwrap();
+    let mut keep = |finished: &Finished<'_>| log.append(finished).unwrap();
+    let two = on(Engine::Ranks, 2, 2);
+    let stopped = all_pairs_keeping::<f64>(metric, &two, None, &mut StopAfter(steps), &mut keep);
     assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
 }
 
@@ -156,12 +154,13 @@ fn a_run_stopped_anywhere_goes_on_to_the_same_bits() {
     let steps = Schedule::new(230).steps();
     for stop_after in 1..steps {
         stop(&metric, &path, stop_after);
-        // Stopped a second time, by an observer that goes on with the log.
+        // Stopped a second time, with the log gone on with.
         let mut kept = Kept::open::<f64>(&path, &metric).unwrap();
-        let log = Log::resume::<f64>(&path, &metric).unwrap();
+        let mut log = Log::resume::<f64>(&path, &metric).unwrap();
         assert_eq!(log.steps(), stop_after);
-        let again =
-            all_pairs::<f64>(&metric, &on(Engine::Ports, 1, 2), Some(&mut kept), &mut StopAfter { steps: 1, log });
+        let mut keep = |finished: &Finished<'_>| log.append(finished).unwrap();
+        let ports = on(Engine::Ports, 1, 2);
+        let again = all_pairs_keeping::<f64>(&metric, &ports, Some(&mut kept), &mut StopAfter(1), &mut keep);
         assert!(stop_after + 1 == steps || matches!(again, Err(Error::Stopped)));
         assert!(bits(&go_on(&metric, &path)) == whole, "stopped after {stop_after} of {steps} steps");
     }

@@ -5,10 +5,11 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use lehr_data::write::AtomicFile;
+use lehr_ranks::observe::AnyCheckpoint;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -87,6 +88,16 @@ impl<M: Method> Checkpoint<M> {
     }
 }
 
+impl<M: Method> AnyCheckpoint for Checkpoint<M> {
+    fn write(&self, path: &Path) -> io::Result<()> {
+        Checkpoint::write(self, path).map_err(io::Error::other)
+    }
+
+    fn to_json(&self) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec(self)?)
+    }
+}
+
 /// What the content of every method's checkpoint begins with.
 #[derive(Deserialize)]
 struct Named {
@@ -146,11 +157,11 @@ mod tests {
     struct First(Option<Checkpoint>);
 
     impl Observer for First {
-        fn progress(&mut self, _: &Progress<'_>) -> Control {
+        fn progress(&mut self, _: &Progress) -> Control {
             Control::Stop
         }
-        fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-            self.0 = Some(checkpoint.clone());
+        fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+            self.0 = checkpoint.downcast_ref().cloned();
         }
     }
 

@@ -1,11 +1,9 @@
-//! What a run tells while it goes on, and how it is told to stop.
+//! What an annealed run tells: its history, and how far it is.
 
 use std::fmt;
 
-use lehr_ranks::trace::Trace;
+use lehr_ranks::observe::Progress;
 use serde::{Deserialize, Serialize};
-
-use super::{Checkpoint, Interrupt};
 
 /// One temperature of the history, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +31,19 @@ pub struct Step {
     /// The share of the weight in the sponge; 0, and not written down, where there is none.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub sponge: f64,
+}
+
+impl Step {
+    /// How far an annealed run is whose last temperature this is.
+    pub(crate) fn progress(&self, stage: Stage, sweeps: u64, fraction: f64) -> Progress {
+        let mut figures = vec![("clusters", self.clusters as f64), ("sweeps", sweeps as f64)];
+        // Later the last temperature is behind: what it was is no news.
+        if matches!(stage, Stage::Annealing | Stage::Hardening) {
+            figures.extend((self.temperature > 0.0).then_some(("temperature", self.temperature)));
+            figures.push(("free_energy", self.free_energy));
+        }
+        Progress { stage: stage.name().into(), fraction: Some(fraction), figures }
+    }
 }
 
 fn is_nothing(share: &f64) -> bool {
@@ -88,65 +99,3 @@ impl fmt::Display for Stage {
         f.write_str(self.name())
     }
 }
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
-    /// What is being done.
-    pub stage: Stage,
-    /// The last temperature finished.
-    pub step: &'a Step,
-    /// Estimate of the share of the work that is done, 0 to 1.
-    pub fraction: f64,
-    /// Passes over the rows so far.
-    pub sweeps: u64,
-}
-
-/// Whether to go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Go on.
-    Continue,
-    /// Stop at once: the checkpoint is handed over and the run ends with [`crate::Error::Stopped`].
-    Stop,
-}
-
-/// Watches a run. Called on one rank only, between two temperatures or two groups of trials, so it may take its time and may
-/// print; it should return within a fraction of a second. `C` is the method's checkpoint.
-pub trait Observer<C = Checkpoint>: Send {
-    /// After each temperature, and several times a second while refining.
-    fn progress(&mut self, progress: &Progress<'_>) -> Control {
-        let _ = progress;
-        Control::Continue
-    }
-
-    /// After each temperature and each group of trials: all that is needed to go on from here. Writing it costs far more than
-    /// being offered it, so an observer writes it every few seconds at most, and always after it said [`Control::Stop`].
-    fn checkpoint(&mut self, checkpoint: &C) {
-        let _ = checkpoint;
-    }
-
-    /// By what the run may be stopped within a step: asked once, before the run begins. In a job of several processes the observers of all of them should have
-    /// one; that of the lead decides whether steps can be interrupted.
-    fn interrupt(&self) -> Option<Interrupt> {
-        None
-    }
-
-    /// Instead of the next progress, after an interrupt, of this or another process: where the step that was given up began. Not called before the first step, when there is nothing to go on from. The run ends with
-    /// [`crate::Error::Stopped`]. By default as any checkpoint, but there is no other after it.
-    fn interrupted(&mut self, checkpoint: &C) {
-        self.checkpoint(checkpoint);
-    }
-
-    /// Where the run is to note what each rank does, if that is wanted: asked once, before the run begins. In a job of several processes the observers of all
-    /// of them have a trace, or none has; at the end the lead's is whole.
-    fn trace(&self) -> Option<&Trace> {
-        None
-    }
-}
-
-/// Watches nothing and never stops.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
-
-impl<C> Observer<C> for Silent {}

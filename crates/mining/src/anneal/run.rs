@@ -4,47 +4,12 @@ use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
 
 use super::checkpoint::{Checkpoint, Method};
-use super::interrupt::Interrupt;
-use super::observe::{Control, Observer, Progress, Stage, Step};
+use super::{Control, Interrupt, Observer, Progress};
 use crate::Error;
 use crate::round::{Heeding, LeafCells, Rounds};
 
-/// What a run wants of its observer, whatever the method: each has a trait of its own for what is told of its progress.
-pub(crate) trait Watching<M: Method>: Send {
-    fn offer(&mut self, checkpoint: &Checkpoint<M>);
-    fn interrupted(&mut self, checkpoint: &Checkpoint<M>);
-    fn interrupt(&self) -> Option<Interrupt>;
-    fn trace(&self) -> Option<&Trace>;
-}
-
-/// A trait's observers are watchers of its method.
-macro_rules! watches {
-    ($observer:ty, $parameters:ty $(, $method:ident)?) => {
-        impl $(<$method: $crate::anneal::checkpoint::Method>)? $crate::anneal::run::Watching<$parameters> for $observer {
-            fn offer(&mut self, checkpoint: &$crate::anneal::Checkpoint<$parameters>) {
-                self.checkpoint(checkpoint);
-            }
-
-            fn interrupted(&mut self, checkpoint: &$crate::anneal::Checkpoint<$parameters>) {
-                self.interrupted(checkpoint);
-            }
-
-            fn interrupt(&self) -> Option<$crate::anneal::Interrupt> {
-                self.interrupt()
-            }
-
-            fn trace(&self) -> Option<&lehr_ranks::trace::Trace> {
-                self.trace()
-            }
-        }
-    };
-}
-pub(crate) use watches;
-
-watches!(dyn Observer<Checkpoint<M>> + '_, M, M);
-
-/// What all ranks of a run share. `O` is the trait by which it is watched.
-pub(crate) struct Run<'o, M: Method, O: ?Sized> {
+/// What all ranks of a run share.
+pub(crate) struct Run<'o, M: Method> {
     pub parameters: M,
     fingerprint: u64,
     /// Where to go on from.
@@ -54,7 +19,7 @@ pub(crate) struct Run<'o, M: Method, O: ?Sized> {
     pub trace: Trace,
     interrupt: Option<Interrupt>,
     /// One cell; only the lead reaches for it.
-    observer: LeafCells<&'o mut O>,
+    observer: LeafCells<&'o mut dyn Observer>,
 }
 
 /// What a run took.
@@ -68,31 +33,16 @@ pub(crate) struct Spent {
     pub timers: Vec<Spread>,
 }
 
-/// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state. `O` is the trait by which it is watched.
-pub(crate) trait Steps<M: Method, O: ?Sized>: Send {
+/// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state.
+pub(crate) trait Course<M: Method>: Send {
     /// Shows the whole state; what is swapped for it meanwhile must be back in the end.
     fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
-    fn has_ended(&self) -> bool;
+    fn is_done(&self) -> bool;
     /// What the step that comes is called in timers and traces.
     fn phase(&self) -> &'static str;
-    /// Tells the observer where the run is.
-    fn report(&mut self, observer: &mut O) -> Control;
-    /// One step. What it leaves when it fails is of no use.
-    fn step(&mut self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<(), Error>> + Send;
-}
-
-/// A run of an annealed method.
-pub(crate) trait Course<M: Method>: Send {
-    fn state(&mut self) -> &mut M::State;
-    fn is_done(&self) -> bool;
-    fn stage(&self) -> Stage;
-    /// The last temperature finished; before the first, where the run stands.
-    fn step(&self) -> Step;
-    /// Passes over the rows so far.
-    fn sweeps(&self) -> u64;
-    /// Estimate of the share of the work that is done; it never falls.
-    fn fraction(&mut self) -> f64;
-    /// One step: a temperature, or a group of trials.
+    /// Where the run is, for its observer.
+    fn progress(&mut self) -> Progress;
+    /// One step, such as a temperature or a group of trials. What it leaves when it fails is of no use.
     fn advance(&mut self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
@@ -102,33 +52,15 @@ pub(crate) fn begin(rounds: &mut dyn Rounds, phases: &mut Phases, name: &'static
     phases.enter(name);
 }
 
-impl<'o, M: Method, C: Course<M>> Steps<M, dyn Observer<Checkpoint<M>> + 'o> for C {
-    fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T {
-        show(self.state())
-    }
-
-    fn has_ended(&self) -> bool {
-        self.is_done()
-    }
-
-    fn phase(&self) -> &'static str {
-        self.stage().name()
-    }
-
-    fn report(&mut self, observer: &mut (dyn Observer<Checkpoint<M>> + 'o)) -> Control {
-        let step = Course::step(self);
-        let (stage, fraction, sweeps) = (self.stage(), self.fraction(), self.sweeps());
-        observer.progress(&Progress { stage, step: &step, fraction, sweeps })
-    }
-
-    async fn step(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
-        self.advance(rounds).await
-    }
-}
-
-impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
+impl<'o, M: Method> Run<'o, M> {
     /// A run on the data of a fingerprint, or one that goes on from a state.
-    pub fn new(fingerprint: u64, parameters: M, state: Option<M::State>, observer: &'o mut O, phases: Phases) -> Self {
+    pub fn new(
+        fingerprint: u64,
+        parameters: M,
+        state: Option<M::State>,
+        observer: &'o mut dyn Observer,
+        phases: Phases,
+    ) -> Self {
         let (trace, interrupt) = (observer.trace().cloned(), observer.interrupt());
         let mut observer = Some(observer);
         Self {
@@ -151,7 +83,7 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
     }
 
     /// Walks a course to its end and tells the observer after each step.
-    pub async fn walk<C: Steps<M, O>>(
+    pub async fn walk<C: Course<M>>(
         &self,
         rounds: &mut dyn Rounds,
         phases: &mut Phases,
@@ -160,13 +92,13 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
         let is_lead = rounds.is_lead();
         let interrupt = self.interrupt(rounds).await?;
         let mut checkpoint = None;
-        while !course.has_ended() {
+        while !course.is_done() {
             if interrupt.is_some() && is_lead {
                 self.remember(course, &mut checkpoint);
             }
             begin(rounds, phases, course.phase());
             let mut heeding = Heeding::new(rounds, interrupt.as_ref());
-            let stepped = course.step(&mut heeding).await;
+            let stepped = course.advance(&mut heeding).await;
             let is_given_up = heeding.is_given_up();
             phases.leave();
             if is_given_up {
@@ -185,7 +117,7 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
     }
 
     /// Keeps the state that a step begins with. A copy of it is far less than a pass over the rows.
-    fn remember<C: Steps<M, O>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) {
+    fn remember<C: Course<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) {
         let begun = course.with_state(|state| state.clone());
         match slot {
             Some(checkpoint) => checkpoint.state = begun,
@@ -194,15 +126,16 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
     }
 
     /// Tells the observer how far the run is, then offers it the checkpoint, which `slot` keeps from one call to the next; true if it wants to stop. On the lead only.
-    fn tell<C: Steps<M, O>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) -> bool {
-        let stop = self.observer.with(0, |observer| course.report(observer)) == Control::Stop;
+    fn tell<C: Course<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) -> bool {
+        let progress = course.progress();
+        let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
         course.with_state(|state| {
             // At the last step too: whoever says stop is handed one.
             let checkpoint =
                 slot.get_or_insert_with(|| Checkpoint::new(self.fingerprint, self.parameters.clone(), state.clone()));
             // The state is lent to the checkpoint for the call, not copied.
             std::mem::swap(&mut checkpoint.state, state);
-            self.observer.with(0, |observer| observer.offer(checkpoint));
+            self.observer.with(0, |observer| observer.checkpoint(checkpoint));
             std::mem::swap(&mut checkpoint.state, state);
         });
         stop

@@ -18,8 +18,8 @@ use super::parameters::{Parameters, Start};
 use super::plane::{Axis, principal_axes};
 use super::table::Table;
 use crate::Error;
-use crate::anneal::Stage;
 use crate::anneal::schedule::START;
+use crate::anneal::{Progress, Stage, run};
 use crate::mixture::left_to_gain;
 use crate::round::{Rounds, total_of};
 
@@ -171,11 +171,49 @@ impl<'a> Problem<'a> {
 
 /// A fit.
 pub(crate) struct Course<'a> {
-    pub(super) problem: &'a Problem<'a>,
+    problem: &'a Problem<'a>,
     /// One for each latent axis; empty before the principal axes are known.
     planes: Vec<Vec<f64>>,
     total: Vec<f64>,
     pub state: State,
+}
+
+impl run::Course<Parameters> for Course<'_> {
+    fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
+        show(&mut self.state)
+    }
+
+    fn is_done(&self) -> bool {
+        self.state.phase == Phase::Done
+    }
+
+    fn phase(&self) -> &'static str {
+        self.stage().name()
+    }
+
+    fn progress(&mut self) -> Progress {
+        let Climb { start, temperature, objectives, .. } = &self.state.climb;
+        let stage = match start {
+            Start::Annealed => self.phase().into(),
+            Start::Plane => format!("{} from the plane", self.phase()).into(),
+        };
+        let mut figures = vec![("sweeps", self.state.sweeps as f64)];
+        // None is known before the principal axes are.
+        figures.extend((*temperature > 0.0).then_some(("temperature", *temperature)));
+        let unit = self.problem.table.log_unit();
+        figures.extend(objectives.last().map(|objective| ("objective", objective - unit)));
+        Progress { stage, fraction: Some(self.fraction()), figures }
+    }
+
+    /// One step: the beginning, a few sweeps, or the likelihood of an end.
+    async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        match self.state.phase {
+            Phase::Beginning => self.begin(rounds).await,
+            Phase::Annealing | Phase::Fitting => self.climb(rounds).await,
+            Phase::Measuring => self.measure(rounds).await,
+            Phase::Done => Ok(()),
+        }
+    }
 }
 
 impl<'a> Course<'a> {
@@ -191,11 +229,7 @@ impl<'a> Course<'a> {
         self.planes = axes.map(|(axis, of)| self.problem.plane(axis, of)).collect();
     }
 
-    pub fn is_done(&self) -> bool {
-        self.state.phase == Phase::Done
-    }
-
-    pub fn stage(&self) -> Stage {
+    fn stage(&self) -> Stage {
         match self.state.phase {
             Phase::Beginning | Phase::Annealing => Stage::Annealing,
             Phase::Fitting | Phase::Measuring => Stage::Fitting,
@@ -209,7 +243,7 @@ impl<'a> Course<'a> {
     }
 
     /// Estimate of the share of the work that is done, 0 to 1. It never falls.
-    pub fn fraction(&self) -> f64 {
+    fn fraction(&self) -> f64 {
         let climb = &self.state.climb;
         let (from, to) = match (self.follows_both(), &self.state.other) {
             (false, _) => (0.0, FITTED),
@@ -228,16 +262,6 @@ impl<'a> Course<'a> {
             Phase::Done => return FITTED,
         };
         from + (to - from) * share
-    }
-
-    /// One step: the beginning, a few sweeps, or the likelihood of an end.
-    pub async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
-        match self.state.phase {
-            Phase::Beginning => self.begin(rounds).await,
-            Phase::Annealing | Phase::Fitting => self.climb(rounds).await,
-            Phase::Measuring => self.measure(rounds).await,
-            Phase::Done => Ok(()),
-        }
     }
 
     async fn begin(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::parameters::{Parameters, Sweeps};
 use super::seeding::{Near, draw};
 use crate::Error;
-use crate::anneal::{Stage, Step, run};
+use crate::anneal::{Progress, Stage, run};
 use crate::round::{LeafCells, Rounds};
 use crate::vector::Input;
 use crate::vector::e_step::Kept;
@@ -88,46 +88,35 @@ impl<'a, T: Kept> Course<'a, T> {
 }
 
 impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
-    fn state(&mut self) -> &mut State {
-        &mut self.state
+    fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
+        show(&mut self.state)
     }
 
     fn is_done(&self) -> bool {
         self.state.costs.len() >= self.parameters.begun()
     }
 
-    fn stage(&self) -> Stage {
-        Stage::Refining
+    fn phase(&self) -> &'static str {
+        Stage::Refining.name()
     }
 
-    fn step(&self) -> Step {
-        let State { best, current, costs, .. } = &self.state;
+    fn progress(&mut self) -> Progress {
+        let State { best, current, costs, sweeps, .. } = &self.state;
         let cost = best.as_ref().map(|(_, cost)| *cost).or(current.as_ref().and_then(|start| start.cost));
         let cost = cost.unwrap_or(self.rows.square);
         let centers = best.as_ref().map(|(values, _)| values).or(current.as_ref().map(|start| &start.centers));
-        Step {
-            index: costs.len() as u64,
-            temperature: 0.0,
-            clusters: centers.map_or(0, |values| values.len() / self.rows.dimension),
-            free_energy: self.rows.squared(cost / self.rows.total_weight),
-            mean_cost: self.rows.squared(cost / self.rows.total_weight),
-            information: 0.0,
-            softness: 0.0,
-            sweeps: self.state.sweeps,
-            max_move: 0.0,
-            next_critical: 0.0,
-            sponge: 0.0,
-        }
-    }
-
-    fn sweeps(&self) -> u64 {
-        self.state.sweeps
-    }
-
-    fn fraction(&mut self) -> f64 {
         // How many sweeps a start takes is not known: it is half done after fifty.
-        let begun = self.state.current.as_ref().map_or(0.0, |start| start.sweeps as f64 / (start.sweeps as f64 + 50.0));
-        (self.state.costs.len() as f64 + begun) / self.parameters.begun() as f64
+        let begun = current.as_ref().map_or(0.0, |start| start.sweeps as f64 / (start.sweeps as f64 + 50.0));
+        Progress {
+            stage: self.phase().into(),
+            fraction: Some((costs.len() as f64 + begun) / self.parameters.begun() as f64),
+            figures: vec![
+                ("clusters", centers.map_or(0, |values| values.len() / self.rows.dimension) as f64),
+                ("sweeps", *sweeps as f64),
+                ("starts", costs.len() as f64),
+                ("mean_cost", self.rows.squared(cost / self.rows.total_weight)),
+            ],
+        }
     }
 
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {

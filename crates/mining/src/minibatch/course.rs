@@ -11,7 +11,7 @@ use super::model::{Cluster, Model};
 use super::parameters::Parameters;
 use super::source::Source;
 use crate::Error;
-use crate::anneal::{Control, Interrupt, Observer, Progress, Stage, Step};
+use crate::anneal::{AnyCheckpoint, Control, Interrupt, Observer, Progress, Stage};
 use crate::round::{Execution, drive};
 use crate::vector::e_step::Kept;
 use crate::vector::hard::Centers;
@@ -74,14 +74,14 @@ pub(super) struct Course<'a> {
     pub source: &'a mut dyn Source,
     pub parameters: &'a Parameters,
     pub execution: &'a Execution,
-    pub observer: &'a mut dyn Observer<Checkpoint>,
+    pub observer: &'a mut dyn Observer,
 }
 
 impl Course<'_> {
     /// From the first row.
     pub fn begin(mut self) -> Result<Model, Error> {
         let sample = self.sample();
-        if self.asks_to_stop(&Stream::default().step()) {
+        if self.asks_to_stop(Vec::new()) {
             return Err(Error::Stopped);
         }
         let sample = sample?;
@@ -93,11 +93,11 @@ impl Course<'_> {
     /// From a checkpoint, the stream being given from its beginning.
     pub fn go_on(mut self, checkpoint: Checkpoint) -> Result<Model, Error> {
         let sample = self.sample();
-        let step = match &checkpoint.state {
-            State::Sample(_) => Stream::default().step(),
-            State::Stream(stream) => stream.step(),
+        let figures = match &checkpoint.state {
+            State::Sample(_) => Vec::new(),
+            State::Stream(stream) => stream.figures(),
         };
-        if self.asks_to_stop(&step) {
+        if self.asks_to_stop(figures.clone()) {
             self.observer.checkpoint(&checkpoint);
             return Err(Error::Stopped);
         }
@@ -106,7 +106,7 @@ impl Course<'_> {
         let sample = Some(sample).filter(|_| checkpoint.batches() == 0);
         while passed.batches < checkpoint.batches() {
             let batch = self.source.next(self.parameters.batch_rows);
-            if self.asks_to_stop(&step) {
+            if self.asks_to_stop(figures.clone()) {
                 self.observer.checkpoint(&checkpoint);
                 return Err(Error::Stopped);
             }
@@ -132,9 +132,10 @@ impl Course<'_> {
     }
 
     /// Tells how far the stream is. Asked between a batch that has been read and its being taken in: if who gives the stream was stopped too (Ctrl-C goes to every program of a pipe), that batch may be only a part of what it would be, and its last row half a row, which is no fault of the data.
-    fn asks_to_stop(&mut self, step: &Step) -> bool {
-        let fraction = self.source.fraction().unwrap_or(0.0);
-        let progress = Progress { stage: Stage::Streaming, step, fraction, sweeps: step.sweeps };
+    ///
+    /// There are no figures before the sample has been clustered.
+    fn asks_to_stop(&mut self, figures: Vec<(&'static str, f64)>) -> bool {
+        let progress = Progress { stage: Stage::Streaming.name().into(), fraction: self.source.fraction(), figures };
         self.observer.progress(&progress) == Control::Stop
     }
 
@@ -188,7 +189,7 @@ impl Course<'_> {
             let State::Stream(back) = checkpoint.state else { unreachable!("a stream was lent") };
             stream = back;
             let batch = self.source.next(self.parameters.batch_rows);
-            if self.asks_to_stop(&stream.step()) {
+            if self.asks_to_stop(stream.figures()) {
                 let (fingerprint, state) = (stream.passed.fingerprint, State::Stream(stream));
                 self.observer.checkpoint(&Checkpoint::new(fingerprint, self.parameters.clone(), state));
                 return Err(Error::Stopped);
@@ -243,21 +244,10 @@ impl Stream {
         Ok(())
     }
 
-    /// Where the stream stands: batches for temperatures, as it has none.
-    fn step(&self) -> Step {
-        Step {
-            index: self.passed.batches,
-            temperature: 0.0,
-            clusters: self.centers.len(),
-            free_energy: self.objective,
-            mean_cost: self.objective,
-            information: 0.0,
-            softness: 0.0,
-            sweeps: self.passed.batches,
-            max_move: 0.0,
-            next_critical: 0.0,
-            sponge: 0.0,
-        }
+    /// Where the stream stands. Each batch is gone over once.
+    fn figures(&self) -> Vec<(&'static str, f64)> {
+        let (batches, clusters) = (self.passed.batches as f64, self.centers.len() as f64);
+        vec![("batches", batches), ("clusters", clusters), ("sweeps", batches), ("mean_cost", self.objective)]
     }
 
     /// Puts the centres into the order that users see.
@@ -311,25 +301,27 @@ fn given<T: Kept>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
 
 /// Watches annealing of the sample for who watches the stream.
 struct SampleWatch<'a> {
-    observer: &'a mut dyn Observer<Checkpoint>,
+    observer: &'a mut dyn Observer,
     parameters: &'a Parameters,
     fingerprint: u64,
 }
 
 impl SampleWatch<'_> {
-    fn of_stream(&self, checkpoint: &vector::Checkpoint) -> Checkpoint {
-        let state = State::Sample(Box::new(checkpoint.clone()));
+    fn of_stream(&self, checkpoint: &dyn AnyCheckpoint) -> Checkpoint {
+        let of_sample: &vector::Checkpoint = checkpoint.downcast_ref().expect("annealing offers its own");
+        let state = State::Sample(Box::new(of_sample.clone()));
         Checkpoint::new(self.fingerprint, self.parameters.clone(), state)
     }
 }
 
-impl Observer<vector::Checkpoint> for SampleWatch<'_> {
-    fn progress(&mut self, progress: &Progress<'_>) -> Control {
+impl Observer for SampleWatch<'_> {
+    fn progress(&mut self, progress: &Progress) -> Control {
+        let (stage, figures) = (format!("sample: {}", progress.stage).into(), progress.figures.clone());
         // How much of the stream the sample is, is not known before it is behind.
-        self.observer.progress(&Progress { fraction: 0.0, ..*progress })
+        self.observer.progress(&Progress { stage, fraction: None, figures })
     }
 
-    fn checkpoint(&mut self, checkpoint: &vector::Checkpoint) {
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let checkpoint = self.of_stream(checkpoint);
         self.observer.checkpoint(&checkpoint);
     }
@@ -338,7 +330,7 @@ impl Observer<vector::Checkpoint> for SampleWatch<'_> {
         self.observer.interrupt()
     }
 
-    fn interrupted(&mut self, checkpoint: &vector::Checkpoint) {
+    fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let checkpoint = self.of_stream(checkpoint);
         self.observer.interrupted(&checkpoint);
     }

@@ -22,8 +22,8 @@ use super::pattern_e_step::{PatternAssignRound, PatternRound, collapsed};
 use super::patterns::Patterns;
 use super::table::Table;
 use crate::Error;
-use crate::anneal::Stage;
-use crate::anneal::run::Course as _;
+use crate::anneal::run::{self, Course as _};
+use crate::anneal::{Progress, Stage};
 use crate::round::{LeafCells, Rounds, total_of};
 use crate::vector;
 use crate::vector::hard::Remembered;
@@ -166,7 +166,7 @@ pub(crate) struct Problem<'a> {
 
 /// A fit.
 pub(crate) struct Course<'a> {
-    pub(super) problem: &'a Problem<'a>,
+    problem: &'a Problem<'a>,
     clustering: Option<vector::course::Course<'a, f64>>,
     /// The largest fraction told so far.
     furthest: f64,
@@ -188,6 +188,42 @@ fn variances(rows: &Rows<f64>) -> Vec<f64> {
     variances
 }
 
+impl run::Course<Parameters> for Course<'_> {
+    fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
+        // The clustering's own state stays where it works; a copy of it is far less than a pass over the rows.
+        self.state.clustering = self.clustering.as_ref().map(|clustering| clustering.state.clone());
+        let shown = show(&mut self.state);
+        self.state.clustering = None;
+        shown
+    }
+
+    fn is_done(&self) -> bool {
+        self.state.phase == Phase::Done
+    }
+
+    fn phase(&self) -> &'static str {
+        self.stage().name()
+    }
+
+    fn progress(&mut self) -> Progress {
+        let (table, clustering) = (self.problem.table, self.clustering.as_ref().map(|clustering| &clustering.state));
+        let sweeps = self.state.sweeps + clustering.map_or(0, |clustering| clustering.sweeps);
+        let mut figures = vec![("components", self.components() as f64), ("sweeps", sweeps as f64)];
+        figures.extend(clustering.map(|state| ("temperature", table.rows.squared(state.grown.temperature))));
+        figures.extend(self.state.ascent.last().map(|objective| ("log_likelihood", objective - table.log_unit())));
+        Progress { stage: self.phase().into(), fraction: Some(self.fraction()), figures }
+    }
+
+    /// One step: one of the clustering's, or a few sweeps of a fit.
+    async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        match self.state.phase {
+            Phase::Clustering => self.cluster(rounds).await,
+            Phase::Fitting => self.fit(rounds).await,
+            Phase::Done => Ok(()),
+        }
+    }
+}
+
 impl<'a> Course<'a> {
     /// A new fit, or one that goes on from a state.
     pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
@@ -200,11 +236,7 @@ impl<'a> Course<'a> {
         Self { problem, clustering, furthest: 0.0, total: Vec::new(), state }
     }
 
-    pub fn is_done(&self) -> bool {
-        self.state.phase == Phase::Done
-    }
-
-    pub fn stage(&self) -> Stage {
+    fn stage(&self) -> Stage {
         match self.state.phase {
             Phase::Clustering => self.clustering.as_ref().map_or(Stage::Annealing, |clustering| clustering.stage()),
             Phase::Fitting => Stage::Fitting,
@@ -213,7 +245,7 @@ impl<'a> Course<'a> {
     }
 
     /// The number of components that is tried.
-    pub fn components(&self) -> usize {
+    fn components(&self) -> usize {
         let tried = self.state.attempt.min(self.problem.clusterings.len() - 1);
         self.problem.clusterings[tried].clusters.expect("every clustering has a number")
     }
@@ -234,23 +266,8 @@ impl<'a> Course<'a> {
         std::iter::once(None).chain(through.into_iter().filter(is_open).map(Some)).collect()
     }
 
-    /// The temperature of the clustering, in stored squared units, while it lasts.
-    pub fn temperature(&self) -> Option<f64> {
-        self.clustering.as_ref().map(|clustering| clustering.state.grown.temperature)
-    }
-
-    /// The objective per unit of weight before the last sweep of the present fit, in stored units.
-    pub fn objective(&self) -> Option<f64> {
-        self.state.ascent.last().copied()
-    }
-
-    /// Passes over the rows so far.
-    pub fn sweeps(&self) -> u64 {
-        self.state.sweeps + self.clustering.as_ref().map_or(0, |clustering| clustering.state.sweeps)
-    }
-
     /// Estimate of the share of the work that is done: a number of components costs in proportion to itself.
-    pub fn fraction(&mut self) -> f64 {
+    fn fraction(&mut self) -> f64 {
         let cost = |attempts: &[vector::Parameters]| -> f64 {
             attempts.iter().map(|parameters| parameters.clusters.unwrap_or(1) as f64).sum()
         };
@@ -269,24 +286,6 @@ impl<'a> Course<'a> {
         let fraction = 0.98 * (cost(&all[..attempt]) + within * present) / cost(&all[..]);
         self.furthest = self.furthest.max(fraction);
         self.furthest
-    }
-
-    /// Shows the whole state.
-    pub fn with_state<R>(&mut self, show: impl FnOnce(&mut State) -> R) -> R {
-        // The clustering's own state stays where it works; a copy of it is far less than a pass over the rows.
-        self.state.clustering = self.clustering.as_ref().map(|clustering| clustering.state.clone());
-        let shown = show(&mut self.state);
-        self.state.clustering = None;
-        shown
-    }
-
-    /// One step: one of the clustering's, or a few sweeps of a fit.
-    pub async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
-        match self.state.phase {
-            Phase::Clustering => self.cluster(rounds).await,
-            Phase::Fitting => self.fit(rounds).await,
-            Phase::Done => Ok(()),
-        }
     }
 
     async fn cluster(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {

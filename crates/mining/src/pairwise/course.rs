@@ -14,7 +14,7 @@ use super::system::{Components, PairwiseSystem};
 use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
 use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
-use crate::anneal::{Settled, Stage, Step, run, settle};
+use crate::anneal::{Progress, Settled, Stage, run, settle};
 use crate::gather::Turn;
 use crate::round::Rounds;
 
@@ -64,40 +64,22 @@ pub(crate) struct Course<'a, 'm, T: Real> {
 }
 
 impl<T: Real> run::Course<Parameters> for Course<'_, '_, T> {
-    fn state(&mut self) -> &mut State {
-        &mut self.state
+    fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
+        show(&mut self.state)
     }
 
     fn is_done(&self) -> bool {
         self.state.phase == Phase::Done
     }
 
-    fn stage(&self) -> Stage {
-        match self.state.phase {
-            Phase::Growing => Stage::Annealing,
-            Phase::Hardening => Stage::Hardening,
-            Phase::Done => Stage::Labelling,
-        }
+    fn phase(&self) -> &'static str {
+        self.stage().name()
     }
 
-    fn step(&self) -> Step {
+    fn progress(&mut self) -> Progress {
         let matrix = &self.problem.matrix;
-        self.state.grown.step(matrix.unit, matrix.survey.mean / 2.0)
-    }
-
-    fn sweeps(&self) -> u64 {
-        self.state.sweeps
-    }
-
-    fn fraction(&mut self) -> f64 {
-        let grown = &self.state.grown;
-        let present = match self.state.phase {
-            Phase::Growing => 0.7 * grown.share_grown(&self.limits(), grown.components.count),
-            Phase::Hardening => 0.7 + 0.28 * grown.share_hardened(),
-            Phase::Done => 0.98,
-        };
-        self.furthest = self.furthest.max(present);
-        self.furthest
+        let step = self.state.grown.step(matrix.unit, matrix.survey.mean / 2.0);
+        step.progress(self.stage(), self.state.sweeps, self.fraction())
     }
 
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
@@ -134,6 +116,26 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
     /// Goes on from a state.
     pub fn resume(problem: &'a Problem<'m, T>, parameters: &'a Parameters, state: State) -> Self {
         Self { problem, parameters, turn: Turn::default(), furthest: 0.0, state }
+    }
+
+    fn stage(&self) -> Stage {
+        match self.state.phase {
+            Phase::Growing => Stage::Annealing,
+            Phase::Hardening => Stage::Hardening,
+            Phase::Done => Stage::Labelling,
+        }
+    }
+
+    /// Estimate of the share of the work that is done; it never falls.
+    fn fraction(&mut self) -> f64 {
+        let grown = &self.state.grown;
+        let present = match self.state.phase {
+            Phase::Growing => 0.7 * grown.share_grown(&self.limits(), grown.components.count),
+            Phase::Hardening => 0.7 + 0.28 * grown.share_hardened(),
+            Phase::Done => 0.98,
+        };
+        self.furthest = self.furthest.max(present);
+        self.furthest
     }
 
     /// The hard clusters, once the run is done: labels, and how many there are.

@@ -12,6 +12,7 @@ use super::parameters::{Parameters, Start};
 use super::problem::{Problem, pass};
 use super::solve::{Solver, center};
 use crate::Error;
+use crate::anneal::{Progress, run};
 use crate::gather::Turn;
 use crate::round::Rounds;
 
@@ -94,6 +95,98 @@ pub(crate) struct Course<'a, T: Real> {
     rows: Vec<f64>,
     furthest: f64,
     pub state: State,
+}
+
+impl<T: Real> run::Course<Parameters> for Course<'_, T> {
+    fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
+        show(&mut self.state)
+    }
+
+    fn is_done(&self) -> bool {
+        self.state.is_done
+    }
+
+    fn phase(&self) -> &'static str {
+        "iterating"
+    }
+
+    fn progress(&mut self) -> Progress {
+        let history = &self.state.history;
+        // Of the last positions taken; before the first all items are in one place.
+        let Iteration { temperature, stress } =
+            history.last().copied().unwrap_or(Iteration { temperature: 0.0, stress: 1.0 });
+        let (start, iteration) = (self.state.attempt as f64, history.len() as f64);
+        let mut figures = vec![("start", start), ("iteration", iteration), ("stress", stress)];
+        figures.extend((temperature > 0.0).then_some(("temperature", temperature)));
+        Progress { stage: self.phase().into(), fraction: Some(self.fraction()), figures }
+    }
+
+    /// One reading of the matrix, and what follows from it.
+    async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        let (problem, parameters) = (self.problem, self.parameters);
+        let root = (2.0 * problem.dimension as f64).sqrt();
+        let shift = self.state.temperature * root;
+        let candidate = std::mem::take(&mut self.state.candidate);
+        let passed = pass(rounds, problem, &candidate, shift, &mut self.turn, &mut self.rows).await?;
+        let state = &mut self.state;
+        state.passes += 1;
+        if !state.is_scaled {
+            // sum w d^2 follows from the other sums. At the first temperature targets are small, and so is their map: the scale is that of the targets themselves.
+            let square = passed.stress - self.target_norm(rounds, shift).await? + 2.0 * passed.cross;
+            let state = &mut self.state;
+            state.is_scaled = true;
+            let scale = if square > 0.0 && passed.cross > 0.0 { passed.cross / square } else { 1.0 };
+            state.candidate = candidate.into_iter().map(|x| x * scale).collect();
+            return Ok(());
+        }
+        if let Some((_, taken)) = &state.taken
+            && passed.stress > *taken
+        {
+            if let Some(plain) = state.plain.take() {
+                state.candidate = plain;
+                return Ok(());
+            }
+            // A plain step cannot raise the stress but by rounding: there is no more to gain.
+            return self.settle(rounds, Stop::Converged).await;
+        }
+        let norm = state.norm.max(f64::MIN_POSITIVE);
+        let decrease = match &state.taken {
+            Some((_, taken)) => (taken - passed.stress) / taken.max(f64::MIN_POSITIVE),
+            None => 1.0,
+        };
+        state.last_decrease = decrease.clamp(1e-16, 1.0);
+        state.at_temperature += 1;
+        state
+            .history
+            .push(Iteration { temperature: state.temperature * problem.matrix.unit, stress: passed.stress / norm });
+        let tolerance = if state.temperature > 0.0 { ANNEALED_TOLERANCE } else { parameters.tolerance };
+        let is_exact = passed.stress <= EXACT * norm;
+        // A lengthened step turns an error that a plain one would take away at once into its opposite: the stress then stays, and says nothing.
+        let was_lengthened = state.plain.take().is_some();
+        let is_still = state.taken.is_some() && decrease < tolerance;
+        let is_converged = is_exact || (is_still && !was_lengthened);
+        let is_last = state.at_temperature >= parameters.most_iterations;
+        state.taken = Some((candidate, passed.stress));
+        if is_converged || is_last {
+            return self.settle(rounds, if is_converged { Stop::Converged } else { Stop::MostIterations }).await;
+        }
+        let residual = if decrease < NEAR * tolerance { TIGHT } else { LOOSE };
+        let now = &self.state.taken.as_ref().expect("just taken").0;
+        let before = self.solver.steps;
+        let plain = self.solver.solve(rounds, problem, now, &self.rows, residual, &mut self.turn).await?;
+        let state = &mut self.state;
+        state.steps += self.solver.steps - before;
+        let now = &state.taken.as_ref().expect("just taken").0;
+        let is_plain_turn = state.at_temperature.is_multiple_of(PLAIN_EVERY) || (is_still && was_lengthened);
+        if parameters.relaxed && state.at_temperature >= RELAXED_FROM && !is_plain_turn {
+            state.candidate = plain.iter().zip(now).map(|(next, now)| 2.0 * next - now).collect();
+            state.plain = Some(plain);
+        } else {
+            state.candidate = plain;
+            state.plain = None;
+        }
+        Ok(())
+    }
 }
 
 impl<'a, T: Real> Course<'a, T> {
@@ -203,13 +296,8 @@ impl<'a, T: Real> Course<'a, T> {
         self.solver.degrees()
     }
 
-    /// The normalised stress of the last positions taken.
-    pub fn stress(&self) -> f64 {
-        self.state.history.last().map_or(1.0, |iteration| iteration.stress)
-    }
-
     /// Estimate of the share of the work that is done; it never falls.
-    pub fn fraction(&mut self) -> f64 {
+    fn fraction(&mut self) -> f64 {
         let state = &self.state;
         let parameters = self.parameters;
         let by_count = state.at_temperature as f64 / parameters.most_iterations as f64;
@@ -232,73 +320,6 @@ impl<'a, T: Real> Course<'a, T> {
         let root = (2.0 * self.problem.dimension as f64).sqrt();
         // Below a thousandth of the largest a temperature moves nothing that a map would show.
         (0.5 * smallest / root).max(1e-3 * self.problem.matrix.survey.largest / self.problem.matrix.unit / root)
-    }
-
-    /// One reading of the matrix, and what follows from it.
-    pub async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
-        let (problem, parameters) = (self.problem, self.parameters);
-        let root = (2.0 * problem.dimension as f64).sqrt();
-        let shift = self.state.temperature * root;
-        let candidate = std::mem::take(&mut self.state.candidate);
-        let passed = pass(rounds, problem, &candidate, shift, &mut self.turn, &mut self.rows).await?;
-        let state = &mut self.state;
-        state.passes += 1;
-        if !state.is_scaled {
-            // sum w d^2 follows from the other sums. At the first temperature targets are small, and so is their map: the scale is that of the targets themselves.
-            let square = passed.stress - self.target_norm(rounds, shift).await? + 2.0 * passed.cross;
-            let state = &mut self.state;
-            state.is_scaled = true;
-            let scale = if square > 0.0 && passed.cross > 0.0 { passed.cross / square } else { 1.0 };
-            state.candidate = candidate.into_iter().map(|x| x * scale).collect();
-            return Ok(());
-        }
-        if let Some((_, taken)) = &state.taken
-            && passed.stress > *taken
-        {
-            if let Some(plain) = state.plain.take() {
-                state.candidate = plain;
-                return Ok(());
-            }
-            // A plain step cannot raise the stress but by rounding: there is no more to gain.
-            return self.settle(rounds, Stop::Converged).await;
-        }
-        let norm = state.norm.max(f64::MIN_POSITIVE);
-        let decrease = match &state.taken {
-            Some((_, taken)) => (taken - passed.stress) / taken.max(f64::MIN_POSITIVE),
-            None => 1.0,
-        };
-        state.last_decrease = decrease.clamp(1e-16, 1.0);
-        state.at_temperature += 1;
-        state
-            .history
-            .push(Iteration { temperature: state.temperature * problem.matrix.unit, stress: passed.stress / norm });
-        let tolerance = if state.temperature > 0.0 { ANNEALED_TOLERANCE } else { parameters.tolerance };
-        let is_exact = passed.stress <= EXACT * norm;
-        // A lengthened step turns an error that a plain one would take away at once into its opposite: the stress then stays, and says nothing.
-        let was_lengthened = state.plain.take().is_some();
-        let is_still = state.taken.is_some() && decrease < tolerance;
-        let is_converged = is_exact || (is_still && !was_lengthened);
-        let is_last = state.at_temperature >= parameters.most_iterations;
-        state.taken = Some((candidate, passed.stress));
-        if is_converged || is_last {
-            return self.settle(rounds, if is_converged { Stop::Converged } else { Stop::MostIterations }).await;
-        }
-        let residual = if decrease < NEAR * tolerance { TIGHT } else { LOOSE };
-        let now = &self.state.taken.as_ref().expect("just taken").0;
-        let before = self.solver.steps;
-        let plain = self.solver.solve(rounds, problem, now, &self.rows, residual, &mut self.turn).await?;
-        let state = &mut self.state;
-        state.steps += self.solver.steps - before;
-        let now = &state.taken.as_ref().expect("just taken").0;
-        let is_plain_turn = state.at_temperature.is_multiple_of(PLAIN_EVERY) || (is_still && was_lengthened);
-        if parameters.relaxed && state.at_temperature >= RELAXED_FROM && !is_plain_turn {
-            state.candidate = plain.iter().zip(now).map(|(next, now)| 2.0 * next - now).collect();
-            state.plain = Some(plain);
-        } else {
-            state.candidate = plain;
-            state.plain = None;
-        }
-        Ok(())
     }
 
     /// The weighted sum of squared targets at a shift.

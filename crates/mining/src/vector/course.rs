@@ -24,7 +24,7 @@ use super::system::VectorSystem;
 use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
 use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
-use crate::anneal::{Measured, Settled, Stage, Step, run, settle};
+use crate::anneal::{Measured, Progress, Settled, Stage, run, settle};
 use crate::round::{LeafCells, Rounds};
 
 /// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that make it needless.
@@ -85,48 +85,22 @@ pub(crate) struct Course<'a, T: Kept> {
 }
 
 impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
-    fn state(&mut self) -> &mut State {
-        &mut self.state
+    fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
+        show(&mut self.state)
     }
 
     fn is_done(&self) -> bool {
         self.state.phase == Phase::Done
     }
 
-    fn stage(&self) -> Stage {
-        match self.state.phase {
-            Phase::Growing => Stage::Annealing,
-            Phase::Hardening => Stage::Hardening,
-            Phase::Refining => Stage::Refining,
-            Phase::Done => Stage::Labelling,
-        }
+    fn phase(&self) -> &'static str {
+        self.stage().name()
     }
 
-    fn step(&self) -> Step {
+    fn progress(&mut self) -> Progress {
         let rows = self.rows;
-        self.state.grown.step(rows.squared(1.0), rows.squared(rows.square / rows.total_weight))
-    }
-
-    fn sweeps(&self) -> u64 {
-        self.state.sweeps
-    }
-
-    /// Each stage's own measure, in its share of a typical run.
-    fn fraction(&mut self) -> f64 {
-        let state = &self.state;
-        let present = match state.phase {
-            Phase::Growing => 0.6 * state.grown.share_grown(&self.limits(), state.grown.components.len()),
-            Phase::Hardening => 0.6 + 0.1 * state.grown.share_hardened(),
-            Phase::Refining => {
-                let in_vain = state.search.as_ref().map_or(0.0, |search| {
-                    search.in_vain as f64 / search.trials(self.rows.dimension, self.parameters.patience).max(1) as f64
-                });
-                0.7 + 0.28 * in_vain.clamp(0.0, 1.0)
-            }
-            Phase::Done => 0.98,
-        };
-        self.furthest = self.furthest.max(present);
-        self.furthest
+        let step = self.state.grown.step(rows.squared(1.0), rows.squared(rows.square / rows.total_weight));
+        step.progress(self.stage(), self.state.sweeps, self.fraction())
     }
 
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
@@ -174,6 +148,33 @@ impl<'a, T: Kept> Course<'a, T> {
         state: State,
     ) -> Self {
         Self { rows, parameters, lloyd: Lloyd::new(rows, memory), prepared: Prepared::default(), furthest: 0.0, state }
+    }
+
+    pub fn stage(&self) -> Stage {
+        match self.state.phase {
+            Phase::Growing => Stage::Annealing,
+            Phase::Hardening => Stage::Hardening,
+            Phase::Refining => Stage::Refining,
+            Phase::Done => Stage::Labelling,
+        }
+    }
+
+    /// Estimate of the share of the work that is done: each stage's own measure, in its share of a typical run. It never falls.
+    pub fn fraction(&mut self) -> f64 {
+        let state = &self.state;
+        let present = match state.phase {
+            Phase::Growing => 0.6 * state.grown.share_grown(&self.limits(), state.grown.components.len()),
+            Phase::Hardening => 0.6 + 0.1 * state.grown.share_hardened(),
+            Phase::Refining => {
+                let in_vain = state.search.as_ref().map_or(0.0, |search| {
+                    search.in_vain as f64 / search.trials(self.rows.dimension, self.parameters.patience).max(1) as f64
+                });
+                0.7 + 0.28 * in_vain.clamp(0.0, 1.0)
+            }
+            Phase::Done => 0.98,
+        };
+        self.furthest = self.furthest.max(present);
+        self.furthest
     }
 
     /// The hard centres and the mean cost, once the run is done.

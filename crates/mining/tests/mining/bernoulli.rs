@@ -2,7 +2,7 @@
 
 use lehr_data::{Fingerprints, Points, Sparse, synthetic};
 use lehr_mining::agreement::Agreement;
-use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::vector::{
     Centroids, Checkpoint, Cost, Equilibrium, Input, Mode, Model, Parameters, Precision, Start, cluster, equilibrium,
     resume,
@@ -341,12 +341,12 @@ struct StopAfter {
 }
 
 impl Observer for StopAfter {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.calls = self.calls.saturating_sub(1);
         if self.calls == 0 { Control::Stop } else { Control::Continue }
     }
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.last = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.last = checkpoint.downcast_ref().cloned();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rows of bits: the same clusters as of numbers, in annealing and k-means, with weights, on any layout, and after a stop.
 
 use lehr_data::{Fingerprints, synthetic};
-use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::vector::{Checkpoint, Model, OUTLIER, Parameters, Precision, cluster, resume};
 use lehr_mining::{Engine, Error, Execution, kmeans};
 use lehr_numerics::random::Stream;
@@ -177,12 +177,12 @@ struct StopAfter {
 }
 
 impl Observer for StopAfter {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.calls = self.calls.saturating_sub(1);
         if self.calls == 0 { Control::Stop } else { Control::Continue }
     }
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.last = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.last = checkpoint.downcast_ref().cloned();
     }
 }
 

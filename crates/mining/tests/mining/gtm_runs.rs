@@ -1,8 +1,8 @@
 //! Topographic maps: the same bits on every layout and after every stop, and inputs at the edge of what a map can be asked.
 
 use lehr_data::{Incomplete, Points, datasets, synthetic};
-use lehr_mining::anneal::{Control, Silent, Stage};
-use lehr_mining::gtm::{Checkpoint, Input, Model, Observer, Parameters, Progress, Start, fit, resume};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
+use lehr_mining::gtm::{Checkpoint, Input, Model, Parameters, Start, fit, resume};
 use lehr_mining::{Engine, Error, Execution};
 use lehr_numerics::random::Stream;
 
@@ -90,12 +90,12 @@ impl StopAfter {
 
 impl Observer for StopAfter {
     fn progress(&mut self, progress: &Progress) -> Control {
-        self.seen.push(*progress);
+        self.seen.push(progress.clone());
         if self.seen.len() > self.calls { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.last = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.last = checkpoint.downcast_ref().cloned();
     }
 }
 
@@ -115,14 +115,16 @@ fn a_fit_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout() {
             Ok(model) => {
                 assert_eq!(without_clock(model), whole);
                 let seen = &observer.seen;
-                assert!(seen.windows(2).all(|pair| pair[0].fraction <= pair[1].fraction && pair[1].fraction < 1.0));
-                assert!(seen.windows(2).all(|pair| pair[0].sweeps <= pair[1].sweeps));
-                assert!(seen.windows(2).all(|pair| pair[0].temperature >= pair[1].temperature));
+                assert!(
+                    seen.windows(2).all(|pair| pair[0].fraction <= pair[1].fraction && pair[1].fraction.unwrap() < 1.0)
+                );
+                assert!(seen.windows(2).all(|pair| pair[0].figure("sweeps") <= pair[1].figure("sweeps")));
+                assert!(seen.windows(2).all(|pair| pair[0].figure("temperature") >= pair[1].figure("temperature")));
                 break;
             }
             Err(error) => panic!("{error}"),
         }
-        stages.push(observer.seen.last().map(|seen| (seen.stage, seen.start)).unwrap());
+        stages.push(observer.seen.last().unwrap().stage.clone());
         let last = observer.last.unwrap();
         assert_eq!((last.parameters(), last.fingerprint()), (&parameters, Input::from(&rows).fingerprint()));
         last.write(&path).unwrap();
@@ -132,9 +134,8 @@ fn a_fit_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout() {
         let resumed = resume(&rows, read, &other, &mut Silent).unwrap();
         assert_eq!(without_clock(resumed), whole, "stopped after {calls} calls");
     }
-    let (annealed, plane) = (Start::Annealed, Start::Plane);
-    for (stage, start) in [(Stage::Annealing, annealed), (Stage::Fitting, annealed), (Stage::Fitting, plane)] {
-        assert!(stages.contains(&(stage, start)), "stopped while {stage}, {start}");
+    for stage in ["annealing", "fitting", "fitting from the plane"] {
+        assert!(stages.iter().any(|seen| seen == stage), "stopped while {stage}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::{Points, synthetic};
-use lehr_mining::anneal::{self, Control, Interrupt, Progress, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Interrupt, Observer, Progress, Silent};
 use lehr_mining::{Engine, Error, Execution, gtm, kmeans, mixture, pairwise, smacof, vector};
 
 /// Lets the run ask so many times, and says stop from then on; keeps the checkpoint that it is handed for it.
@@ -24,53 +24,29 @@ impl<C> Cut<C> {
         Self { asked: Arc::default(), after, steps: 0, begun: None }
     }
 
-    fn within_steps(&self) -> Option<Interrupt> {
-        let (asked, after) = (self.asked.clone(), self.after);
-        // Only a count: nothing else is told by it.
-        Some(Interrupt::when(move || asked.fetch_add(1, Ordering::Relaxed) >= after))
-    }
-
     /// How often it was asked after it had said stop.
     fn in_vain(&self) -> usize {
         self.asked.load(Ordering::Relaxed).saturating_sub(self.after)
     }
 }
 
-impl<C: Clone + Send> anneal::Observer<C> for Cut<C> {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+impl<C: Clone + Send + 'static> Observer for Cut<C> {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.steps += 1;
         Control::Continue
     }
 
     fn interrupt(&self) -> Option<Interrupt> {
-        self.within_steps()
+        let (asked, after) = (self.asked.clone(), self.after);
+        // Only a count: nothing else is told by it.
+        Some(Interrupt::when(move || asked.fetch_add(1, Ordering::Relaxed) >= after))
     }
 
-    fn interrupted(&mut self, checkpoint: &C) {
-        assert!(self.begun.replace(checkpoint.clone()).is_none(), "handed over once");
+    fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        let begun: &C = checkpoint.downcast_ref().expect("the method's own");
+        assert!(self.begun.replace(begun.clone()).is_none(), "handed over once");
     }
 }
-
-macro_rules! cuts {
-    ($($method:ident)*) => {$(
-        impl $method::Observer for Cut<$method::Checkpoint> {
-            fn progress(&mut self, _: &$method::Progress) -> Control {
-                self.steps += 1;
-                Control::Continue
-            }
-
-            fn interrupt(&self) -> Option<Interrupt> {
-                self.within_steps()
-            }
-
-            fn interrupted(&mut self, checkpoint: &$method::Checkpoint) {
-                assert!(self.begun.replace(checkpoint.clone()).is_none(), "handed over once");
-            }
-        }
-    )*};
-}
-
-cuts!(mixture gtm smacof);
 
 fn layouts() -> [Execution; 4] {
     let of = |engine, ranks| Execution { engine, ranks, threads: 2, job: None };

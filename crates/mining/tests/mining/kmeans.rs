@@ -1,7 +1,7 @@
 //! K-means: its fixed points, its starts, and the same bits however it is run.
 
 use lehr_data::{Points, datasets, synthetic};
-use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::kmeans::{Checkpoint, Model, Parameters, Sweeps, cluster, resume};
 use lehr_mining::vector::Precision;
 use lehr_mining::{Engine, Error, Execution, vector};
@@ -190,14 +190,14 @@ fn a_start_that_is_given_has_the_same_bits_on_every_layout_and_after_a_stop() {
 /// Says stop after some steps, and keeps the checkpoint.
 struct After(usize, Option<Checkpoint>);
 
-impl Observer<Checkpoint> for After {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+impl Observer for After {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.0 -= 1;
         if self.0 == 0 { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.1 = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.1 = checkpoint.downcast_ref().cloned();
     }
 }
 

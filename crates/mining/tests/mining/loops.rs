@@ -3,19 +3,14 @@
 use std::collections::BTreeSet;
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
-use lehr_mining::{Engine, Execution, anneal, pairwise, smacof};
+use lehr_mining::anneal::Observer;
+use lehr_mining::{Engine, Execution, pairwise, smacof};
 use lehr_numerics::random::Stream;
 use lehr_ranks::trace::{Activity, Trace};
 
 struct Traced(Trace);
 
-impl anneal::Observer<pairwise::Checkpoint> for Traced {
-    fn trace(&self) -> Option<&Trace> {
-        Some(&self.0)
-    }
-}
-
-impl smacof::Observer for Traced {
+impl Observer for Traced {
     fn trace(&self) -> Option<&Trace> {
         Some(&self.0)
     }

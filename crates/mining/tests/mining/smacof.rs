@@ -2,10 +2,9 @@
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::{Points, datasets};
-use lehr_mining::anneal::{Control, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::smacof::{
-    Checkpoint, Input, Interpolation, Map, Observer, Parameters, Progress, Start, Stop, Weighting, align, embed,
-    interpolate, resume,
+    Checkpoint, Input, Interpolation, Map, Parameters, Start, Stop, Weighting, align, embed, interpolate, resume,
 };
 use lehr_mining::{Engine, Error, Execution};
 use lehr_numerics::random::Stream;
@@ -379,12 +378,12 @@ struct StopAfter {
 
 impl Observer for StopAfter {
     fn progress(&mut self, progress: &Progress) -> Control {
-        self.fractions.push(progress.fraction);
+        self.fractions.push(progress.fraction.unwrap());
         if self.fractions.len() > self.calls { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.last = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.last = checkpoint.downcast_ref().cloned();
     }
 }
 

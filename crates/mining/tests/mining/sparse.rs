@@ -1,7 +1,7 @@
 //! Sparse rows: the clusters of the same rows with their zeros, in annealing and k-means, with weights, on any layout, and after a stop.
 
 use lehr_data::{Points, Sparse, datasets, synthetic};
-use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::vector::{
     Centroids, Checkpoint, Cost, Input, Mode, Model, OUTLIER, Parameters, Precision, Start, cluster, equilibrium,
     resume,
@@ -287,12 +287,12 @@ struct StopAfter {
 }
 
 impl Observer for StopAfter {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.calls = self.calls.saturating_sub(1);
         if self.calls == 0 { Control::Stop } else { Control::Continue }
     }
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.last = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.last = checkpoint.downcast_ref().cloned();
     }
 }
 

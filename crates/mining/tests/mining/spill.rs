@@ -1,7 +1,7 @@
 //! Points whose values are in a file: the same bits as in memory, and nothing left in the folder.
 
 use lehr_data::{Points, Spill, datasets, synthetic};
-use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::mixture::{self, Covariance};
 use lehr_mining::vector::{self, Checkpoint, Precision};
 use lehr_mining::{Engine, Error, Execution, gtm, kmeans};
@@ -85,13 +85,13 @@ struct Stopped {
 }
 
 impl Observer for Stopped {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.steps += 1;
         if self.steps < 20 { Control::Continue } else { Control::Stop }
     }
 
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.last = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.last = checkpoint.downcast_ref().cloned();
     }
 }
 

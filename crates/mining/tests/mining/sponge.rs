@@ -1,7 +1,7 @@
 //! The sponge: the same bits however it is run, what it leaves alone, and what it refuses.
 
 use lehr_data::{Points, datasets, synthetic};
-use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::vector::{Checkpoint, Model, OUTLIER, Parameters, Precision, cluster, resume};
 use lehr_mining::{Engine, Error, Execution};
 
@@ -56,13 +56,13 @@ fn a_run_has_the_same_bits_on_every_layout() {
 struct After(usize, Option<Checkpoint>);
 
 impl Observer for After {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.0 -= 1;
         if self.0 == 0 { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.1 = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.1 = checkpoint.downcast_ref().cloned();
     }
 }
 

@@ -1,7 +1,7 @@
 //! The search that follows annealing: what it gets out of, and where it is left out.
 
 use lehr_data::{Points, synthetic};
-use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::vector::{Checkpoint, Model, Parameters, cluster, resume};
 use lehr_mining::{Engine, Error, Execution, kmeans};
 use lehr_numerics::random::Stream;
@@ -86,13 +86,13 @@ struct StopAt {
 }
 
 impl Observer for StopAt {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+    fn progress(&mut self, _: &Progress) -> Control {
         self.calls -= 1;
         if self.calls == 0 { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.last = Some(checkpoint.clone());
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.last = checkpoint.downcast_ref().cloned();
     }
 }
 
