@@ -29,8 +29,8 @@ impl std::fmt::Debug for Finished<'_> {
 /// The dissimilarities of all pairs, computed under any engine and on any number of ranks to the same bits; from the beginning, or from the steps that an
 /// interrupted run kept.
 ///
-/// After each step it tells the observer its stage, `comparing`, and as [figures](Progress::figures) how many pairs are `done`, and of how many `pairs`. It asks for nothing within a step, and
-/// offers no checkpoint: [`all_pairs_keeping`] does.
+/// After each step it tells the observer its stage, `comparing`, and as [figures](Progress::figures) how many pairs are `done`, and of how many `pairs`. It looks for no
+/// interrupt within a step, and offers no checkpoint; [`all_pairs_keeping`] offers what is finished.
 ///
 /// Memory: [`Half::bytes`] in each process. Where the processes are several, each is given the same metric and the same steps that were kept.
 ///
@@ -76,8 +76,8 @@ pub fn all_pairs<T: Precision>(
     all_pairs_keeping(metric, execution, kept, observer, &mut |_| {})
 }
 
-/// The same, with `keep` offered what is finished after each step but the last, on the lead only: [`Log::append`](crate::checkpoint::Log::append) keeps what it has not yet. The observer
-/// hears of the step before, so who stops there is offered it all the same.
+/// The same, with `keep` offered what is finished after each step but the last, on the lead only: [`Log::append`](crate::checkpoint::Log::append) keeps what it has not yet. The
+/// observer hears of a step first; if it stops the run there, `keep` is offered that step all the same.
 ///
 /// # Errors
 /// As for [`all_pairs`].
