@@ -17,7 +17,6 @@ mod interrupt;
 mod items;
 mod marks;
 mod matrix;
-mod memory;
 mod model;
 mod numbers;
 mod output;

@@ -9,11 +9,10 @@ use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::geography;
 use lehr_data::read::{self, Selection};
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
-use lehr_data::{Fingerprints, Incomplete, LeftOut, Points, Sparse, Spill};
+use lehr_data::{Fingerprints, Incomplete, LeftOut, Points, Sparse, Spill, memory};
 use lehr_mining::{Input, vector};
 
 use crate::exit::{Failure, GAPS_HERE, of_rows};
-use crate::memory;
 use crate::plan::Frame;
 use crate::summary::scale;
 

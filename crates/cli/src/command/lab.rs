@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lehr_data::memory;
 use lehr_harness::bench::Stop;
 use lehr_harness::bench::session::{End, Options};
 use lehr_harness::chemistry::{self, compounds::Files};
@@ -87,7 +88,7 @@ pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
     let options = Options { quick, json, only, rounds, peers: None, record };
     let bad_data = |error| Failure::new(Kind::BadData, format!("{error:#}"));
     let given = sequences.map(|path| Given::read(&path, clusters)).transpose().map_err(bad_data)?;
-    let (program, free_memory) = (own_program()?, crate::memory::available());
+    let (program, free_memory) = (own_program()?, memory::available());
     let setting = scale::Setting { program, folder, free_memory, gibibytes: memory, given };
     let interrupt = Interrupt::listen()?;
     said(scale::run(&options, &setting, Box::new(move || interrupt.is_requested())))
@@ -100,7 +101,7 @@ pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
 pub fn growth(arguments: GrowthArguments) -> Result<(), Failure> {
     let GrowthArguments { quick, json, only, rounds, folder, record } = arguments;
     let options = Options { quick, json, only, rounds, peers: None, record };
-    let setting = growth::Setting { program: own_program()?, folder, free_memory: crate::memory::available() };
+    let setting = growth::Setting { program: own_program()?, folder, free_memory: memory::available() };
     let interrupt = Interrupt::listen()?;
     said(growth::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }
@@ -113,8 +114,7 @@ pub fn chemistry(arguments: ChemistryArguments) -> Result<(), Failure> {
     let ChemistryArguments { quick, json, only, rounds, fingerprints, activities, folder, record } = arguments;
     let options = Options { quick, json, only, rounds, peers: None, record };
     let files = fingerprints.zip(activities).map(|(fingerprints, activities)| Files { fingerprints, activities });
-    let setting =
-        chemistry::Setting { program: own_program()?, files, folder, free_memory: crate::memory::available() };
+    let setting = chemistry::Setting { program: own_program()?, files, folder, free_memory: memory::available() };
     let interrupt = Interrupt::listen()?;
     said(chemistry::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }
