@@ -9,7 +9,6 @@ mod distances;
 mod embed;
 mod execution;
 mod gtm;
-mod lab;
 mod matrix;
 mod minibatch;
 mod mixture;
@@ -21,6 +20,7 @@ mod serve;
 mod spill;
 mod table;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -39,7 +39,6 @@ pub use distances::{
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use gtm::{GtmArguments, GtmMethod, MapStartArgument};
-pub use lab::{ChemistryArguments, GrowthArguments, LabArguments, LabCommand, OverheadArguments, ScaleArguments};
 pub use minibatch::{MinibatchArguments, MinibatchMethod, ScaleBySample};
 pub use mixture::{CovarianceArgument, MixtureArguments, MixtureMethod};
 pub use pairwise::PairwiseArguments;
@@ -152,9 +151,13 @@ pub enum Command {
     },
     /// Measure Lehr beside its peers and beside the machine's limits
     ///
-    /// Every figure that Lehr's pages quote can be taken again on your machine.
-    #[command(subcommand)]
-    Lab(LabCommand),
+    /// Starts the program lehr-lab, which is installed by itself, with what follows: every figure that Lehr's pages quote can be taken again on your machine.
+    #[command(disable_help_flag = true)]
+    Lab {
+        /// What lehr-lab takes; --help says it.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
