@@ -80,7 +80,7 @@ pub enum Command {
 
     /// Speed as ratios: kernels, dissimilarities, maps, whole runs, parallel overhead
     ///
-    /// Run it in the project's folder, where definitions and peers are; `make bench` builds what it needs and takes all.
+    /// Run it in the project's folder, where definitions and peers are; `make bench` builds what most of it needs, and takes that.
     Bench(BenchArguments),
 
     /// How good results are: ten seeds a set against the best known sums of squares and the known classes
