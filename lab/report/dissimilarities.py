@@ -1,4 +1,4 @@
-"""Writes docs/lab/dissimilarities.md from the records of `lehr-harness bench distances`, `bench pairwise` and `bench maps`: distances.csv, pairwise.csv and maps.csv of one folder.
+"""Writes docs/lab/dissimilarities.md from the records of `lehr-lab bench distances`, `bench pairwise` and `bench maps`: distances.csv, pairwise.csv and maps.csv of one folder.
 
 What the machine was stands beside each in NAME.machine.json. A record that is not there has no table.
 

@@ -1,4 +1,4 @@
-"""Records of `lehr-harness`: NAME.csv with a figure a row (case, engine, quantity, unit, count, min, median, max), and NAME.machine.json beside it. Standard library only."""
+"""Records of `lehr-lab bench` and `lehr-lab quality`: NAME.csv with a figure a row (case, engine, quantity, unit, count, min, median, max), and NAME.machine.json beside it. Standard library only."""
 
 import csv
 import json

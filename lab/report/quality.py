@@ -1,4 +1,4 @@
-"""Writes docs/lab/quality.md from the records of `lehr-harness quality`, `quality mixtures` and `quality topographic`: quality.csv, mixtures.csv and topographic.csv of one folder.
+"""Writes docs/lab/quality.md from the records of `lehr-lab quality`, `quality mixtures` and `quality topographic`: quality.csv, mixtures.csv and topographic.csv of one folder.
 
 What the machine was stands beside each in NAME.machine.json. A record that is not there has no table.
 

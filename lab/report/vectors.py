@@ -1,4 +1,4 @@
-"""Writes docs/lab/vectors.md from the records of `lehr-harness bench kernels`, `bench runs` and `bench people`: kernels.csv, runs.csv and people.csv of one folder.
+"""Writes docs/lab/vectors.md from the records of `lehr-lab bench kernels`, `bench runs` and `bench people`: kernels.csv, runs.csv and people.csv of one folder.
 
 What the machine was stands beside each in NAME.machine.json. A record that is not there has no table.
 

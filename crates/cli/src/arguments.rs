@@ -8,7 +8,6 @@ mod demography;
 mod distances;
 mod embed;
 mod execution;
-mod lab;
 mod matrix;
 mod method;
 mod minibatch;
@@ -20,6 +19,7 @@ mod serve;
 mod spill;
 mod table;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -37,7 +37,6 @@ pub use distances::{
 };
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
-pub use lab::{ChemistryArguments, GrowthArguments, LabArguments, LabCommand, OverheadArguments, ScaleArguments};
 pub use method::{DeclaredArguments, InputArguments, RowArguments};
 pub use minibatch::{MinibatchArguments, MinibatchMethod, ScaleBySample};
 pub use pairwise::PairwiseArguments;
@@ -143,9 +142,13 @@ pub enum Command {
     },
     /// Measure Lehr beside its peers and beside the machine's limits
     ///
-    /// Every figure that Lehr's pages quote can be taken again on your machine.
-    #[command(subcommand)]
-    Lab(LabCommand),
+    /// Starts the program lehr-lab, which is installed by itself, with what follows: every figure that Lehr's pages quote can be taken again on your machine.
+    #[command(disable_help_flag = true)]
+    Lab {
+        /// What lehr-lab takes; --help says it.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lehr_data::duplicates::Duplicates;
 use lehr_data::read::fasta::Expected;
-use lehr_data::{Fingerprints, Incomplete, Sequences, read};
+use lehr_data::{Fingerprints, Incomplete, Sequences, memory, read};
 use lehr_distances::Metric;
 use lehr_distances::columns;
 use lehr_distances::rows;
@@ -13,7 +13,6 @@ use lehr_distances::tanimoto::Tanimoto;
 use serde_json::{Map, Value};
 
 use crate::exit::Failure;
-use crate::memory;
 use crate::plan::distances::What;
 
 /// The columns by which rows were compared, among the parameters of their dissimilarities.

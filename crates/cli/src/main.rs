@@ -17,7 +17,6 @@ mod interrupt;
 mod items;
 mod marks;
 mod matrix;
-mod memory;
 mod output;
 mod plan;
 mod progress;
@@ -41,7 +40,7 @@ use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
 use crate::application::{Application, Subject};
 use crate::arguments::{
-    ApplicationArguments, Arguments, Command, CompoundsArguments, Dataset, DemoApplication, DemoArguments, LabCommand,
+    ApplicationArguments, Arguments, Command, CompoundsArguments, Dataset, DemoApplication, DemoArguments,
 };
 use crate::company::Company;
 use crate::exit::{Failure, Kind};
@@ -62,20 +61,8 @@ fn main() -> ExitCode {
         Err(error) => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1)),
     };
     let done = match arguments.command {
-        Command::Lab(LabCommand::Job { task }) => job(&task),
         Command::Job { folder } => part(&folder),
-        Command::Lab(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
-            Err(Failure::new(Kind::Usage, "measurements start their own processes: run lehr lab without mpiexec"))
-        }
-        Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
-        Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
-        Command::Lab(LabCommand::Scale(scale)) => command::lab::scale(scale).map(|()| ExitCode::SUCCESS),
-        Command::Lab(LabCommand::Growth(growth)) => command::lab::growth(growth).map(|()| ExitCode::SUCCESS),
-        Command::Lab(LabCommand::Chemistry(chemistry)) => {
-            command::lab::chemistry(chemistry).map(|()| ExitCode::SUCCESS)
-        }
-        Command::Lab(LabCommand::Ranks(ranks)) => command::lab::ranks(ranks).map(|()| ExitCode::SUCCESS),
-        Command::Lab(LabCommand::Services(services)) => command::lab::services(services).map(|()| ExitCode::SUCCESS),
+        Command::Lab { arguments } => command::lab::run(&arguments),
         Command::Serve(_) | Command::Run(_) | Command::Apply(_) | Command::Watch(_)
             if launcher.as_ref().is_some_and(Launcher::is_several) =>
         {
@@ -144,31 +131,6 @@ fn kept() -> Result<Option<ExitCode>, Failure> {
     }
 }
 
-/// Does the task of a measurement, alone or as one of several processes.
-fn job(task: &str) -> Result<ExitCode, Failure> {
-    if let Some(code) = kept()? {
-        return Ok(code);
-    }
-    let process = Process::join().map_err(|cause| environment(&cause))?;
-    let answered = command::lab::job(task, process.as_ref().map(Process::job));
-    let Some(process) = process else {
-        output::result(&answered?)?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    match answered {
-        Ok(answer) if process.number() == 0 => output::result(&answer)?,
-        Ok(_) => {}
-        // Who fails speaks, and ends the others, who may wait for it.
-        Err(failure) => {
-            let code = failure.kind.code();
-            failure.report();
-            process.abort(code);
-        }
-    }
-    process.finish().map_err(|cause| environment(&cause))?;
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Takes part in a job of a node, alone or as one of several processes.
 fn part(folder: &Path) -> Result<ExitCode, Failure> {
     if let Some(code) = kept()? {
@@ -199,7 +161,7 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
         Command::Pairwise(pairwise) => &pairwise.execution,
         Command::Embed(embed) => &embed.execution,
         Command::Method(method) => &method.execution,
-        _ => unreachable!("measurements and services have been handed over"),
+        _ => unreachable!("what runs in one process has been handed over"),
     };
     match Process::join().map_err(|cause| environment(&cause))? {
         None => alone(arguments, typed).map(|()| ExitCode::SUCCESS),

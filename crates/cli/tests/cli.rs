@@ -16,13 +16,6 @@ mod cli {
     mod jobs;
     mod kmeans;
     mod lab;
-    mod lab_chemistry;
-    mod lab_growth;
-    mod lab_overhead;
-    mod lab_ports;
-    mod lab_ranks;
-    mod lab_scale;
-    mod lab_services;
     mod matrix;
     mod minibatch;
     mod mixture;

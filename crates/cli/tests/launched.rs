@@ -592,26 +592,3 @@ fn a_trace_has_the_ranks_of_all_processes_on_one_time() {
         assert!(tables(folder.path(), engine) == tables(folder.path(), "ranks"));
     }
 }
-
-#[test]
-#[ignore = "starts processes with mpiexec: make mpi"]
-fn overheads_are_measured_in_processes_too() {
-    let folder = folder();
-    let launcher = std::env::var("LEHR_MPIEXEC").unwrap();
-    let line = ["lab", "overhead", "--quick", "--rounds", "1", "--json", "--mpiexec", &launcher, "--only"];
-    // Whole runs, whose bits are compared by the measurement itself; and the kernel alone.
-    for (only, experiment) in [("N = 5000, K = 10", "overhead"), ("stages, n = 10000, K = 1", "range over mean")] {
-        let done = Command::new(env!("CARGO_BIN_EXE_lehr")).args(line).arg(only).current_dir(&folder).output().unwrap();
-        expect_success(&done);
-        let figures: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-        let layouts: Vec<&str> = figures
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|figure| figure["experiment"] == experiment)
-            .map(|figure| figure["layout"].as_str().unwrap())
-            .collect();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        assert_eq!(layouts, if cores > 1 { vec!["2x1x1", "1x2x1"] } else { vec![] }, "{}", text(&done.stderr));
-    }
-}

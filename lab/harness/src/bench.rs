@@ -1,4 +1,4 @@
-//! What a session of `lehr lab` works with: the running peers, the probe, the unit's measured time, the figures so far and where they are kept.
+//! What a session of `lehr-lab` works with: the running peers, the probe, the unit's measured time, the figures so far and where they are kept.
 //!
 //! [`session`] takes what was asked for and ends with tables or a record; a lab ([`ports`](crate::ports), [`ranks`](crate::ranks)) brings its definition, its
 //! sides and its cases. [`stages`] finds how many stages a sample has, and [`Bench::take_turns`] has the sides take turns.
@@ -35,7 +35,7 @@ pub type Stop = Box<dyn FnMut() -> bool>;
 /// One of the labs: what the command calls it, and the programs that take part beside ours.
 #[derive(Clone, Copy, Debug)]
 pub struct Lab {
-    /// `ports` for `lehr lab ports`.
+    /// `ports` for `lehr-lab ports`.
     pub name: &'static str,
     /// Where its peers' programs are put.
     pub folder: &'static str,
@@ -253,7 +253,7 @@ mod tests {
         samples.push(1.0, Place::Unknown);
         let figure = |case: &str| Figure::new("rings", case, "lehr ports", "us", &samples, 1.0).with_workers(2);
         let this = record::Taken {
-            command: "lehr lab ports".into(),
+            command: "lehr-lab ports".into(),
             machine: crate::machine::Machine::look(),
             libraries: Value::Null,
             activity: None,

@@ -1,4 +1,4 @@
-//! `lehr lab chemistry`: compounds as rows of bits beside the same rows as numbers, what a division among threads costs, where the active compounds are, and large numbers of compounds once.
+//! `lehr-lab chemistry`: compounds as rows of bits beside the same rows as numbers, what a division among threads costs, where the active compounds are, and large numbers of compounds once.
 //!
 //! Whole runs are the command that users run, a process of its own ([`clustering`]), so that its memory is its own too; a step of the kernels is measured in this process
 //! ([`bit_step`](crate::bit_step)). [`compounds`] are real or made, [`definition`] has the cases.

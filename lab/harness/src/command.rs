@@ -1,7 +1,8 @@
-//! One measurement a file.
+//! What the program's subcommands do: one measurement a file, and the labs' sessions in one.
 
 pub mod distances;
 pub mod kernels;
+pub mod labs;
 pub mod maps;
 pub mod mixtures;
 pub mod overhead;

@@ -1,4 +1,4 @@
-//! `lehr lab growth`: what becomes of the time and memory of clusters, mixtures and topographic maps as rows, columns, clusters and ranks grow.
+//! `lehr-lab growth`: what becomes of the time and memory of clusters, mixtures and topographic maps as rows, columns, clusters and ranks grow.
 //!
 //! Every run is the command that users run, a process of its own ([`run`](definition::Work::run)), so that its memory is its own too. The rows are blobs ([`blobs`]), of any number, which clusters must find
 //! again. [`definition`] has the axes; an exponent is fitted along each.

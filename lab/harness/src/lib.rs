@@ -3,7 +3,7 @@
 //! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
 //! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
 //!
-//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`], [`growth`], [`chemistry`]).
+//! The program is `lehr-lab`: its labs ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`], [`growth`], [`chemistry`]) keep records case by case; `bench` and `quality` ([`command`]) write tables.
 #![forbid(unsafe_code)]
 
 pub mod arguments;
@@ -17,14 +17,17 @@ pub mod cost;
 pub mod definition;
 pub mod dissimilarities;
 pub mod environment;
+pub mod exit;
 pub mod growth;
 pub mod inputs;
+pub mod interrupt;
 pub mod machine;
 pub mod measure;
 pub mod output;
 pub mod overhead;
 pub mod ports;
 pub mod process;
+pub mod program;
 pub mod ranks;
 pub mod record;
 pub mod results;

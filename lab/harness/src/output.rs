@@ -10,6 +10,18 @@ pub fn line(text: &str) {
     let _ = std::io::stdout().flush();
 }
 
+/// A result as it is, and whether it could be written.
+///
+/// # Errors
+/// What the operating system says; a reader that went away is no error.
+pub fn answer(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => Err(cause),
+        _ => Ok(()),
+    }
+}
+
 /// A remark that is no result.
 pub fn note(text: &str) {
     eprintln!("{text}");

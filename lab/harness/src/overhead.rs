@@ -1,6 +1,6 @@
-//! `lehr lab overhead`: what is lost by dividing a clustering run among threads, among MPI processes and among both.
+//! `lehr-lab overhead`: what is lost by dividing a clustering run among threads, among MPI processes and among both.
 //!
-//! Every side is a job of its own ([`launch`]): `lehr` alone or under `mpiexec`, told by one line what to do ([`task`]). In each round every side solves the same problem once
+//! Every side is a job of its own ([`launch`]): this program alone or under `mpiexec`, told by one line what to do ([`task`]). In each round every side solves the same problem once
 //! ([`turns`]), and all must end with the same bits. From the overheads follow the laws of the papers ([`fits`], [`model`]). The kernel in synchronised stages tells how evenly ranks run
 //! ([`stages`], [`fluctuation`]), a model of sums that share cache lines what they would cost ([`padding`]). Maps are made by each engine ([`scaling`]).
 
@@ -52,7 +52,7 @@ pub struct Options {
     pub mpiexec: Option<PathBuf>,
     /// Where what is measured is kept, case by case; a record that is there is gone on with.
     pub record: Option<PathBuf>,
-    /// The `lehr` command, which every job runs.
+    /// The lab's own program, which every job runs.
     pub program: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! `lehr lab ports`: the port runtime beside its peers and beside a C program, in one run.
+//! `lehr-lab ports`: the port runtime beside its peers and beside a C program, in one run.
 //!
 //! Ours runs in this process; a peer is a program of its own behind a pipe (`lab/runners/ports`), and so are the C floors. In every round each side does its
 //! work once, and every side checks its result: a rank that sees a message of another stage ends the measurement. [`cells`] has the four patterns;

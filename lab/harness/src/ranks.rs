@@ -1,4 +1,4 @@
-//! `lehr lab ranks`: ranks on threads, over ports and on MPI, beside C programs on the same MPIs, Java and a C program without any, in one run.
+//! `lehr-lab ranks`: ranks on threads, over ports and on MPI, beside C programs on the same MPIs, Java and a C program without any, in one run.
 //!
 //! Ours on threads and over ports runs in this process. An MPI is a runner (`lab/runners/mpi`) that starts a program for each number of ranks; ours on MPI is
 //! such a program too (`lab/harness/src/bin/rank_side.rs`). Every side checks each stage: a wrong result of ours ends the measurement. [`cells`] measures,

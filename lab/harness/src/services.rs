@@ -1,4 +1,4 @@
-//! `lehr lab services`: messages to a service in one process beside actor libraries, and `lehr serve` beside a bare handler of axum.
+//! `lehr-lab services`: messages to a service in one process beside actor libraries, and `lehr serve` beside a bare handler of axum.
 //!
 //! Ours in process runs here; the peers are programs behind a pipe (`lab/runners/services`). Over HTTP both are programs of their own, and the load comes from here.
 //! Every side knows what each answer must be: a wrong one of ours ends the measurement. [`group`] has the words and what a client does, [`messages`] and [`http`]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lehr_harness::bench::peers::Peer;
+use lehr_lab::bench::peers::Peer;
 
 fn ours() -> Peer {
     Peer::start(Path::new(env!("CARGO_BIN_EXE_lehr_port_side"))).unwrap()

@@ -1,6 +1,6 @@
 //! Ours as a runner (`lehr_port_side`): that the way of a message allocates nothing, and that receives which wait are all completed.
 
-use lehr_harness::runner::{Runner, number};
+use lehr_lab::runner::{Runner, number};
 
 fn ask(line: &str) -> serde_json::Value {
     let program = env!("CARGO_BIN_EXE_lehr_port_side");

@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 
 use lehr_data::dissimilarities::{Dissimilarities, Element, Form, Header};
+use lehr_data::memory;
 use lehr_data::write::csv::Table;
 use lehr_data::write::{dissimilarities, npy};
 use lehr_distances::Half;
@@ -38,7 +39,7 @@ use crate::plan::distances::DistancesPlan;
 use crate::plan::{execution, resume_command};
 use crate::progress::{Saved, Units, Watch};
 use crate::report::application::{self as page, Found};
-use crate::{memory, resume, summary, tables};
+use crate::{resume, summary, tables};
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 
 /// Marks of a cluster that the terminal shows; the report has more.

@@ -9,7 +9,7 @@ use lehr_data::read::{self, Selection, Table};
 use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
 use lehr_data::write::AtomicFile;
-use lehr_data::{Fingerprints, Sparse, Spill};
+use lehr_data::{Fingerprints, Sparse, Spill, memory};
 use lehr_methods::{Frame, Learnt, ModelFile, Rows};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
@@ -26,7 +26,7 @@ use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::summary::Summary;
 use crate::trace::TraceFile;
-use crate::{marks, memory, report, summary, tables, weights};
+use crate::{marks, report, summary, tables, weights};
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///

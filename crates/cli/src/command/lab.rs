@@ -1,133 +1,43 @@
-//! `lehr lab`: measurements that a stranger can repeat.
+//! `lehr lab`: hands over to the program that measures Lehr, which nothing of this one depends on.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::process::{self, ExitCode};
 
-use lehr_harness::bench::Stop;
-use lehr_harness::bench::session::{End, Options};
-use lehr_harness::chemistry::{self, compounds::Files};
-use lehr_harness::overhead::{self, task::Task};
-use lehr_harness::scale::given::Given;
-use lehr_harness::{environment, growth, ports, ranks, scale, services};
-use lehr_ranks::Job;
-
-use crate::arguments::{ChemistryArguments, GrowthArguments, LabArguments, OverheadArguments, ScaleArguments};
 use crate::exit::{Failure, Kind};
-use crate::interrupt::Interrupt;
 
-/// Measures the port runtime beside its peers and the machine's floors.
-///
-/// A first Ctrl-C ends it after the sample that is being taken: what was measured until then is printed and kept.
-///
-/// # Errors
-/// [`Kind::NoResult`] for a wrong result of ours or a record that cannot be kept, [`Kind::Stopped`] after Ctrl-C.
-pub fn ports(arguments: LabArguments) -> Result<(), Failure> {
-    measure(arguments, ports::run)
-}
+/// The program's name.
+const LAB: &str = "lehr-lab";
 
-/// Measures ranks on threads, over ports and on MPI beside every MPI and the machine's floors.
+/// Starts `lehr-lab` with these arguments: the one beside this program, which was built with it, else the one on the path.
 ///
 /// # Errors
-/// As for [`ports()`].
-pub fn ranks(arguments: LabArguments) -> Result<(), Failure> {
-    measure(arguments, ranks::run)
+/// [`Kind::Environment`] if there is none, or it cannot be started.
+pub fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+    let name = format!("{LAB}{}", std::env::consts::EXE_SUFFIX);
+    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(&name)).filter(|file| file.is_file());
+    let mut command = process::Command::new(beside.as_deref().unwrap_or(name.as_ref()));
+    command.args(arguments);
+    become_it(command).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound if beside.is_none() => {
+            let message = "the lab is a program of its own, lehr-lab, which is neither beside lehr nor on the path";
+            Failure::new(Kind::Environment, message).with_hint(
+                "install it from a checkout of Lehr: cargo install --locked --path lab/harness --bin lehr-lab",
+            )
+        }
+        _ => Failure::new(Kind::Environment, format!("cannot start {LAB}: {cause}")),
+    })
 }
 
-/// Measures messages to services beside actor libraries, and `lehr serve` beside a bare HTTP handler.
-///
-/// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
-pub fn services(arguments: LabArguments) -> Result<(), Failure> {
-    let program = own_program()?;
-    measure(arguments, move |options, stop| services::run(options, &program, stop))
+/// Becomes the program, so that signals and a launcher of processes reach it as they would have reached this one.
+#[cfg(unix)]
+fn become_it(mut command: process::Command) -> io::Result<ExitCode> {
+    Err(std::os::unix::process::CommandExt::exec(&mut command))
 }
 
-/// This program's file, for what is started as another process of it.
-fn own_program() -> Result<PathBuf, Failure> {
-    std::env::current_exe()
-        .map_err(|cause| Failure::new(Kind::Environment, format!("cannot find this program's file: {cause}")))
-}
-
-fn measure<E: std::fmt::Display>(
-    arguments: LabArguments,
-    run: impl FnOnce(&Options, Stop) -> Result<End, E>,
-) -> Result<(), Failure> {
-    let LabArguments { quick, json, only, rounds, peers, record } = arguments;
-    let options = Options { quick, json, only, rounds, peers, record };
-    let interrupt = Interrupt::listen()?;
-    said(run(&options, Box::new(move || interrupt.is_requested())))
-}
-
-/// How a measurement ended, for the shell.
-fn said<E: std::fmt::Display>(ended: Result<End, E>) -> Result<(), Failure> {
-    match ended.map_err(|error| Failure::new(Kind::NoResult, format!("{error:#}")))? {
-        End::Whole => Ok(()),
-        End::Stopped => Err(Failure::new(Kind::Stopped, "what was measured until then is above")),
-    }
-}
-
-/// Measures what is lost by dividing clustering runs.
-///
-/// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
-pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
-    let OverheadArguments { quick, json, only, rounds, data, mpiexec, record } = arguments;
-    let program = own_program()?;
-    let data = data.or_else(environment::data_folder);
-    let options = overhead::Options { quick, json, only, rounds, data, mpiexec, record, program };
-    let interrupt = Interrupt::listen()?;
-    said(overhead::run(&options, Box::new(move || interrupt.is_requested())))
-}
-
-/// Measures how distances, clusters and maps of items grow with their number.
-///
-/// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
-pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
-    let ScaleArguments { quick, json, only, rounds, memory, sequences, clusters, folder, record } = arguments;
-    let options = Options { quick, json, only, rounds, peers: None, record };
-    let bad_data = |error| Failure::new(Kind::BadData, format!("{error:#}"));
-    let given = sequences.map(|path| Given::read(&path, clusters)).transpose().map_err(bad_data)?;
-    let (program, free_memory) = (own_program()?, crate::memory::available());
-    let setting = scale::Setting { program, folder, free_memory, gibibytes: memory, given };
-    let interrupt = Interrupt::listen()?;
-    said(scale::run(&options, &setting, Box::new(move || interrupt.is_requested())))
-}
-
-/// Measures how clusters, mixtures and maps of rows grow with rows, columns, clusters and ranks.
-///
-/// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
-pub fn growth(arguments: GrowthArguments) -> Result<(), Failure> {
-    let GrowthArguments { quick, json, only, rounds, folder, record } = arguments;
-    let options = Options { quick, json, only, rounds, peers: None, record };
-    let setting = growth::Setting { program: own_program()?, folder, free_memory: crate::memory::available() };
-    let interrupt = Interrupt::listen()?;
-    said(growth::run(&options, &setting, Box::new(move || interrupt.is_requested())))
-}
-
-/// Measures what bits gain over numbers, and what clusters of compounds are worth.
-///
-/// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
-pub fn chemistry(arguments: ChemistryArguments) -> Result<(), Failure> {
-    let ChemistryArguments { quick, json, only, rounds, fingerprints, activities, folder, record } = arguments;
-    let options = Options { quick, json, only, rounds, peers: None, record };
-    let files = fingerprints.zip(activities).map(|(fingerprints, activities)| Files { fingerprints, activities });
-    let setting =
-        chemistry::Setting { program: own_program()?, files, folder, free_memory: crate::memory::available() };
-    let interrupt = Interrupt::listen()?;
-    said(chemistry::run(&options, &setting, Box::new(move || interrupt.is_requested())))
-}
-
-/// Does a task of a measurement: its answer as a line.
-///
-/// # Errors
-/// [`Kind::Usage`] for what is no task, [`Kind::NoResult`] for one that failed.
-pub fn job(task: &str, job: Option<Job>) -> Result<String, Failure> {
-    let task: Task = serde_json::from_str(task)
-        .map_err(|cause| Failure::new(Kind::Usage, format!("expected a task of a measurement in JSON: {cause}")))?;
-    let answer = task.work(job).map_err(|error| Failure::new(Kind::NoResult, format!("{error:#}")))?;
-    let line = serde_json::to_string(&answer)
-        .map_err(|cause| Failure::new(Kind::NoResult, format!("an answer cannot be written as JSON: {cause}")))?;
-    Ok(line + "\n")
+/// Runs the program to its end.
+#[cfg(not(unix))]
+fn become_it(mut command: process::Command) -> io::Result<ExitCode> {
+    let code = command.status()?.code();
+    Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(Kind::NoResult.code())))
 }

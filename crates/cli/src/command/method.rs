@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use lehr_data::read;
+use lehr_data::{memory, read};
 use lehr_methods::{Data, Fit, Matrix, ModelFile, Rows, Takes, Task};
 use lehr_ranks::timing::Stopwatch;
 
@@ -17,7 +17,7 @@ use crate::plan::method::{MethodPlan, Source};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::summary::Described;
-use crate::{memory, output, report};
+use crate::{output, report};
 use lehr_methods::numbers::duration;
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.

@@ -202,7 +202,7 @@ impl DistancesPlan {
             force: results.force,
             collapse: results.collapse,
             checkpoint_seconds: CHECKPOINT_SECONDS,
-            memory: results.memory.map(|gib| (gib * GIB) as u64).or_else(crate::memory::available),
+            memory: results.memory.map(|gib| (gib * GIB) as u64).or_else(lehr_data::memory::available),
             json: results.json,
             quiet: results.quiet,
         })

@@ -68,48 +68,8 @@ fn help_of_demo() {
 }
 
 #[test]
-fn help_of_lab() {
-    Sandbox::new().lehr(&["lab", "--help"]).matches_golden("help_lab");
-}
-
-#[test]
-fn help_of_lab_ports() {
-    Sandbox::new().lehr(&["lab", "ports", "--help"]).matches_golden("help_lab_ports");
-}
-
-#[test]
-fn help_of_lab_overhead() {
-    Sandbox::new().lehr(&["lab", "overhead", "--help"]).matches_golden("help_lab_overhead");
-}
-
-#[test]
-fn help_of_lab_services() {
-    Sandbox::new().lehr(&["lab", "services", "--help"]).matches_golden("help_lab_services");
-}
-
-#[test]
-fn help_of_lab_ranks() {
-    Sandbox::new().lehr(&["lab", "ranks", "--help"]).matches_golden("help_lab_ranks");
-}
-
-#[test]
 fn help_of_place() {
     Sandbox::new().lehr(&["place", "--help"]).matches_golden("help_place");
-}
-
-#[test]
-fn help_of_lab_chemistry() {
-    Sandbox::new().lehr(&["lab", "chemistry", "--help"]).matches_golden("help_lab_chemistry");
-}
-
-#[test]
-fn help_of_lab_growth() {
-    Sandbox::new().lehr(&["lab", "growth", "--help"]).matches_golden("help_lab_growth");
-}
-
-#[test]
-fn help_of_lab_scale() {
-    Sandbox::new().lehr(&["lab", "scale", "--help"]).matches_golden("help_lab_scale");
 }
 
 #[test]

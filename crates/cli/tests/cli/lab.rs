@@ -1,45 +1,61 @@
-//! What the tests of `lehr lab` share: one case measured, and peers of a few lines of shell.
+//! `lehr lab` hands over to another program: found beside the command or on the path, else it is said where to have it from.
+#![cfg(unix)]
 
 use std::process::Command;
 
-use serde_json::Value;
-
 use super::sandbox::{Outcome, Sandbox};
 
-/// What a healthy peer answers about its unit of computation.
-pub const UNIT: &str = "{\"ns\": 1000, \"value\": 17402209958924219335}";
-
-/// One round of the quick cases whose names contain `only`, with the peers in the sandbox; and the record.
-pub fn measured(sandbox: &Sandbox, lab: &str, only: &str) -> (Outcome, Vec<Value>) {
-    let outcome = run(sandbox, lab, only).succeeded();
-    let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
-    (outcome, figures)
-}
-
-/// The same, however it ends.
-pub fn run(sandbox: &Sandbox, lab: &str, only: &str) -> Outcome {
-    sandbox.lehr(&["lab", lab, "--quick", "--rounds", "1", "--only", only, "--json", "--peers", "peers"])
-}
-
-/// Who has a figure in an experiment, in the record's order.
-pub fn engines<'a>(figures: &'a [Value], experiment: &str) -> Vec<&'a str> {
-    figures
-        .iter()
-        .filter(|figure| figure["experiment"] == experiment)
-        .map(|figure| figure["engine"].as_str().unwrap())
-        .collect()
-}
-
-/// A peer with one engine that does so to each request.
-pub fn add_peer(sandbox: &Sandbox, name: &str, engine: &str, reactions: &[(&str, &str)]) {
-    let reactions: String = reactions.iter().map(|(request, reaction)| format!("{request}) {reaction};;\n")).collect();
-    let script = format!(
-        "#!/bin/sh\nwhile read -r line; do case \"$line\" in\n\
-         about) echo '{{\"libraries\": {{\"{name}\": \"1\"}}, \"engines\": [\"{engine}\"]}}';;\n\
-         {reactions}*) echo '{{\"absent\": true}}';; esac; done\n"
-    );
+/// A sandbox with the command alone in a folder, as after `cargo install` of nothing else, and an empty folder for the path.
+fn alone() -> Sandbox {
+    let sandbox = Sandbox::new();
     // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another test still has it open.
-    let write = "mkdir -p peers && printf '%s' \"$1\" > \"peers/$2\" && chmod 755 \"peers/$2\"";
-    let done = Command::new("sh").args(["-c", write, "sh", &script, name]).current_dir(sandbox.path(".")).status();
-    assert!(done.unwrap().success());
+    shell(&sandbox, &format!("mkdir bin alone && cp '{}' alone/lehr", env!("CARGO_BIN_EXE_lehr")));
+    sandbox
+}
+
+fn shell(sandbox: &Sandbox, script: &str) {
+    assert!(Command::new("sh").args(["-c", script]).current_dir(sandbox.path(".")).status().unwrap().success());
+}
+
+/// A program that says what it was given and ends with 7.
+fn add_lab(sandbox: &Sandbox, folder: &str) {
+    let script = format!(
+        "printf '#!/bin/sh\\necho \"{folder}: $#: $*\"; exit 7\\n' >{folder}/lehr-lab && chmod 755 {folder}/lehr-lab"
+    );
+    shell(sandbox, &script);
+}
+
+fn lehr(sandbox: &Sandbox, arguments: &[&str]) -> Outcome {
+    let mut command = Command::new(sandbox.path("alone/lehr"));
+    Outcome::new(arguments, &command.args(arguments).env("PATH", sandbox.path("bin")).output().unwrap())
+}
+
+#[test]
+fn without_the_program_it_says_how_to_install_it() {
+    let sandbox = alone();
+    for line in [&["lab"][..], &["lab", "--help"], &["lab", "ports", "--quick"]] {
+        let outcome = lehr(&sandbox, line);
+        assert_eq!(outcome.code, 4);
+        assert!(outcome.stdout.is_empty());
+        assert!(outcome.stderr.contains("cargo install --locked --path lab/harness"), "{}", outcome.stderr);
+    }
+    lehr(&sandbox, &["lab"]).matches_golden("lab_not_installed");
+}
+
+#[test]
+fn the_program_on_the_path_has_all_arguments_and_its_exit_code_counts() {
+    let sandbox = alone();
+    add_lab(&sandbox, "bin");
+    let outcome = lehr(&sandbox, &["lab", "ports", "--only", "two words", "--help", "-V"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (7, "bin: 5: ports --only two words --help -V\n"));
+    assert_eq!(lehr(&sandbox, &["lab", "--help"]).stdout, "bin: 1: --help\n");
+    assert_eq!(lehr(&sandbox, &["lab"]).stdout, "bin: 0: \n");
+}
+
+#[test]
+fn the_program_beside_the_command_comes_first() {
+    let sandbox = alone();
+    add_lab(&sandbox, "bin");
+    add_lab(&sandbox, "alone");
+    assert_eq!(lehr(&sandbox, &["lab", "ports"]).stdout, "alone: 1: ports\n");
 }

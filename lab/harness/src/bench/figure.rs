@@ -1,4 +1,4 @@
-//! What a record of `lehr lab` is an array of: one figure an engine and case.
+//! What a record of `lehr-lab` is an array of: one figure an engine and case.
 
 use serde::{Deserialize, Serialize};
 

@@ -102,7 +102,7 @@ impl Options {
 
 /// The command that repeats a session of a lab, without what says only where things are.
 pub fn command(lab: &str, quick: bool, only: Option<&str>, rounds: Option<usize>) -> String {
-    let mut command = format!("lehr lab {lab}");
+    let mut command = format!("lehr-lab {lab}");
     if quick {
         command += " --quick";
     }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn the_command_that_is_kept_leaves_out_where_things_are() {
         let kept = command("ports", true, Some("exchange"), Some(3));
-        assert_eq!(kept, "lehr lab ports --quick --only 'exchange' --rounds 3");
+        assert_eq!(kept, "lehr-lab ports --quick --only 'exchange' --rounds 3");
     }
 
     #[test]

@@ -19,9 +19,9 @@ use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lehr_harness::measure::timed;
-use lehr_harness::ports::pattern::{Form, Pattern, Run};
-use lehr_harness::ports::{rendezvous, spawned};
+use lehr_lab::measure::timed;
+use lehr_lab::ports::pattern::{Form, Pattern, Run};
+use lehr_lab::ports::{rendezvous, spawned};
 use lehr_runtime::{Dispatcher, Port, block_on};
 
 /// The system's allocator, counting.

@@ -17,10 +17,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use lehr_harness::measure::{Spread, pause, timed};
-use lehr_harness::ranks::operation::Work;
-use lehr_harness::ranks::program::{self, Part, Witness};
-use lehr_harness::unit::units;
+use lehr_lab::measure::{Spread, pause, timed};
+use lehr_lab::ranks::operation::Work;
+use lehr_lab::ranks::program::{self, Part, Witness};
+use lehr_lab::unit::units;
 use lehr_ranks::Communicator;
 use lehr_ranks_mpi::{Launcher, Process};
 use lehr_runtime::Dispatcher;

@@ -17,7 +17,7 @@ use lehr_numerics::random::Stream;
 use lehr_ranks::{Engine, Execution};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::compare::{ratios, verdict};
 use crate::definition::{self, Distances};
 use crate::inputs;
@@ -36,7 +36,7 @@ const TOLERANCE: f64 = 1e-9;
 ///
 /// # Errors
 /// Peers that are not installed, a wrong answer on either side, a file that cannot be read or written.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Distances = definition::read("mining/distances.json")?;
     ensure!(
         arguments.peers.is_file(),

@@ -18,7 +18,7 @@ use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use lehr_numerics::tiles::Tiles;
 use lehr_ranks::Partition;
 
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::compare::{ratios, verdict};
 use crate::definition::{self, Kernels};
 use crate::inputs;
@@ -36,7 +36,7 @@ const WIDTHS: [usize; 6] = [30, 20, 20, 20, 16, 12];
 ///
 /// # Errors
 /// No C compiler, a wrong answer on either side, a file that cannot be written.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Kernels = definition::read("mining/kernels.json")?;
     let machine = Machine::look();
     let mut record = Record::new(&arguments.record, "kernels");

@@ -12,7 +12,7 @@ use lehr_mining::smacof::{self, Input, Parameters, Start};
 use lehr_ranks::Execution;
 use serde_json::json;
 
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::compare::ratios;
 use crate::definition::{self, MapSet, Maps};
 use crate::dissimilarities::{complete, condensed, of_set};
@@ -29,7 +29,7 @@ const WIDTHS: [usize; 6] = [34, 28, 12, 10, 26, 16];
 ///
 /// # Errors
 /// Peers that are not installed, an answer that is no map, a file that cannot be read or written.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Maps = definition::read("mining/maps.json")?;
     ensure!(
         arguments.peers.is_file(),

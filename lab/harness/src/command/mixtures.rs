@@ -11,7 +11,7 @@ use lehr_mining::mixture::{self, Covariance, Mixture, Parameters};
 use lehr_ranks::Execution;
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::definition::{self, Densities, MixtureSet};
 use crate::inputs;
 use crate::machine::{Machine, available_threads};
@@ -27,7 +27,7 @@ const SCRIPT: &str = "lab/runners/mixtures/runner.py";
 ///
 /// # Errors
 /// A set that cannot be read, a fit or a peer that fails, a record that cannot be written.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let Densities { tolerance, seeds, starts, mixtures, .. } = definition::read("mining/densities.json")?;
     ensure!(
         arguments.peers.is_file(),

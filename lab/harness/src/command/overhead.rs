@@ -12,7 +12,7 @@ use lehr_mining::vector::{Model, Parameters};
 use lehr_ranks::{Engine, Execution};
 
 use super::quality::run_with;
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::compare::verdict;
 use crate::definition::{self, Overhead};
 use crate::inputs;
@@ -27,7 +27,7 @@ const WIDTHS: [usize; 7] = [22, 24, 24, 24, 14, 10, 10];
 ///
 /// # Errors
 /// A machine with too few threads, runs that differ in bits, a record that cannot be written.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Overhead = definition::read("ranks/overhead.json")?;
     let ranks = definition.ranks;
     ensure!(available_threads() >= ranks, "an overhead on {ranks} cores cannot be measured on {}", available_threads());

@@ -16,7 +16,7 @@ use lehr_mining::pairwise::{self, Parameters};
 use lehr_ranks::Execution;
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::definition::{self, Pairwise, PairwiseSet};
 use crate::dissimilarities;
 use crate::inputs;
@@ -32,7 +32,7 @@ const WIDTHS: [usize; 6] = [32, 9, 14, 16, 16, 24];
 ///
 /// # Errors
 /// Peers that are not installed, an answer that is no clustering, a file that cannot be read or written.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Pairwise = definition::read("mining/pairwise.json")?;
     ensure!(
         arguments.peers.is_file(),

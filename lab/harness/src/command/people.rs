@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use lehr_data::Points;
 use lehr_mining::agreement::Agreement;
 
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::command::quality::ours;
 use crate::definition::{self, SetDefinition, VectorSets};
 use crate::inputs;
@@ -24,7 +24,7 @@ const WIDTHS: [usize; 6] = [6, 14, 20, 24, 24, 14];
 ///
 /// # Errors
 /// A set that is not here, a run that fails, answers that differ.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let sets: VectorSets = definition::read("mining/vector.json")?;
     let set: &SetDefinition =
         sets.sets.iter().find(|set| set.name == SET).with_context(|| format!("no set {SET} in the definition"))?;

@@ -7,7 +7,7 @@ use lehr_mining::anneal::Silent;
 use lehr_mining::vector::{self, Model, Parameters};
 use lehr_ranks::Execution;
 
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::compare::excess_percent;
 use crate::definition::{self, BestKnown, VectorSets};
 use crate::inputs;
@@ -23,7 +23,7 @@ const WIDTHS: [usize; 8] = [30, 5, 16, 26, 22, 22, 12, 8];
 ///
 /// # Errors
 /// A set that cannot be read, a run that fails, a record that cannot be written.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let sets: VectorSets = definition::read("mining/vector.json")?;
     let best_known: BestKnown = definition::read("mining/best_known.json")?;
     let seeds = arguments.rounds.unwrap_or(sets.seeds);

@@ -17,7 +17,7 @@ use lehr_ranks::Execution;
 use serde_json::{Value, json};
 
 use super::quality::ours;
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::compare::excess_percent;
 use crate::definition::{self, BestKnown, VectorSets};
 use crate::inputs;
@@ -94,7 +94,7 @@ struct Series {
 ///
 /// # Errors
 /// Peers that are not installed, a runner that fails, a set that cannot be read.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let sets: VectorSets = definition::read("mining/vector.json")?;
     let best_known: BestKnown = definition::read("mining/best_known.json")?;
     ensure!(
@@ -144,7 +144,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn start_peers(arguments: &Arguments, table: &Path, record: &mut Record) -> Result<Vec<Runner>> {
+fn start_peers(arguments: &MeasurementArguments, table: &Path, record: &mut Record) -> Result<Vec<Runner>> {
     let mut started = Vec::new();
     for peer in &PEERS {
         let mut runner = Runner::start(peer.name, &arguments.peers, [peer.script])?;

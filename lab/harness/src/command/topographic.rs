@@ -9,7 +9,7 @@ use lehr_mining::mixture::{Covariance, Mixture};
 use lehr_ranks::Execution;
 use serde_json::json;
 
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::command::mixtures::above_percent;
 use crate::definition::{self, Densities};
 use crate::inputs;
@@ -26,7 +26,7 @@ const SCRIPT: &str = "lab/runners/topographic/runner.py";
 ///
 /// # Errors
 /// A set that cannot be read, a fit or a peer that fails, a record that cannot be written.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let Densities { maps, .. } = definition::read("mining/densities.json")?;
     ensure!(
         arguments.peers.is_file(),

@@ -1,4 +1,4 @@
-//! `lab/definitions/ranks/overhead.json`: the cases, the layouts and the sizes of `lehr lab overhead`.
+//! `lab/definitions/ranks/overhead.json`: the cases, the layouts and the sizes of `lehr-lab overhead`.
 
 use lehr_ranks::Layout;
 use serde::{Deserialize, Deserializer};

@@ -1,4 +1,4 @@
-//! The record of `lehr lab overhead`: one figure an experiment, case and engine, with its samples.
+//! The record of `lehr-lab overhead`: one figure an experiment, case and engine, with its samples.
 
 use serde::{Deserialize, Serialize};
 

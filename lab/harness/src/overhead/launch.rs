@@ -1,4 +1,4 @@
-//! Jobs: `lehr` in one process or, under `mpiexec`, in several, with a task, until it has answered.
+//! Jobs: the lab's own program in one process or, under `mpiexec`, in several, with a task, until it has answered.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const TRIAL: Task = Task::Stages { rows: 1, dimension: 1, clusters: 1, threads: 
 /// Starts jobs.
 #[derive(Clone, Debug)]
 pub struct Starter {
-    /// The `lehr` command.
+    /// The lab's own program.
     program: PathBuf,
     /// The launcher, and how it names itself.
     launcher: Option<(PathBuf, String)>,
@@ -70,7 +70,7 @@ impl Starter {
             }
             None => bail!("{layout} needs an mpiexec, and there is none"),
         };
-        command.args(["lab", "job", &serde_json::to_string(task)?]);
+        command.args(["job", &serde_json::to_string(task)?]);
         let output =
             command.stdin(Stdio::null()).output().with_context(|| format!("cannot start a job of {layout}"))?;
         let said = String::from_utf8_lossy(&output.stderr);
@@ -104,13 +104,13 @@ mod tests {
 
     #[test]
     fn a_launcher_that_was_asked_for_must_be_there() {
-        let error = Starter::find("lehr".into(), Some(Path::new("nowhere/mpiexec"))).unwrap_err();
+        let error = Starter::find("lehr-lab".into(), Some(Path::new("nowhere/mpiexec"))).unwrap_err();
         assert_eq!(error.to_string(), "nowhere/mpiexec: no such program");
     }
 
     #[test]
     fn without_a_launcher_there_are_threads_alone() {
-        let starter = Starter { program: "lehr".into(), launcher: None };
+        let starter = Starter { program: "lehr-lab".into(), launcher: None };
         assert!(starter.can_start(Layout::threads(8)));
         let layout: Layout = "1x2x1".parse().unwrap();
         assert!(!starter.can_start(layout));
@@ -123,6 +123,6 @@ mod tests {
         let starter = Starter { program: "echo".into(), launcher: None };
         let task = task();
         let error = starter.run(Layout::threads(1), &task).unwrap_err().to_string();
-        assert!(error.contains("did not answer, but said \"lab job"), "{error}");
+        assert!(error.contains("did not answer, but said \"job"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a job of `lehr lab overhead` does: the same program in one process or in several, told by one line of JSON and answering with one.
+//! What a job of `lehr-lab overhead` does: the same program in one process or in several, told by one line of JSON and answering with one.
 //!
 //! Every process of the job calls [`Task::work`]; each makes the points for itself, by number, so that they are the same everywhere.
 

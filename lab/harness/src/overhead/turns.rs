@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_machine_has_the_sides_that_it_has_the_cores_for() {
-        let starter = Starter::find("lehr".into(), None).unwrap();
+        let starter = Starter::find("lehr-lab".into(), None).unwrap();
         let full = super::super::definition::file().full;
         let one = sides(&full, 1, &starter);
         assert_eq!(one, [reference(), Side { engine: Engine::MapReduce, ..reference() }]);

@@ -1,4 +1,4 @@
-//! What a session of `lehr lab ports` will do, and what it costs at most.
+//! What a session of `lehr-lab ports` will do, and what it costs at most.
 
 use super::definition::Definition;
 use super::pattern::{Form, Run};

@@ -1,4 +1,4 @@
-//! The servers under load, each a process of its own: `lehr serve` of this very program, and those that the runners start.
+//! The servers under load, each a process of its own: `lehr serve`, and those that the runners start.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;

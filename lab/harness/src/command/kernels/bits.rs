@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use lehr_data::synthetic;
 
 use super::{WIDTHS, report};
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::bit_step::Problem;
 use crate::definition::{BitCase, Kernels};
 use crate::output;
@@ -14,7 +14,12 @@ use crate::record::Record;
 ///
 /// # Errors
 /// A wrong answer on either side.
-pub(super) fn run(arguments: &Arguments, definition: &Kernels, rounds: usize, record: &mut Record) -> Result<()> {
+pub(super) fn run(
+    arguments: &MeasurementArguments,
+    definition: &Kernels,
+    rounds: usize,
+    record: &mut Record,
+) -> Result<()> {
     let case = &definition.bits;
     output::line(&format!(
         "rows of {} bits, {:.0} % of which are set: bits against numbers, ns per point and centre",

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use lehr_data::synthetic;
 
 use super::{WIDTHS, report};
-use crate::arguments::Arguments;
+use crate::arguments::MeasurementArguments;
 use crate::definition::Kernels;
 use crate::output;
 use crate::record::Record;
@@ -14,7 +14,12 @@ use crate::sparse_step::Problem;
 ///
 /// # Errors
 /// A wrong answer on either side.
-pub(super) fn run(arguments: &Arguments, definition: &Kernels, rounds: usize, record: &mut Record) -> Result<()> {
+pub(super) fn run(
+    arguments: &MeasurementArguments,
+    definition: &Kernels,
+    rounds: usize,
+    record: &mut Record,
+) -> Result<()> {
     let case = &definition.sparse;
     let (mut is_told, columns) = (false, case.columns);
     for &clusters in &case.clusters {

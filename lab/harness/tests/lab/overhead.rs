@@ -1,10 +1,10 @@
-//! `lehr lab overhead` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there and follows from what was taken.
+//! `lehr-lab overhead` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there and follows from what was taken.
 
 use serde_json::Value;
 
 use super::sandbox::{Outcome, Sandbox};
 
-const LINE: [&str; 8] = ["lab", "overhead", "--quick", "--rounds", "1", "--json", "--record", "kept/overhead.json"];
+const LINE: [&str; 7] = ["overhead", "--quick", "--rounds", "1", "--json", "--record", "kept/overhead.json"];
 
 fn figures(outcome: &Outcome) -> Vec<Value> {
     let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
@@ -14,7 +14,7 @@ fn figures(outcome: &Outcome) -> Vec<Value> {
 #[test]
 fn a_run_is_measured_in_each_layout_and_kept() {
     let sandbox = Sandbox::new();
-    let outcome = sandbox.lehr(&[&LINE[..], &["--only", "N = 5000, K = 10"]].concat()).succeeded();
+    let outcome = sandbox.lab(&[&LINE[..], &["--only", "N = 5000, K = 10"]].concat()).succeeded();
     let found = figures(&outcome);
     for figure in &found {
         for field in ["experiment", "case", "engine", "unit"] {
@@ -42,7 +42,7 @@ fn a_run_is_measured_in_each_layout_and_kept() {
     assert_eq!(sandbox.list("kept"), ["overhead.json", "overhead.machine.json"]);
 
     // Gone on with: what is there is not taken again.
-    let again = sandbox.lehr(&[&LINE[..], &["--only", "N = 5000, K = 10"]].concat()).succeeded();
+    let again = sandbox.lab(&[&LINE[..], &["--only", "N = 5000, K = 10"]].concat()).succeeded();
     assert_eq!(figures(&again), found);
     assert!(again.stderr.contains("their cases are not taken again"), "{}", again.stderr);
 }
@@ -50,8 +50,8 @@ fn a_run_is_measured_in_each_layout_and_kept() {
 #[test]
 fn maps_are_measured_by_each_engine_with_the_same_bits() {
     let sandbox = Sandbox::new();
-    let line = ["lab", "overhead", "--quick", "--rounds", "1", "--json", "--only", "scaling, alu 80"];
-    let found = figures(&sandbox.lehr(&line).succeeded());
+    let line = ["overhead", "--quick", "--rounds", "1", "--json", "--only", "scaling, alu 80"];
+    let found = figures(&sandbox.lab(&line).succeeded());
     let of = |experiment: &str, engine: &str| {
         let is = |figure: &&Value| figure["experiment"] == experiment && figure["engine"] == engine;
         found.iter().find(is).map(|figure| figure["median"].as_f64().unwrap())
@@ -63,20 +63,20 @@ fn maps_are_measured_by_each_engine_with_the_same_bits() {
     if let Some(two) = of("scaling", "loop 2x1x1") {
         assert!((of("efficiency of scaling", "loop 2x1x1").unwrap() - by_loop / (2.0 * two)).abs() < 1e-9);
     }
-    let shown = sandbox.lehr(&["lab", "overhead", "--quick", "--rounds", "1", "--only", "scaling, alu 80"]).succeeded();
+    let shown = sandbox.lab(&["overhead", "--quick", "--rounds", "1", "--only", "scaling, alu 80"]).succeeded();
     assert!(shown.stdout.contains("seconds of scaling (003 figures 15, 17 and 19)"), "{}", shown.stdout);
 }
 
 #[test]
 fn what_cannot_be_measured_is_said() {
     let sandbox = Sandbox::new();
-    let outcome = sandbox.lehr(&["lab", "overhead", "--quick", "--only", "K = 11"]);
+    let outcome = sandbox.lab(&["overhead", "--quick", "--only", "K = 11"]);
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("no case contains \"K = 11\""), "{}", outcome.stderr);
-    let outcome = sandbox.lehr(&["lab", "overhead", "--quick", "--mpiexec", "nowhere/mpiexec"]);
+    let outcome = sandbox.lab(&["overhead", "--quick", "--mpiexec", "nowhere/mpiexec"]);
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("nowhere/mpiexec: no such program"), "{}", outcome.stderr);
-    let outcome = sandbox.lehr(&["lab", "job", "nonsense"]);
+    let outcome = sandbox.lab(&["job", "nonsense"]);
     assert_eq!(outcome.code, 2);
     assert!(outcome.stderr.contains("expected a task of a measurement"), "{}", outcome.stderr);
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use lehr_data::Error;
-use lehr_data::read::{self, Selection};
+use crate::error::Error;
+use crate::read::{self, Selection};
 
 /// Bytes that can still be used without swapping: what the kernel estimates, and no more than what the control group leaves. `None` where neither tells.
 pub fn available() -> Option<u64> {

@@ -1,71 +1,10 @@
-//! What `lehr lab` takes: which measurement, and how much of it.
+//! What the labs take: how much of a measurement, and where it is kept.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::{at_least_one, positive};
-
-/// What can be measured.
-#[derive(Debug, Subcommand)]
-pub enum LabCommand {
-    /// The port runtime beside channel and actor libraries and a C program
-    ///
-    /// Every side takes its turn in each round and checks its own result. Without the peers, which `make peers-ports` builds,
-    /// ours is measured alone.
-    #[command(after_help = PORTS_HELP)]
-    Ports(LabArguments),
-
-    /// Ranks on threads, over ports and on MPI, beside every MPI, Java and a C program
-    ///
-    /// Every side takes its turn in each round and checks its own result. Without the peers, which `make peers-ranks` builds,
-    /// ours in one process is measured alone.
-    #[command(after_help = RANKS_HELP)]
-    Ranks(LabArguments),
-
-    /// Messages to services beside actor libraries, and `lehr serve` beside a bare HTTP handler
-    ///
-    /// In one process by size of the group, one-way and two-way, cold and warm; over loopback HTTP in closed and open loop; what subscribers cost, and
-    /// what a computing neighbour does. Every side takes its turn in each round and checks its own result. Without the peers, which
-    /// `make peers-services` builds, ours is measured alone.
-    #[command(after_help = SERVICES_HELP)]
-    Services(LabArguments),
-
-    /// What is lost by dividing a clustering run among threads, MPI processes and both
-    ///
-    /// f = p T(p) / T(1) - 1 against grain size and number of clusters, with the laws that the papers fit to it; map-reduce beside ranks; how evenly
-    /// threads and processes run. Every side solves the same problem to the same bits. Without an mpiexec, threads alone.
-    Overhead(OverheadArguments),
-
-    /// How time and memory of distances, clusters and maps grow with the number of items, and large sizes once
-    ///
-    /// Aligned sequences are made by mutation of known ancestors, compared, clustered and laid out by the commands that users run, each in a process of its own; the clusters must be the
-    /// ancestors' families. The whole takes hours and writes matrices of up to 24 GiB, which are taken away again: --only and --memory name less.
-    #[command(after_help = SCALE_HELP)]
-    Scale(ScaleArguments),
-
-    /// How time and memory of clusters, mixtures and topographic maps of rows grow with rows, columns, clusters and ranks
-    ///
-    /// Blobs of rows are made, clustered by annealing and by k-means, fitted by a mixture and laid out on a map by the commands that users run, each in a process of its own; clusters and
-    /// components must be the blobs. Along each axis an exponent is fitted. The whole takes an hour or two and goes up to ten million rows: --only names less.
-    #[command(after_help = GROWTH_HELP)]
-    Growth(GrowthArguments),
-
-    /// Compounds as rows of bits beside the same rows as numbers, where the active ones are, and ten million of them
-    ///
-    /// A step of the kernels, whole runs of lehr cluster over packed bits and over numbers, what a division among threads costs, how much memory each takes, and which share of the active
-    /// compounds is in clusters rich in them; then synthetic compounds of the same density, up to ten million, clustered once. Every answer is checked. The whole takes hours:
-    /// --only names less.
-    #[command(after_help = CHEMISTRY_HELP)]
-    Chemistry(ChemistryArguments),
-
-    /// One job of a measurement, which starts it with a task in JSON
-    #[command(hide = true)]
-    Job {
-        /// The task.
-        task: String,
-    },
-}
 
 /// What every lab takes.
 #[derive(Debug, Args)]
@@ -95,7 +34,7 @@ pub struct LabArguments {
     pub record: Option<PathBuf>,
 }
 
-/// What `lehr lab overhead` takes.
+/// What `lehr-lab overhead` takes.
 #[derive(Debug, Args)]
 #[command(after_help = OVERHEAD_HELP)]
 pub struct OverheadArguments {
@@ -128,7 +67,7 @@ pub struct OverheadArguments {
     pub record: Option<PathBuf>,
 }
 
-/// What `lehr lab scale` takes.
+/// What `lehr-lab scale` takes.
 #[derive(Debug, Args)]
 pub struct ScaleArguments {
     /// Fewer and smaller cases: under two minutes
@@ -168,7 +107,7 @@ pub struct ScaleArguments {
     pub record: Option<PathBuf>,
 }
 
-/// What `lehr lab growth` takes.
+/// What `lehr-lab growth` takes.
 #[derive(Debug, Args)]
 pub struct GrowthArguments {
     /// Fewer and smaller cases: under two minutes
@@ -196,7 +135,7 @@ pub struct GrowthArguments {
     pub record: Option<PathBuf>,
 }
 
-/// What `lehr lab chemistry` takes.
+/// What `lehr-lab chemistry` takes.
 #[derive(Debug, Args)]
 pub struct ChemistryArguments {
     /// Fewer and smaller cases: under two minutes
@@ -232,60 +171,60 @@ pub struct ChemistryArguments {
     pub record: Option<PathBuf>,
 }
 
-const PORTS_HELP: &str = "\
+pub(super) const PORTS_HELP: &str = "\
 Example:
-  lehr lab ports --quick
+  lehr-lab ports --quick
       tables with ratios to the best peer and to the C program of this run
 
-  lehr lab ports --only 'rendezvous exchange, P = 2' --json | jq '.[] | [.engine, .median]'";
+  lehr-lab ports --only 'rendezvous exchange, P = 2' --json | jq '.[] | [.engine, .median]'";
 
-const RANKS_HELP: &str = "\
+pub(super) const RANKS_HELP: &str = "\
 Example:
-  lehr lab ranks --quick
+  lehr-lab ranks --quick
       tables with ratios to the best MPI and to the C program of this run
 
-  lehr lab ranks --only 'all-reduce, P = 2' --json | jq '.[] | [.case, .engine, .median]'";
+  lehr-lab ranks --only 'all-reduce, P = 2' --json | jq '.[] | [.case, .engine, .median]'";
 
-const SERVICES_HELP: &str = "\
+pub(super) const SERVICES_HELP: &str = "\
 Example:
-  lehr lab services --quick
+  lehr-lab services --quick
       one table, the papers' figures under it
 
-  lehr lab services --only 'http POST' --json | jq '.[] | [.case, .engine, .median]'";
+  lehr-lab services --only 'http POST' --json | jq '.[] | [.case, .engine, .median]'";
 
 const OVERHEAD_HELP: &str = "\
 Example:
-  lehr lab overhead --quick
+  lehr-lab overhead --quick
       tables of overheads, laws and fluctuations
 
-  lehr lab overhead --only 'K = 20' --json | jq '.[] | select(.experiment == \"fit\") | [.case, .engine, .median]'";
+  lehr-lab overhead --only 'K = 20' --json | jq '.[] | select(.experiment == \"fit\") | [.case, .engine, .median]'";
 
-const SCALE_HELP: &str = "\
+pub(super) const SCALE_HELP: &str = "\
 Example:
-  lehr lab scale --quick
+  lehr-lab scale --quick
       time, memory and passes of each stage, and how they grow
 
-  lehr lab scale --only '35339 items'
+  lehr-lab scale --only '35339 items'
       the sequences of the largest set of paper 003, once: some minutes and 2.5 GB
 
-  lehr lab scale --sequences reads.fasta.gz --clusters 10
+  lehr-lab scale --sequences reads.fasta.gz --clusters 10
       alignments, clusters and map of these reads: time and memory of each stage";
 
-const GROWTH_HELP: &str = "\
+pub(super) const GROWTH_HELP: &str = "\
 Example:
-  lehr lab growth --quick
+  lehr-lab growth --quick
       time, memory and passes of small sizes, and how they grow
 
-  lehr lab growth --only 'clusters, N = 10000000'
+  lehr-lab growth --only 'clusters, N = 10000000'
       ten million rows in ten clusters, three times: some minutes and 2 GB";
 
-const CHEMISTRY_HELP: &str = "\
+pub(super) const CHEMISTRY_HELP: &str = "\
 Example:
-  lehr lab chemistry --quick
+  lehr-lab chemistry --quick
       two thousand compounds, and eight thousand synthetic ones
 
-  lehr lab chemistry --fingerprints keys.fps.gz --activities screen.tsv.gz --only 'K = 10'
+  lehr-lab chemistry --fingerprints keys.fps.gz --activities screen.tsv.gz --only 'K = 10'
       compounds of one's own in ten clusters
 
-  lehr lab chemistry --only '10000000 synthetic' --folder /var/tmp
+  lehr-lab chemistry --only '10000000 synthetic' --folder /var/tmp
       ten million: an hour or two, some 5 GB of memory and 2 GB of disk";

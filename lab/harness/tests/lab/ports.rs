@@ -1,14 +1,14 @@
-//! `lehr lab ports` as a stranger meets it: without peers, and with peers that are ill. One small case each; what it measures is not asserted, only that it is there.
+//! `lehr-lab ports` as a stranger meets it: without peers, and with peers that are ill. One small case each; what it measures is not asserted, only that it is there.
 
 use serde_json::Value;
 
-use super::lab::{self, engines};
 use super::sandbox::{Outcome, Sandbox};
+use super::session::{self, engines};
 
 const SHIFT: &str = "rendezvous shift, P = 2, 0 units";
 
 fn measured(sandbox: &Sandbox, only: &str) -> (Outcome, Vec<Value>) {
-    lab::measured(sandbox, "ports", only)
+    session::measured(sandbox, "ports", only)
 }
 
 #[test]
@@ -46,14 +46,14 @@ fn spawned_handlers_are_measured_in_each_of_their_forms() {
 
 #[test]
 fn a_case_that_does_not_exist_is_said_so() {
-    let outcome = Sandbox::new().lehr(&["lab", "ports", "--quick", "--only", "shift, P = 9", "--peers", "peers"]);
+    let outcome = Sandbox::new().lab(&["ports", "--quick", "--only", "shift, P = 9", "--peers", "peers"]);
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("shift, P = 9"), "{}", outcome.stderr);
 }
 
 #[cfg(unix)]
 mod peers {
-    use super::lab::{UNIT, add_peer};
+    use super::session::{UNIT, add_peer};
     use super::*;
 
     fn add(sandbox: &Sandbox, name: &str, pattern: &str, unit: &str) {

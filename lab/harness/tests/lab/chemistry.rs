@@ -1,14 +1,13 @@
-//! `lehr lab chemistry` as a stranger meets it, on its small cases; what it measures is not asserted, only that it is there, that answers were checked, and that nothing is left behind.
+//! `lehr-lab chemistry` as a stranger meets it, on its small cases; what it measures is not asserted, only that it is there, that answers were checked, and that nothing is left behind.
 
 use serde_json::Value;
 
 use super::sandbox::Sandbox;
 
-const LINE: [&str; 8] =
-    ["lab", "chemistry", "--quick", "--json", "--folder", "work", "--record", "kept/chemistry.json"];
+const LINE: [&str; 7] = ["chemistry", "--quick", "--json", "--folder", "work", "--record", "kept/chemistry.json"];
 
 fn figures(sandbox: &Sandbox, more: &[&str]) -> Vec<Value> {
-    let outcome = sandbox.lehr(&[&LINE[..], more].concat()).succeeded();
+    let outcome = sandbox.lab(&[&LINE[..], more].concat()).succeeded();
     let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
     assert!(sandbox.list("work").is_empty(), "{:?}", sandbox.list("work"));
     figures
@@ -62,8 +61,8 @@ fn synthetic_compounds_are_clustered_once_and_must_be_those_of_their_templates()
 fn compounds_of_which_nothing_is_said_are_a_fault() {
     let sandbox = Sandbox::with("keys.fps", "#FPS1\n0f\ta\n07\tb\n");
     sandbox.write("screen.csv", "id,active\na,1\n");
-    let line = ["lab", "chemistry", "--quick", "--fingerprints", "keys.fps", "--activities", "screen.csv"];
-    let outcome = sandbox.lehr(&line);
+    let line = ["chemistry", "--quick", "--fingerprints", "keys.fps", "--activities", "screen.csv"];
+    let outcome = sandbox.lab(&line);
     assert_ne!(outcome.code, 0);
     assert!(
         outcome.stderr.contains("screen.csv: expected a row for each item, found none for b"),

@@ -1,17 +1,17 @@
-//! `lehr lab scale` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there and that nothing is left behind.
+//! `lehr-lab scale` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there and that nothing is left behind.
 
 use serde_json::Value;
 
 use super::sandbox::Sandbox;
 
-const LINE: [&str; 10] =
-    ["lab", "scale", "--quick", "--rounds", "1", "--json", "--folder", "work", "--record", "kept/scale.json"];
+const LINE: [&str; 9] =
+    ["scale", "--quick", "--rounds", "1", "--json", "--folder", "work", "--record", "kept/scale.json"];
 
 #[test]
 fn each_stage_of_a_size_is_measured_and_its_files_are_taken_away() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("work")).unwrap();
-    let outcome = sandbox.lehr(&[&LINE[..], &["--only", "500 items"]].concat()).succeeded();
+    let outcome = sandbox.lab(&[&LINE[..], &["--only", "500 items"]].concat()).succeeded();
     let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
     let of = |experiment: &str, engine: &str| {
         let is = |figure: &&Value| figure["experiment"] == experiment && figure["engine"] == engine;
@@ -34,8 +34,8 @@ fn each_stage_of_a_size_is_measured_and_its_files_are_taken_away() {
 fn what_needs_more_memory_than_is_free_is_left_out_and_said() {
     let sandbox = Sandbox::new();
     // A million GiB.
-    let line = ["lab", "scale", "--quick", "--memory", "1000000", "--only", "iterations"];
-    let outcome = sandbox.lehr(&line);
+    let line = ["scale", "--quick", "--memory", "1000000", "--only", "iterations"];
+    let outcome = sandbox.lab(&line);
     assert_ne!(outcome.code, 0);
     assert_eq!(outcome.stderr.matches("is left out: it needs").count(), 3, "{}", outcome.stderr);
     assert!(outcome.stderr.contains("none of the cases fits into the memory"), "{}", outcome.stderr);

@@ -1,8 +1,8 @@
-//! `lehr lab ranks` as a stranger meets it: without peers, with peers that are ill, and with ours that is wrong. What it measures is not asserted, only that it
+//! `lehr-lab ranks` as a stranger meets it: without peers, with peers that are ill, and with ours that is wrong. What it measures is not asserted, only that it
 //! is there.
 
-use super::lab::{engines, measured, run};
 use super::sandbox::Sandbox;
+use super::session::{engines, measured, run};
 
 const BARRIER: &str = "barrier, P = 2, 0 units";
 
@@ -36,7 +36,7 @@ fn a_case_that_does_not_exist_is_said_so() {
 
 #[cfg(unix)]
 mod peers {
-    use super::super::lab::{UNIT, add_peer};
+    use super::super::session::{UNIT, add_peer};
     use super::*;
 
     const WRONG: &str = "echo '{\"wrong\": \"rank 1 of 2: stage 7\"}'";

@@ -1,8 +1,8 @@
-//! `lehr lab services` as a stranger meets it: without peers, with a peer that is wrong, and with the server that it starts. What it measures is not asserted, only
+//! `lehr-lab services` as a stranger meets it: without peers, with a peer that is wrong, and with the server that it starts. What it measures is not asserted, only
 //! that it is there.
 
-use super::lab::{engines, measured, run};
 use super::sandbox::Sandbox;
+use super::session::{engines, measured, run};
 
 const GROUP: &str = "messages one-way, group 200";
 
@@ -60,7 +60,7 @@ fn a_case_that_does_not_exist_is_said_so() {
 
 #[cfg(unix)]
 mod peers {
-    use super::super::lab::{UNIT, add_peer};
+    use super::super::session::{UNIT, add_peer};
     use super::*;
 
     #[test]

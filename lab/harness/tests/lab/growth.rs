@@ -1,4 +1,4 @@
-//! `lehr lab growth` as a stranger meets it, on small cases; what it measures is not asserted, only that it is there, that clusters were found again, and that nothing is left behind.
+//! `lehr-lab growth` as a stranger meets it, on small cases; what it measures is not asserted, only that it is there, that clusters were found again, and that nothing is left behind.
 
 use serde_json::Value;
 
@@ -8,9 +8,8 @@ use super::sandbox::Sandbox;
 fn costs_along_an_axis_have_an_exponent_and_files_are_taken_away() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("work")).unwrap();
-    let line =
-        ["lab", "growth", "--quick", "--rounds", "1", "--only", "clusters, N = 8000", "--json", "--folder", "work"];
-    let outcome = sandbox.lehr(&[&line[..], &["--record", "kept/growth.json"]].concat()).succeeded();
+    let line = ["growth", "--quick", "--rounds", "1", "--only", "clusters, N = 8000", "--json", "--folder", "work"];
+    let outcome = sandbox.lab(&[&line[..], &["--record", "kept/growth.json"]].concat()).succeeded();
     let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
     let of = |experiment: &str| {
         figures
@@ -29,6 +28,6 @@ fn costs_along_an_axis_have_an_exponent_and_files_are_taken_away() {
     assert!(sandbox.list("work").is_empty(), "{:?}", sandbox.list("work"));
     assert_eq!(sandbox.list("kept"), ["growth.json", "growth.machine.json"]);
     // What is kept is not taken again.
-    let again = sandbox.lehr(&[&line[..], &["--record", "kept/growth.json"]].concat()).succeeded();
+    let again = sandbox.lab(&[&line[..], &["--record", "kept/growth.json"]].concat()).succeeded();
     assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap().as_array().unwrap().len(), figures.len());
 }

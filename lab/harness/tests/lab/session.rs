@@ -1,0 +1,45 @@
+//! What the tests of the lab share: one case measured, and peers of a few lines of shell.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::sandbox::{Outcome, Sandbox};
+
+/// What a healthy peer answers about its unit of computation.
+pub const UNIT: &str = "{\"ns\": 1000, \"value\": 17402209958924219335}";
+
+/// One round of the quick cases whose names contain `only`, with the peers in the sandbox; and the record.
+pub fn measured(sandbox: &Sandbox, lab: &str, only: &str) -> (Outcome, Vec<Value>) {
+    let outcome = run(sandbox, lab, only).succeeded();
+    let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
+    (outcome, figures)
+}
+
+/// The same, however it ends.
+pub fn run(sandbox: &Sandbox, lab: &str, only: &str) -> Outcome {
+    sandbox.lab(&[lab, "--quick", "--rounds", "1", "--only", only, "--json", "--peers", "peers"])
+}
+
+/// Who has a figure in an experiment, in the record's order.
+pub fn engines<'a>(figures: &'a [Value], experiment: &str) -> Vec<&'a str> {
+    figures
+        .iter()
+        .filter(|figure| figure["experiment"] == experiment)
+        .map(|figure| figure["engine"].as_str().unwrap())
+        .collect()
+}
+
+/// A peer with one engine that does so to each request.
+pub fn add_peer(sandbox: &Sandbox, name: &str, engine: &str, reactions: &[(&str, &str)]) {
+    let reactions: String = reactions.iter().map(|(request, reaction)| format!("{request}) {reaction};;\n")).collect();
+    let script = format!(
+        "#!/bin/sh\nwhile read -r line; do case \"$line\" in\n\
+         about) echo '{{\"libraries\": {{\"{name}\": \"1\"}}, \"engines\": [\"{engine}\"]}}';;\n\
+         {reactions}*) echo '{{\"absent\": true}}';; esac; done\n"
+    );
+    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another test still has it open.
+    let write = "mkdir -p peers && printf '%s' \"$1\" > \"peers/$2\" && chmod 755 \"peers/$2\"";
+    let done = Command::new("sh").args(["-c", write, "sh", &script, name]).current_dir(sandbox.path(".")).status();
+    assert!(done.unwrap().success());
+}
