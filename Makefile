@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -93,6 +93,11 @@ same-bits: need ## does the command that users install give the same bits as the
 	@cargo test --quiet --workspace --no-run --test cli
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/same_bits.py $(TARGET)/debug/lehr $(TARGET)/release/lehr
+
+same-output: need ## does the command write the same bytes as an older one? every method, many options, three minutes or so (BEFORE=path/to/older/lehr)
+	@test -x "$(BEFORE)" || { echo "same-output: BEFORE names no program; make same-output BEFORE=path/to/older/lehr" >&2; exit 4; }
+	@cargo build --release -p lehr
+	@$(PYTHON) tools/same_output.py against $(BEFORE) $(TARGET)/release/lehr
 
 # Loom and shuttle replace atomics, locks and threads, so each needs a build of its own. A stamp records that the models of
 # these very sources passed; `make -B model` runs them again.
