@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test check build-time python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -22,8 +22,14 @@ demo-two-nodes: need ## the same with the data on one node and the clustering on
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo two-nodes
 
-test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, model checks; ends with a summary
-	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits model
+test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, the Python package, model checks; ends with a summary
+	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits test-python model
+
+check: need lint-need ## the quick form: formatting, edges, clippy and unit tests of the crates that changed
+	@$(PYTHON) tools/check.py
+
+build-time: need ## what a build of the command from nothing costs, by crate
+	@$(PYTHON) tools/build_time.py
 
 fmt-check: lint-need ## is everything formatted?
 	@cargo fmt --all --check

@@ -21,6 +21,7 @@ COMPILERS = {"rustc", "clippy-driver"}
 # How many silences a compiler has.
 PATIENCE = 4
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ")
+PYTEST = re.compile(r"^(?:\d+ failed, )?(\d+) passed\b.* in [\d.]+s")
 
 
 def count_tests(line):
@@ -28,7 +29,7 @@ def count_tests(line):
     found = RESULT.match(line)
     if found:
         return tuple(map(int, found.groups()))
-    found = UNITTEST.match(line)
+    found = UNITTEST.match(line) or PYTEST.match(line.strip("= "))
     return (int(found.group(1)), 0, 0) if found else (0, 0, 0)
 
 

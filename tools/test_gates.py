@@ -22,6 +22,10 @@ class Gates(unittest.TestCase):
         self.assertEqual((code, counts), (4, (10, 0, 2)))
         self.assertIn("Ran 3 tests", shown)
 
+    def test_tests_of_pytest_count_too(self):
+        lines = ["334 passed, 1248 skipped in 12.31s", "== 2 failed, 8 passed in 1.00s ==", "7 passed the door"]
+        self.assertEqual([gates.count_tests(line)[0] for line in lines], [334, 8, 0])
+
     def test_one_that_goes_on_printing_is_not_ended(self):
         (code, seconds, _), _ = run("for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done", 1.2)
         self.assertEqual(code, 0)
