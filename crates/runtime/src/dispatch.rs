@@ -26,6 +26,7 @@ mod worker;
 
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use crossbeam_deque::{Injector, Stealer};
@@ -500,6 +501,8 @@ impl Handle {
         F::Output: Send + 'static,
     {
         if let Some(queue) = &self.queue {
+            // Boxed, so that a program with many kinds of tasks has the code of a queue's tasks once, and not once a kind.
+            let future: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(future);
             return queue.spawn_unasked(&self.shared, future);
         }
         let home = async_task::Builder::new().metadata(self.shared.clone());
