@@ -58,7 +58,7 @@ pub fn main() -> Result<(), Fault> {
         let smoothing = setup.start_method(&host, "/smoothing", Smoothing).await?;
         let table = Handle(Table::builder().numbers("kelvin", vec![290.0, 292.0, 297.0, 295.0]).build()?);
         datasets.call(Put { name: "week".into(), table, replace: false }).await?;
-        let order = Order::new("week", Options { column: "kelvin".into(), window: 2 });
+        let order = Order::new("week", &Options { column: "kelvin".into(), window: 2 });
         let job = smoothing.call(Run::of(order)).await?.job;
         let done = smoothing.call(Wait::of(WaitFor::new(job))).await?;
         let means = datasets.call(Take { name: done.outputs["means"].clone() }).await?.0;

@@ -1,99 +1,62 @@
-//! The contract of a method's service: jobs by id, and what can be asked of them. One for each method, of the same form.
+//! The contract of a method's service: jobs by id, and what can be asked of them. The same for all methods: only they know the type of their options.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 
 use lehr_services::{Contract, Fault, Operation, Version, verb};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::format::{Piece, RowFormat};
 use crate::job::Progress;
-use crate::method::Method;
+pub use crate::options::Options;
 
-/// The state of the service of a method.
+/// The state of the service of a method, whichever method it is.
 ///
 /// # Example
 /// ```
-/// use lehr_jobs::{Clustering, DatasetService, Handle, MethodService, Table, datasets::Put, jobs::{Order, Run, State, Wait, WaitFor}};
+/// use lehr_jobs::{Clustering, Handle, Setup, Table, clustering, datasets::Put, jobs::{Order, Run, State, Wait, WaitFor}};
 /// use lehr_services::{Fault, Host};
 /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
 /// let host = Host::new(dispatcher.handle());
 /// lehr_runtime::block_on(async {
-///     let datasets = host.start("/datasets", DatasetService::in_memory).await?;
-///     let clustering = host.start("/clustering", MethodService::<Clustering>::default).await?;
+///     let datasets = Setup::default().start_datasets(&host, "/datasets").await?;
+///     let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await?;
 ///     let table = Table::builder().numbers("x", vec![0.0, 1.0, 10.0, 11.0]).build()?;
 ///     datasets.call(Put { name: "line".into(), table: Handle(table), replace: false }).await?;
-///     let options = serde_json::from_value(serde_json::json!({ "clusters": 2 })).unwrap();
-///     let job = clustering.call(Run::of(Order::new("line", options))).await?.job;
+///     let options = clustering::Options { clusters: Some(2), ..clustering::Options::default() };
+///     let job = clustering.call(Run::of(Order::new("line", &options))).await?.job;
 ///     let done = clustering.call(Wait::of(WaitFor::new(&job))).await?;
 ///     assert_eq!((done.state, done.outputs["labels"].as_str()), (State::Done, "clustering-1/labels"));
+///     assert_eq!(done.options::<clustering::Options>()?.clusters, Some(2));
 ///     Ok::<(), Fault>(())
 /// })
 /// .unwrap();
 /// ```
-#[derive(Clone)]
-pub struct Jobs<M: Method> {
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Jobs {
     /// The path of the service that has the inputs, and gets the outputs.
     pub datasets: String,
     /// Jobs by id.
-    pub jobs: BTreeMap<String, Record<M::Options>>,
+    pub jobs: BTreeMap<String, Record>,
     /// How many jobs there have been.
     pub(crate) count: u64,
 }
 
-impl<M: Method> fmt::Debug for Jobs<M> {
+impl fmt::Debug for Jobs {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let states = self.jobs.iter().map(|(job, record)| (job, record.state)).collect::<BTreeMap<_, _>>();
-        formatter.debug_struct("Jobs").field("method", &M::NAME).field("jobs", &states).finish_non_exhaustive()
+        formatter.debug_struct("Jobs").field("jobs", &states).finish_non_exhaustive()
     }
 }
 
-impl<M: Method> Default for Jobs<M> {
-    fn default() -> Self {
-        Self { datasets: String::new(), jobs: BTreeMap::new(), count: 0 }
-    }
-}
-
-/// The form of the document, which depends on the options only.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Jobs")]
-struct Written<'a, O: Clone> {
-    datasets: Cow<'a, str>,
-    jobs: Cow<'a, BTreeMap<String, Record<O>>>,
-    count: u64,
-}
-
-impl<M: Method> Serialize for Jobs<M> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (datasets, jobs) = (Cow::Borrowed(self.datasets.as_str()), Cow::Borrowed(&self.jobs));
-        Written { datasets, jobs, count: self.count }.serialize(serializer)
-    }
-}
-
-impl<'de, M: Method> Deserialize<'de> for Jobs<M> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = Written::<'static, M::Options>::deserialize(deserializer)?;
-        let (datasets, jobs) = (written.datasets.into_owned(), written.jobs.into_owned());
-        Ok(Self { datasets, jobs, count: written.count })
-    }
-}
-
-impl<M: Method> JsonSchema for Jobs<M> {
-    fn schema_name() -> Cow<'static, str> {
-        "Jobs".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Written::<'static, M::Options>::json_schema(generator)
-    }
-}
-
-impl<M: Method> Contract for Jobs<M> {
-    const NAME: &'static str = M::NAME;
-    const VERSION: Version = M::VERSION;
+impl Contract for Jobs {
+    /// Of all of them: a service has the name and the version of its method.
+    const NAME: &'static str = "lehr.jobs";
+    const VERSION: Version = Version::new(1, 0);
+    const IS_SHARED: bool = true;
 }
 
 /// Where in its life a job is.
@@ -152,11 +115,11 @@ pub struct Times {
 /// See [`Jobs`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Job")]
-pub struct Record<O> {
+pub struct Record {
     /// Where in its life it is.
     pub state: State,
     /// What it was told.
-    pub options: O,
+    pub options: Options,
     /// Data sets by the method's names for them.
     pub inputs: BTreeMap<String, String>,
     /// Data sets by the method's names for them, when it is done.
@@ -187,6 +150,19 @@ pub struct Record<O> {
     pub number: u64,
 }
 
+impl Record {
+    /// What it was told, as the method's type.
+    ///
+    /// # Errors
+    /// [`Code::MessageNotSupported`](lehr_services::Code) if that is the type of another method, or of another version.
+    ///
+    /// # Example
+    /// See [`Jobs`].
+    pub fn options<O: DeserializeOwned>(&self) -> Result<O, Fault> {
+        self.options.read()
+    }
+}
+
 /// Data sets for the inputs of a method: one for the only or first one, or several by their names.
 ///
 /// # Example
@@ -209,11 +185,11 @@ pub enum Input {
 /// See [`Jobs`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Order<O> {
+pub struct Order {
     /// The data sets that it takes.
     pub input: Input,
     /// What the method is told.
-    pub options: O,
+    pub options: Options,
     /// What its outputs are to be called, up to the `/`. Default: its id.
     #[serde(default)]
     pub output: Option<String>,
@@ -222,13 +198,13 @@ pub struct Order<O> {
     pub key: Option<String>,
 }
 
-impl<O> Order<O> {
-    /// The method with these options, of one data set.
+impl Order {
+    /// The method with these options, of one data set. They are those of the method's type, or JSON.
     ///
     /// # Example
     /// See [`Jobs`].
-    pub fn new(input: impl Into<String>, options: O) -> Self {
-        Self { input: Input::One(input.into()), options, output: None, key: None }
+    pub fn new(input: impl Into<String>, options: &impl Serialize) -> Self {
+        Self { input: Input::One(input.into()), options: Options::of(options), output: None, key: None }
     }
 }
 
@@ -331,51 +307,28 @@ pub struct Outcome {
     pub fault: Option<Fault>,
 }
 
-/// Defines operations: a body and the method whose service it is for.
+/// Defines operations: the body, and what comes of it.
 macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident($body:ty) $verb:ident $text:literal -> $reply:ty $(, key $key:ident)?;)*) => {$(
         $(#[$doc])*
-        pub struct $name<M: Method> {
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name {
             /// What is asked.
             pub body: $body,
-            method: PhantomData<fn() -> M>,
         }
 
-        impl<M: Method> $name<M> {
+        impl $name {
             /// Asks this.
             ///
             /// # Example
             /// See [`Jobs`].
             pub fn of(body: $body) -> Self {
-                Self { body, method: PhantomData }
+                Self { body }
             }
         }
 
-        impl<M: Method> Clone for $name<M> {
-            fn clone(&self) -> Self {
-                Self::of(self.body.clone())
-            }
-        }
-
-        impl<M: Method> fmt::Debug for $name<M> {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.debug_struct(stringify!($name)).finish_non_exhaustive()
-            }
-        }
-
-        impl<M: Method> Serialize for $name<M> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                self.body.serialize(serializer)
-            }
-        }
-
-        impl<'de, M: Method> Deserialize<'de> for $name<M> {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                <$body>::deserialize(deserializer).map(Self::of)
-            }
-        }
-
-        impl<M: Method> JsonSchema for $name<M> {
+        impl JsonSchema for $name {
             fn schema_name() -> Cow<'static, str> {
                 <$body>::schema_name()
             }
@@ -385,8 +338,8 @@ macro_rules! operations {
             }
         }
 
-        impl<M: Method> Operation for $name<M> {
-            type Contract = Jobs<M>;
+        impl Operation for $name {
+            type Contract = Jobs;
             type Verb = verb::$verb;
             type Reply = $reply;
             const NAME: &'static str = $text;
@@ -403,12 +356,12 @@ operations! {
     ///
     /// # Example
     /// See [`Jobs`].
-    Run(Order<M::Options>) Insert "run" -> Named;
+    Run(Order) Insert "run" -> Named;
     /// Waits until a job has ended, or for so long.
     ///
     /// # Example
     /// See [`Jobs`].
-    Wait(WaitFor) Query "wait" -> Record<M::Options>, key job;
+    Wait(WaitFor) Query "wait" -> Record, key job;
     /// Says that a job is wanted no more. One that runs ends soon, and can be resumed.
     ///
     /// # Example

@@ -1,7 +1,7 @@
 //! Data sets and mining methods as services.
 //!
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract [`datasets::Datasets`]). A method is a function of
-//! tables ([`Method`]); the service around it ([`MethodService`], contract [`jobs::Jobs`]) runs it as jobs that queue, report how far they are, can be
+//! tables ([`Method`]); the service around it (contract [`jobs::Jobs`], one for all methods) runs it as jobs that queue, report how far they are, can be
 //! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`], [`Mixture`] and [`Gtm`] are the methods of rows of columns;
 //! [`Distances`], [`Pairwise`] and [`Embedding`] are those of items known by their dissimilarities.
 //!
@@ -30,6 +30,7 @@ pub mod jobs;
 mod matrix;
 mod method;
 mod methods;
+mod options;
 pub mod pairwise;
 pub mod processes;
 mod runner;
@@ -51,7 +52,6 @@ pub use format::{Form, Piece, Reading, RowFormat};
 pub use job::{Job, Progress};
 pub use method::{Failure, Inputs, Method, Outputs};
 pub use pairwise::Pairwise;
-pub use service::MethodService;
 pub use settings::Settings;
 pub use setup::Setup;
 pub use table::{Builder, Columns, Handle, Kind, Table};

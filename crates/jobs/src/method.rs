@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::job::Job;
+use crate::options::{Options, OptionsSchema};
 use crate::table::Table;
 
 /// A method that can be run as a service.
@@ -76,6 +77,72 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`Failure::Stopped`] soon after [`Job::is_stopping`]; what else keeps it from a result. A panic is an answer too.
     fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure>;
+}
+
+/// What a method says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub name: &'static str,
+    pub version: Version,
+    pub inputs: &'static [&'static str],
+    pub inputs_optional: &'static [&'static str],
+    pub outputs: &'static [&'static str],
+    pub spreads: bool,
+}
+
+/// A method whose options have no type here: what services and processes run, so that they are compiled once for all methods.
+pub(crate) trait AnyMethod: Send + Sync {
+    fn facts(&self) -> Facts;
+
+    fn options_schema(&self) -> OptionsSchema;
+
+    /// The options as the method has them: with its defaults, and in the order of its fields.
+    ///
+    /// # Errors
+    /// As for [`Options::read`].
+    fn complete(&self, options: &Options) -> Result<Options, Fault>;
+
+    /// Everything that can be said against them.
+    ///
+    /// # Errors
+    /// As for [`complete`](Self::complete).
+    fn check(&self, options: &Options) -> Result<Vec<String>, Fault>;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// As for [`Method::run`]; [`Failure::Internal`] if the options are those of another version.
+    fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure>;
+}
+
+impl<M: Method> AnyMethod for M {
+    fn facts(&self) -> Facts {
+        Facts {
+            name: M::NAME,
+            version: M::VERSION,
+            inputs: M::INPUTS,
+            inputs_optional: M::INPUTS_OPTIONAL,
+            outputs: M::OUTPUTS,
+            spreads: M::SPREADS,
+        }
+    }
+
+    fn options_schema(&self) -> OptionsSchema {
+        OptionsSchema::of::<M::Options>()
+    }
+
+    fn complete(&self, options: &Options) -> Result<Options, Fault> {
+        options.read::<M::Options>().map(|options| Options::of(&options))
+    }
+
+    fn check(&self, options: &Options) -> Result<Vec<String>, Fault> {
+        options.read().map(|options| M::check(&options))
+    }
+
+    fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
+        let options = options.read().map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
+        Method::run(self, job, inputs, &options)
+    }
 }
 
 /// The tables that a method takes, by its names for them.

@@ -4,28 +4,25 @@ use crate::clustering::Clustering;
 use crate::declared::{Gtm, KMedoids, Mixture};
 use crate::distances::Distances;
 use crate::embedding::Embedding;
-use crate::method::Method;
+use crate::method::{AnyMethod, Method};
 use crate::pairwise::Pairwise;
+use crate::sync::Arc;
 
-/// What is done with a method, whichever it is.
-pub(crate) trait With {
-    /// What comes of it.
-    type Output;
+/// Makes a method.
+type Make = fn() -> Arc<dyn AnyMethod>;
 
-    /// Does it.
-    fn with<M: Method>(self, method: M) -> Self::Output;
-}
+/// A new method joins here.
+const METHODS: [(&str, Make); 7] = [
+    (Clustering::NAME, || Arc::new(Clustering)),
+    (Distances::NAME, || Arc::new(Distances::default())),
+    (Embedding::NAME, || Arc::new(Embedding)),
+    (Gtm::NAME, || Arc::new(Gtm::default())),
+    (KMedoids::NAME, || Arc::new(KMedoids::default())),
+    (Mixture::NAME, || Arc::new(Mixture::default())),
+    (Pairwise::NAME, || Arc::new(Pairwise)),
+];
 
-/// Does something with the method of a contract. Nothing for another contract.
-pub(crate) fn with_method<W: With>(contract: &str, with: W) -> Option<W::Output> {
-    Some(match contract {
-        Clustering::NAME => with.with(Clustering),
-        Distances::NAME => with.with(Distances::default()),
-        Embedding::NAME => with.with(Embedding),
-        Gtm::NAME => with.with(Gtm::default()),
-        KMedoids::NAME => with.with(KMedoids::default()),
-        Mixture::NAME => with.with(Mixture::default()),
-        Pairwise::NAME => with.with(Pairwise),
-        _ => return None,
-    })
+/// The method of a contract. Nothing for another contract.
+pub(crate) fn named(contract: &str) -> Option<Arc<dyn AnyMethod>> {
+    METHODS.iter().find(|(name, _)| *name == contract).map(|(_, make)| make())
 }

@@ -25,7 +25,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use crate::job::{Job, Progress};
-use crate::method::{Failure, Inputs, Method, Outputs};
+use crate::method::{AnyMethod, Failure, Inputs, Outputs};
+use crate::options::Options;
 use crate::settings::Spread;
 use crate::sync::start_thread;
 
@@ -56,11 +57,12 @@ fn failed(error: impl std::fmt::Display) -> Failure {
 ///
 /// # Errors
 /// What the method says there; what kept the processes from saying anything.
-pub(crate) fn run<M: Method>(
+pub(crate) fn run(
+    method: &dyn AnyMethod,
     job: &Job,
     spread: &Spread,
     inputs: &Inputs,
-    options: &M::Options,
+    options: &Options,
 ) -> Result<Outputs, Failure> {
     fs::create_dir_all(&spread.folder).map_err(failed)?;
     let tries = tries(&spread.folder)?;
@@ -76,10 +78,9 @@ pub(crate) fn run<M: Method>(
             take_over(&saved, &own.join(name)).map_err(failed)?;
         }
     }
-    let options = serde_json::to_value(options).map_err(|error| Failure::Internal(error.to_string()))?;
+    let (contract, options) = (method.facts().name.to_owned(), options.to_value());
     let threads = spread.layout.threads;
-    Head { contract: M::NAME.to_owned(), job: job.id().to_owned(), threads, options, inputs: Vec::new() }
-        .write(&own, inputs)?;
+    Head { contract, job: job.id().to_owned(), threads, options, inputs: Vec::new() }.write(&own, inputs)?;
     for (_, folder) in &tries {
         // A process that still writes there may keep it; it goes with the next try, or the job.
         let _ = fs::remove_dir_all(folder);

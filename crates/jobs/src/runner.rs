@@ -21,7 +21,7 @@ use lehr_services::{Code, Fault, Reference};
 use crate::datasets::{Datasets, Put, Take};
 use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
 use crate::jobs::{Ended, Jobs, Named, Outcome, Progressed, Report, Start, State};
-use crate::method::{Failure, Inputs, Method, Outputs, text_of};
+use crate::method::{AnyMethod, Failure, Inputs, Outputs, text_of};
 use crate::processes;
 use crate::settings::{Settings, Spread};
 use crate::sync::{Arc, Mutex, bind_to, start_thread};
@@ -32,25 +32,25 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// What the service has of its runner: when the last one of these goes, the runner ends.
 #[derive(Debug)]
-pub(crate) struct Runner<M: Method>(Arc<Shared<M>>);
+pub(crate) struct Runner(Arc<Shared>);
 
-impl<M: Method> Drop for Runner<M> {
+impl Drop for Runner {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
-impl<M: Method> Deref for Runner<M> {
-    type Target = Shared<M>;
+impl Deref for Runner {
+    type Target = Shared;
 
-    fn deref(&self) -> &Shared<M> {
+    fn deref(&self) -> &Shared {
         &self.0
     }
 }
 
 /// What handlers, the follower and the threads of jobs share.
-pub(crate) struct Shared<M: Method> {
-    method: M,
+pub(crate) struct Shared {
+    method: Arc<dyn AnyMethod>,
     settings: Settings,
     keep: Option<PathBuf>,
     /// That there may be something to start.
@@ -70,27 +70,22 @@ struct Table {
     is_stopping: bool,
 }
 
-impl<M: Method> fmt::Debug for Shared<M> {
+impl fmt::Debug for Shared {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Runner").field("method", &M::NAME).finish_non_exhaustive()
+        formatter.debug_struct("Runner").field("method", &self.method.facts().name).finish_non_exhaustive()
     }
 }
 
 /// What the follower and the threads of jobs talk to.
-struct Place<M: Method> {
-    own: Reference<Jobs<M>>,
+#[derive(Clone)]
+struct Place {
+    own: Reference<Jobs>,
     datasets: Reference<Datasets>,
     clock: Clock,
 }
 
-impl<M: Method> Clone for Place<M> {
-    fn clone(&self) -> Self {
-        Self { own: self.own.clone(), datasets: self.datasets.clone(), clock: self.clock.clone() }
-    }
-}
-
-impl<M: Method> Runner<M> {
-    pub(crate) fn new(method: M, settings: Settings, keep: Option<PathBuf>) -> Self {
+impl Runner {
+    pub(crate) fn new(method: Arc<dyn AnyMethod>, settings: Settings, keep: Option<PathBuf>) -> Self {
         let (news, ended) = (Port::named("news for the runner"), Port::named("threads that have ended"));
         Self(Arc::new(Shared { method, settings, keep, news, ended, table: Mutex::default() }))
     }
@@ -103,15 +98,16 @@ impl<M: Method> Runner<M> {
         &self,
         path: &str,
         clock: Clock,
-        own: Reference<Jobs<M>>,
+        own: Reference<Jobs>,
         datasets: Reference<Datasets>,
         jobs: Vec<String>,
     ) -> Result<(), Fault> {
         let failed = |error: std::io::Error| {
             Fault::new(Code::StartFailed, format!("{path} cannot start")).log(error.to_string())
         };
-        if self.settings.layout.is_some() && !M::SPREADS {
-            let reason = format!("{path}: expected no layout, since {} runs in one process", M::NAME);
+        let facts = self.method.facts();
+        if self.settings.layout.is_some() && !facts.spreads {
+            let reason = format!("{path}: expected no layout, since {} runs in one process", facts.name);
             return Err(Fault::new(Code::InvalidValue, reason));
         }
         if self.keep.is_none() && self.settings.layout.is_some() {
@@ -148,7 +144,11 @@ impl<M: Method> Runner<M> {
     }
 }
 
-impl<M: Method> Shared<M> {
+impl Shared {
+    pub(crate) fn method(&self) -> &dyn AnyMethod {
+        &*self.method
+    }
+
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -200,7 +200,7 @@ impl<M: Method> Shared<M> {
 }
 
 /// Starts jobs as long as there are some to start, whenever it is told to look.
-async fn follow<M: Method>(shared: &Arc<Shared<M>>, place: &Place<M>) {
+async fn follow(shared: &Arc<Shared>, place: &Place) {
     while shared.news.receive().await.is_ok() {
         loop {
             let Ok(state) = place.own.get().await else { return };
@@ -220,7 +220,7 @@ async fn follow<M: Method>(shared: &Arc<Shared<M>>, place: &Place<M>) {
 }
 
 /// The job to start next: those that were interrupted before those that have not begun, in order of their numbers.
-fn next_of<M: Method>(state: &Jobs<M>, concurrency: usize) -> Option<String> {
+fn next_of(state: &Jobs, concurrency: usize) -> Option<String> {
     let running = state.jobs.values().filter(|job| job.state == State::Running).count();
     if running >= concurrency {
         return None;
@@ -230,7 +230,7 @@ fn next_of<M: Method>(state: &Jobs<M>, concurrency: usize) -> Option<String> {
     next.map(|(id, _)| id.clone())
 }
 
-fn begin<M: Method>(shared: &Arc<Shared<M>>, place: &Place<M>, job: String) {
+fn begin(shared: &Arc<Shared>, place: &Place, job: String) {
     let signal = {
         let mut table = shared.table.lock();
         if table.is_stopping {
@@ -258,7 +258,7 @@ fn begin<M: Method>(shared: &Arc<Shared<M>>, place: &Place<M>, job: String) {
 }
 
 /// A run of a job, from its inputs to its end in the document.
-fn run<M: Method>(shared: &Shared<M>, place: &Place<M>, job: &str, signal: &Signal) {
+fn run(shared: &Shared, place: &Place, job: &str, signal: &Signal) {
     let saved = shared.saved(job);
     let computed = compute(shared, place, job, signal, &saved);
     shared.table.lock().signals.remove(job);
@@ -308,9 +308,9 @@ impl From<Fault> for Ending {
 
 type Tables = BTreeMap<String, String>;
 
-fn compute<M: Method>(
-    shared: &Shared<M>,
-    place: &Place<M>,
+fn compute(
+    shared: &Shared,
+    place: &Place,
     id: &str,
     signal: &Signal,
     saved: &Saved,
@@ -345,7 +345,7 @@ fn compute<M: Method>(
         None
     };
     let computed = catch_unwind(AssertUnwindSafe(|| match &spread {
-        Some(spread) => processes::run::<M>(&job, spread, &inputs, &record.options),
+        Some(spread) => processes::run(&*shared.method, &job, spread, &inputs, &record.options),
         None => shared.method.run(&job, &inputs, &record.options),
     }));
     drop(inputs);
@@ -359,7 +359,7 @@ fn compute<M: Method>(
         }
     };
     let mut tables = Tables::new();
-    for name in M::OUTPUTS {
+    for name in shared.method.facts().outputs {
         let table =
             outputs.tables.get(*name).cloned().ok_or_else(|| {
                 Fault::new(Code::OperationFailed, format!("the method has not made its table {name:?}"))
@@ -376,13 +376,13 @@ fn compute<M: Method>(
 type Pending = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
 
 /// Tells the service how far a job is, one report at a time.
-struct Telling<M: Method> {
-    own: Reference<Jobs<M>>,
+struct Telling {
+    own: Reference<Jobs>,
     job: String,
     pending: Option<Pending>,
 }
 
-impl<M: Method> Telling<M> {
+impl Telling {
     /// Whether nothing is on its way. Nobody is woken: it is asked again with the next report.
     fn is_free(&mut self) -> bool {
         let Some(pending) = &mut self.pending else { return true };
@@ -393,7 +393,7 @@ impl<M: Method> Telling<M> {
     }
 }
 
-impl<M: Method> Listener for Telling<M> {
+impl Listener for Telling {
     fn tell(&mut self, progress: &Progress) -> bool {
         if !self.is_free() {
             return false;

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lehr_services::{
-    Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Partners, Reference, Service, Starting,
-    Stop as ServiceStop, Subscribe,
+    Call, Code, Concurrent, Description, Event, Exclusive, Fault, Handlers, Independent, Partners, Reference, Service,
+    Starting, Stop as ServiceStop, Subscribe,
 };
 
 use crate::datasets::{Datasets, Read};
 use crate::format::Piece;
 use crate::jobs::*;
-use crate::method::Method;
+use crate::method::AnyMethod;
 use crate::runner::Runner;
 use crate::settings::Settings;
 use crate::sync::{Arc, unix_ms};
@@ -21,30 +21,16 @@ use crate::sync::{Arc, unix_ms};
 const RETRY: Duration = Duration::from_secs(5);
 
 /// A method as a service; see [`Jobs`].
-///
-/// # Example
-/// See [`Jobs`].
 #[derive(Clone, Debug)]
-pub struct MethodService<M: Method> {
-    document: Jobs<M>,
-    runner: Arc<Runner<M>>,
+pub(crate) struct MethodService {
+    document: Jobs,
+    runner: Arc<Runner>,
     datasets: Option<Reference<Datasets>>,
 }
 
-impl<M: Method + Default> Default for MethodService<M> {
-    fn default() -> Self {
-        Self::new(M::default(), Settings::default(), None)
-    }
-}
-
-impl<M: Method> MethodService<M> {
+impl MethodService {
     /// A service that runs jobs so, and keeps what they save in this folder.
-    ///
-    /// Its document is kept by its placement: [`Placement::keep`](lehr_services::Placement::keep).
-    ///
-    /// # Example
-    /// See [`Jobs`].
-    pub fn new(method: M, settings: Settings, keep: Option<PathBuf>) -> Self {
+    pub(crate) fn new(method: Arc<dyn AnyMethod>, settings: Settings, keep: Option<PathBuf>) -> Self {
         Self { document: Jobs::default(), runner: Arc::new(Runner::new(method, settings, keep)), datasets: None }
     }
 
@@ -52,7 +38,7 @@ impl<M: Method> MethodService<M> {
         self.datasets.as_ref().ok_or_else(|| Fault::new(Code::Unavailable, "the data sets are not there yet"))
     }
 
-    fn job(&mut self, job: &str) -> Result<&mut Record<M::Options>, Fault> {
+    fn job(&mut self, job: &str) -> Result<&mut Record, Fault> {
         self.document.jobs.get_mut(job).ok_or_else(|| unknown(job))
     }
 
@@ -72,6 +58,18 @@ impl<M: Method> MethodService<M> {
     }
 }
 
+/// What the service of a method is, from what all of them are.
+pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Description {
+    let (facts, options) = (method.facts(), method.options_schema());
+    let mut described = Description { name: facts.name.to_owned(), version: facts.version, ..shared };
+    options.put_into(&mut described.state);
+    for operation in described.operations.values_mut() {
+        options.put_into(&mut operation.body);
+        options.put_into(&mut operation.reply);
+    }
+    described
+}
+
 fn unknown(job: &str) -> Fault {
     Fault::new(Code::UnknownEntry, format!("there is no job {job:?}"))
 }
@@ -83,21 +81,21 @@ fn check_own(call: &Call) -> Result<(), Fault> {
     Err(Fault::new(Code::PermissionDenied, "the service sends this to itself only"))
 }
 
-impl<M: Method> Service for MethodService<M> {
-    type Document = Jobs<M>;
+impl Service for MethodService {
+    type Document = Jobs;
 
-    fn document(&self) -> &Jobs<M> {
+    fn document(&self) -> &Jobs {
         &self.document
     }
 
-    fn document_mut(&mut self) -> &mut Jobs<M> {
+    fn document_mut(&mut self) -> &mut Jobs {
         &mut self.document
     }
 
     fn handlers(on: &mut Handlers<Self>) {
-        on.exclusive::<Run<M>>().independent::<Wait<M>>().concurrent::<ResultOf<M>>();
-        on.exclusive::<Cancel<M>>().exclusive::<Resume<M>>().exclusive::<Remove<M>>();
-        on.exclusive::<Start<M>>().exclusive::<Progressed<M>>().exclusive::<Ended<M>>();
+        on.exclusive::<Run>().independent::<Wait>().concurrent::<ResultOf>();
+        on.exclusive::<Cancel>().exclusive::<Resume>().exclusive::<Remove>();
+        on.exclusive::<Start>().exclusive::<Progressed>().exclusive::<Ended>();
     }
 
     fn partners(needs: &mut Partners) {
@@ -110,6 +108,10 @@ impl<M: Method> Service for MethodService<M> {
         self.document.datasets = datasets.lookup().await?.path;
         self.datasets = Some(datasets.clone());
         for job in self.document.jobs.values_mut() {
+            // An older node has kept them without what is new. Those that cannot be read any more are told when the job runs.
+            if let Ok(options) = self.runner.method().complete(&job.options) {
+                job.options = options;
+            }
             if matches!(job.state, State::Running | State::Interrupted) {
                 job.state = if job.is_cancelled { State::Cancelled } else { State::Interrupted };
             }
@@ -123,26 +125,33 @@ impl<M: Method> Service for MethodService<M> {
     }
 }
 
-impl<M: Method> Exclusive<Run<M>> for MethodService<M> {
-    async fn handle(&mut self, run: Run<M>, call: &Call) -> Result<Named, Fault> {
+impl Exclusive<Run> for MethodService {
+    fn complete(&self, run: Run) -> Result<Run, Fault> {
+        let options = self.runner.method().complete(&run.body.options)?;
+        Ok(Run::of(Order { options, ..run.body }))
+    }
+
+    async fn handle(&mut self, run: Run, call: &Call) -> Result<Named, Fault> {
         let Order { input, options, output, key } = run.body;
         if let Some(key) = &key
             && let Some((job, _)) = self.document.jobs.iter().find(|(_, job)| job.key.as_ref() == Some(key))
         {
             return Ok(Named::new(job));
         }
+        let facts = self.runner.method().facts();
         let inputs = match input {
-            Input::One(dataset) => BTreeMap::from([(M::INPUTS[0].to_owned(), dataset)]),
+            Input::One(dataset) => BTreeMap::from([(facts.inputs[0].to_owned(), dataset)]),
             Input::Named(inputs) => inputs,
         };
-        let mut faults = M::check(&options);
+        let mut faults = self.runner.method().check(&options)?;
         faults.extend(
-            M::INPUTS
+            facts
+                .inputs
                 .iter()
                 .filter(|name| !inputs.contains_key(**name))
                 .map(|name| format!("input {name:?} is missing")),
         );
-        let is_known = |name: &&String| M::INPUTS.iter().chain(M::INPUTS_OPTIONAL).any(|known| known == name);
+        let is_known = |name: &&String| facts.inputs.iter().chain(facts.inputs_optional).any(|known| known == name);
         faults.extend(inputs.keys().filter(|name| !is_known(name)).map(|name| format!("there is no input {name:?}")));
         if !faults.is_empty() {
             return Err(Fault::new(Code::InvalidValue, faults.join("; ")));
@@ -160,14 +169,14 @@ impl<M: Method> Exclusive<Run<M>> for MethodService<M> {
         if let Some(missing) = inputs.values().find(|dataset| !there.datasets.contains_key(*dataset)) {
             return Err(Fault::new(Code::UnknownEntry, format!("there is no data set {missing:?}")));
         }
-        let taken = M::OUTPUTS.iter().map(|table| format!("{output}/{table}"));
+        let taken = facts.outputs.iter().map(|table| format!("{output}/{table}"));
         if let Some(taken) = taken.into_iter().find(|name| there.datasets.contains_key(name)) {
             let reason = format!("there is a data set {taken:?}: remove it, or choose another output");
             return Err(Fault::new(Code::DuplicateEntry, reason));
         }
         drop(there);
         crate::datasets::check_name(&format!("{output}/x"))?;
-        let is_same = |job: &Record<M::Options>| job.output == output && !job.state.has_ended();
+        let is_same = |job: &Record| job.output == output && !job.state.has_ended();
         if self.document.jobs.values().any(is_same) {
             return Err(Fault::new(Code::DuplicateEntry, format!("another job is to make {output:?}")));
         }
@@ -194,10 +203,10 @@ impl<M: Method> Exclusive<Run<M>> for MethodService<M> {
     }
 }
 
-impl<M: Method> Independent<Wait<M>> for MethodService<M> {
-    async fn handle(wait: Wait<M>, call: &Call) -> Result<Record<M::Options>, Fault> {
+impl Independent<Wait> for MethodService {
+    async fn handle(wait: Wait, call: &Call) -> Result<Record, Fault> {
         let WaitFor { job, timeout_ms } = wait.body;
-        let own = call.own::<Jobs<M>>()?;
+        let own = call.own::<Jobs>()?;
         let ended = wait_for(&own, &job);
         match timeout_ms {
             None => ended.await,
@@ -210,7 +219,7 @@ impl<M: Method> Independent<Wait<M>> for MethodService<M> {
 }
 
 /// Waits until a job has ended.
-async fn wait_for<M: Method>(own: &Reference<Jobs<M>>, job: &str) -> Result<Record<M::Options>, Fault> {
+async fn wait_for(own: &Reference<Jobs>, job: &str) -> Result<Record, Fault> {
     let mut changes = own.subscribe(Subscribe::default().keys([job])).await?;
     loop {
         let state = own.get().await?;
@@ -228,8 +237,8 @@ async fn wait_for<M: Method>(own: &Reference<Jobs<M>>, job: &str) -> Result<Reco
     }
 }
 
-impl<M: Method> Exclusive<Cancel<M>> for MethodService<M> {
-    async fn handle(&mut self, cancel: Cancel<M>, _: &Call) -> Result<(), Fault> {
+impl Exclusive<Cancel> for MethodService {
+    async fn handle(&mut self, cancel: Cancel, _: &Call) -> Result<(), Fault> {
         let id = cancel.body.job;
         let job = self.job(&id)?;
         match job.state {
@@ -250,8 +259,8 @@ impl<M: Method> Exclusive<Cancel<M>> for MethodService<M> {
     }
 }
 
-impl<M: Method> Exclusive<Resume<M>> for MethodService<M> {
-    async fn handle(&mut self, resume: Resume<M>, _: &Call) -> Result<(), Fault> {
+impl Exclusive<Resume> for MethodService {
+    async fn handle(&mut self, resume: Resume, _: &Call) -> Result<(), Fault> {
         let id = resume.body.job;
         let waiting = self.count(|state| matches!(state, State::Queued | State::Interrupted));
         let queue = self.runner.settings().queue;
@@ -284,8 +293,8 @@ fn name_of(state: State) -> &'static str {
     }
 }
 
-impl<M: Method> Exclusive<Remove<M>> for MethodService<M> {
-    async fn handle(&mut self, remove: Remove<M>, _: &Call) -> Result<(), Fault> {
+impl Exclusive<Remove> for MethodService {
+    async fn handle(&mut self, remove: Remove, _: &Call) -> Result<(), Fault> {
         let id = remove.body.job;
         let job = self.job(&id)?;
         if !job.state.has_ended() {
@@ -297,13 +306,15 @@ impl<M: Method> Exclusive<Remove<M>> for MethodService<M> {
     }
 }
 
-impl<M: Method> Concurrent<ResultOf<M>> for MethodService<M> {
-    async fn handle(&self, result: ResultOf<M>, _: &Call) -> Result<Piece, Fault> {
+impl Concurrent<ResultOf> for MethodService {
+    async fn handle(&self, result: ResultOf, _: &Call) -> Result<Piece, Fault> {
         let Rows { job, table, format, from, to } = result.body;
         let record = self.document.jobs.get(&job).ok_or_else(|| unknown(&job))?;
         let Some(name) = record.outputs.get(&table) else {
             let reason = match (record.state, &record.fault) {
-                (State::Done, _) => format!("{job} has no table {table:?}; it has {}", M::OUTPUTS.join(", ")),
+                (State::Done, _) => {
+                    format!("{job} has no table {table:?}; it has {}", self.runner.method().facts().outputs.join(", "))
+                }
                 (State::Failed, Some(fault)) => format!("{job} has failed: {}", fault.reason()),
                 (state, _) => format!("{job} is {}: it has no result", name_of(state)),
             };
@@ -313,8 +324,8 @@ impl<M: Method> Concurrent<ResultOf<M>> for MethodService<M> {
     }
 }
 
-impl<M: Method> Exclusive<Start<M>> for MethodService<M> {
-    async fn handle(&mut self, start: Start<M>, call: &Call) -> Result<bool, Fault> {
+impl Exclusive<Start> for MethodService {
+    async fn handle(&mut self, start: Start, call: &Call) -> Result<bool, Fault> {
         check_own(call)?;
         let concurrency = self.runner.settings().concurrency;
         let is_free = self.count(|state| state == State::Running) < concurrency;
@@ -329,8 +340,8 @@ impl<M: Method> Exclusive<Start<M>> for MethodService<M> {
     }
 }
 
-impl<M: Method> Exclusive<Progressed<M>> for MethodService<M> {
-    async fn handle(&mut self, progressed: Progressed<M>, call: &Call) -> Result<(), Fault> {
+impl Exclusive<Progressed> for MethodService {
+    async fn handle(&mut self, progressed: Progressed, call: &Call) -> Result<(), Fault> {
         check_own(call)?;
         let Report { job, progress } = progressed.body;
         let record = self.job(&job)?;
@@ -341,8 +352,8 @@ impl<M: Method> Exclusive<Progressed<M>> for MethodService<M> {
     }
 }
 
-impl<M: Method> Exclusive<Ended<M>> for MethodService<M> {
-    async fn handle(&mut self, ended: Ended<M>, call: &Call) -> Result<(), Fault> {
+impl Exclusive<Ended> for MethodService {
+    async fn handle(&mut self, ended: Ended, call: &Call) -> Result<(), Fault> {
         check_own(call)?;
         let Outcome { job, outputs, figures, warnings, fault } = ended.body;
         let record = self.job(&job)?;

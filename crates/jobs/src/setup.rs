@@ -1,9 +1,7 @@
 //! Data sets and methods on a node: the folders that are kept, and the kinds that can be made.
 
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
 
 use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Restart};
 
@@ -13,11 +11,12 @@ use crate::declared::{Gtm, KMedoids, Mixture};
 use crate::distances::Distances;
 use crate::embedding::Embedding;
 use crate::jobs::Jobs;
-use crate::method::Method;
-use crate::methods::{With, with_method};
+use crate::method::{AnyMethod, Method};
+use crate::methods;
 use crate::pairwise::Pairwise;
-use crate::service::MethodService;
+use crate::service::{MethodService, described};
 use crate::settings::Settings;
+use crate::sync::Arc;
 
 /// What a node is told about data sets and methods.
 ///
@@ -93,13 +92,24 @@ impl Setup {
         host: &Host,
         at: impl Into<Placement>,
         method: M,
-    ) -> Result<Reference<Jobs<M>>, Fault> {
-        let placement = at.into();
+    ) -> Result<Reference<Jobs>, Fault> {
+        self.start_any(host, at.into(), Arc::new(method)).await
+    }
+
+    async fn start_any(
+        &self,
+        host: &Host,
+        placement: Placement,
+        method: Arc<dyn AnyMethod>,
+    ) -> Result<Reference<Jobs>, Fault> {
         let settings = self.settings.get(placement.path()).cloned().unwrap_or_default();
         settings.check()?;
         let placement = self.kept(placement)?;
         let keep = self.folder(placement.path()).map(|folder| folder.join("checkpoints"));
-        host.start(placement, move || MethodService::new(method.clone(), settings.clone(), keep.clone())).await
+        let speaks = method.clone();
+        let describe = move |shared| described(&*speaks, shared);
+        let make = move || MethodService::new(method.clone(), settings.clone(), keep.clone());
+        host.start_as(placement, describe, make).await
     }
 
     /// Starts a service by its contract's name: that of data sets, or one of the methods that come with this crate. Nothing for another contract.
@@ -123,8 +133,8 @@ impl Setup {
         if contract == Datasets::NAME {
             return self.start_datasets(host, at).await.map(|_| true);
         }
-        match with_method(contract, Starting { setup: self.clone(), host: host.clone(), at }) {
-            Some(started) => started.await.map(|()| true),
+        match methods::named(contract) {
+            Some(method) => self.start_any(host, at, method).await.map(|_| true),
             None => Ok(false),
         }
     }
@@ -191,20 +201,4 @@ impl Setup {
         Mixture::NAME,
         Pairwise::NAME,
     ];
-}
-
-/// Starts the service of a method.
-struct Starting {
-    setup: Setup,
-    host: Host,
-    at: Placement,
-}
-
-impl With for Starting {
-    type Output = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
-
-    fn with<M: Method>(self, method: M) -> Self::Output {
-        let Self { setup, host, at } = self;
-        Box::pin(async move { setup.start_method(&host, at, method).await.map(drop) })
-    }
 }

@@ -39,6 +39,9 @@ pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSch
     const NAME: &'static str;
     /// Raise the minor number for what old clients need not know, the major one for what they would get wrong.
     const VERSION: Version;
+    /// Whether this is the document of many contracts, whose names are known when the program runs. Their services are started by [`Host::start_as`](crate::Host::start_as). A
+    /// reference takes each service whose document has the fields that this one cannot be read without, or those of [one contract](crate::Reference::of_contract). Default: no.
+    const IS_SHARED: bool = false;
 }
 
 /// The version of a contract.
@@ -136,6 +139,16 @@ impl Description {
         Self::new(D::NAME, D::VERSION, schema::<D>(), operations)
     }
 
+    /// Whether a service that says this of itself has a document of type `D`.
+    pub(crate) fn speaks<D: Contract>(&self) -> bool {
+        if D::IS_SHARED { has_fields(&self.state, &schema::<D>()) } else { self.is(D::NAME, D::VERSION) }
+    }
+
+    /// Whether it is a contract of this name and major version.
+    pub(crate) fn is(&self, name: &str, version: Version) -> bool {
+        self.name == name && self.version.major == version.major
+    }
+
     pub(crate) fn new(
         name: &str,
         version: Version,
@@ -193,6 +206,15 @@ pub fn schema_difference(sent: &Value, expected: &Value) -> Vec<String> {
         sends.keys().filter(|name| !expects.contains_key(*name)).map(|name| format!("{name}: sent, and not known")),
     );
     lines
+}
+
+/// Whether a document has the fields that another cannot do without.
+fn has_fields(document: &Value, other: &Value) -> bool {
+    let required = other.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    required.iter().filter_map(Value::as_str).all(|name| {
+        let field = |schema: &Value| schema.get("properties")?.get(name).map(kind);
+        field(document).is_some_and(|found| field(other) == Some(found))
+    })
 }
 
 /// The type of a schema in a word or two.

@@ -5,12 +5,12 @@ use std::convert::Infallible;
 use lehr_runtime::{Context, Refusal, TraceParent};
 
 use crate::contract::{Contract, OperationDescription};
-use crate::fault::{Code, Fault, of_context};
+use crate::fault::{Fault, of_context};
 use crate::format::Format;
 use crate::host::WeakHost;
 use crate::info::Info;
 use crate::link::{Action, Answered, Events, Link, Message, Options, Pending, Told};
-use crate::main_port::{Ask, Local, Unsent, Whole, ask_for, stopping};
+use crate::main_port::{Ask, Local, Unsent, Whole, ask_for, mismatch, stopping};
 use crate::operation::Envelope;
 use crate::publisher::Subscriber;
 use crate::reference::{Cancels, State, end, stale};
@@ -77,15 +77,10 @@ impl Endpoint {
     /// Whether the client speaks the contract, and means this life of the service.
     fn check(&self, options: &Options) -> Result<(), Fault> {
         let shared = self.at.shared();
-        if let Some((name, version)) = &options.contract {
-            let found = &shared.description;
-            if *name != found.name || version.major != found.version.major {
-                let reason = format!(
-                    "{} speaks {} {}; the request is for {name} {version}",
-                    shared.path, found.name, found.version
-                );
-                return Err(Fault::new(Code::ContractMismatch, reason).here());
-            }
+        if let Some((name, version)) = &options.contract
+            && !shared.description.is(name, *version)
+        {
+            return Err(mismatch(shared, name, *version));
         }
         match options.incarnation {
             Some(wanted) if wanted != shared.incarnation => Err(stale(&shared.path)),

@@ -317,6 +317,11 @@ pub(crate) async fn look<O: Operation>(
 
 /// How an operation changes a service.
 pub(crate) trait Changes<S: Service, O: Operation>: 'static {
+    /// The operation as it is handled.
+    fn complete(_service: &S, operation: O) -> Result<O, Fault> {
+        Ok(operation)
+    }
+
     fn change(service: &mut S, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send;
 }
 
@@ -324,6 +329,10 @@ pub(crate) trait Changes<S: Service, O: Operation>: 'static {
 pub(crate) struct ByHandler;
 
 impl<S: Exclusive<O>, O: Operation<Contract = S::Document>> Changes<S, O> for ByHandler {
+    fn complete(service: &S, operation: O) -> Result<O, Fault> {
+        service.complete(operation)
+    }
+
     fn change(service: &mut S, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send {
         service.handle(operation, call)
     }
@@ -367,13 +376,17 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
             Ok(keyed) => {
                 let Held { service, revision, plain } = &mut *held;
                 let call = own.as_ref().unwrap_or(plain);
-                let told = told(call, name, &operation);
+                let mut change = None;
                 let attempt = Attempt::of::<O>(name, service, revision, call);
                 let ended = {
-                    let handler = pin!(async { pin!(C::change(attempt.service, operation, call)).await });
+                    let handler = pin!(async {
+                        let operation = C::complete(attempt.service, operation)?;
+                        change = told(call, name, &operation);
+                        pin!(C::change(attempt.service, operation, call)).await
+                    });
                     caught(call, name, handler).await
                 };
-                let outcome = attempt.end(call, ended, told);
+                let outcome = attempt.end(call, ended, change);
                 keyed.settle(&outcome);
                 answer(call, reply, outcome);
             }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use lehr_runtime::{Clock, Context, Handle, Inspector, Port, Reply, Task};
 use serde_json::Value;
 
-use crate::contract::Contract;
+use crate::contract::{Contract, Description};
 use crate::directory::{Announce, DIRECTORY, Directory, Record, Withdraw};
 use crate::dynamic::{AnyDocument, Outline, Program};
 use crate::endpoint::Endpoint;
@@ -228,7 +228,57 @@ impl Host {
         placement: impl Into<Placement>,
         make: impl Fn() -> S + Send + Sync + 'static,
     ) -> Result<Reference<S::Document>, Fault> {
-        self.start_as(placement.into(), Form::of(make)).await
+        self.launch(placement.into(), Form::of(make)).await
+    }
+
+    /// Starts a service whose contract has a name that is known only now: what its types say of it goes through `describe`. The rest is as for [`start`](Self::start).
+    ///
+    /// Its document should be [shared](Contract::IS_SHARED), so that references of its type find it behind a link too.
+    ///
+    /// # Errors
+    /// As for [`start`](Self::start).
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// # use schemars::JsonSchema;
+    /// # use serde::{Deserialize, Serialize};
+    /// /// What an instrument shows, whichever it is.
+    /// #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+    /// struct Reading { value: f64 }
+    ///
+    /// impl Contract for Reading {
+    ///     const NAME: &'static str = "example.org/reading";
+    ///     const VERSION: Version = Version::new(1, 0);
+    ///     const IS_SHARED: bool = true;
+    /// }
+    /// # impl Service for Reading {
+    /// #     type Document = Self;
+    /// #     fn document(&self) -> &Self { self }
+    /// #     fn document_mut(&mut self) -> &mut Self { self }
+    /// #     fn handlers(_: &mut Handlers<Self>) {}
+    /// # }
+    ///
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// # let host = Host::new(dispatcher.handle());
+    /// # lehr_runtime::block_on(async {
+    /// let named = |name: &'static str| move |typed| Description { name: name.to_owned(), ..typed };
+    /// host.start_as("/loom", named("example.org/loom"), Reading::default).await?;
+    /// host.start_as("/kiln", named("example.org/kiln"), || Reading { value: 1200.0 }).await?;
+    ///
+    /// let kiln: Reference<Reading> = host.reference("/kiln")?;
+    /// assert_eq!((kiln.lookup().await?.contract.name.as_str(), kiln.get().await?.value), ("example.org/kiln", 1200.0));
+    /// assert!(kiln.of_contract("example.org/loom", Version::new(1, 0)).is_err());
+    /// # Ok::<(), Fault>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn start_as<S: Service>(
+        &self,
+        placement: impl Into<Placement>,
+        describe: impl Fn(Description) -> Description + Send + Sync + 'static,
+        make: impl Fn() -> S + Send + Sync + 'static,
+    ) -> Result<Reference<S::Document>, Fault> {
+        self.launch(placement.into(), Form::of(make).described(describe)).await
     }
 
     /// Starts a service whose contract is known only now, and waits until it is ready. It begins with this document, or with the one that was kept.
@@ -247,10 +297,10 @@ impl Host {
         document: Value,
         program: impl Program,
     ) -> Result<Reference<AnyDocument>, Fault> {
-        self.start_as(placement.into(), outline.form(document, program)).await
+        self.launch(placement.into(), outline.form(document, program)).await
     }
 
-    async fn start_as<S: Service>(&self, placement: Placement, form: Form<S>) -> Result<Reference<S::Document>, Fault> {
+    async fn launch<S: Service>(&self, placement: Placement, form: Form<S>) -> Result<Reference<S::Document>, Fault> {
         placement.check()?;
         let path = placement.path.clone();
         let order = self.reserve(&path)?;
@@ -380,8 +430,7 @@ impl Host {
             return self.link(path).map(Reference::linked);
         }
         let found = self.find(path)?;
-        let description = &found.shared().description;
-        if !found.is_of::<D>() && (description.name != D::NAME || description.version.major != D::VERSION.major) {
+        if !found.is_of::<D>() && !found.shared().description.speaks::<D>() {
             return Err(crate::main_port::other_contract::<D>(found.shared()));
         }
         Ok(Reference::local(found, self.weak()))

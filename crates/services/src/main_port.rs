@@ -8,7 +8,7 @@ use std::fmt;
 
 use lehr_runtime::{Answer, Port, PostError, Reason, Refusal, Reply};
 
-use crate::contract::Contract;
+use crate::contract::{Contract, Version};
 use crate::endpoint::Encoded;
 use crate::fault::{Code, Fault, overflow};
 use crate::format::Format;
@@ -332,14 +332,12 @@ pub(crate) fn ask_for<D: Contract>(
 
 /// The fault of a reference to another kind of service.
 pub(crate) fn other_contract<D: Contract>(shared: &Shared) -> Fault {
-    let found = &shared.description;
-    let reason = format!(
-        "{} speaks {} {}; the request is for {} {}",
-        shared.path,
-        found.name,
-        found.version,
-        D::NAME,
-        D::VERSION
-    );
+    mismatch(shared, D::NAME, D::VERSION)
+}
+
+/// The fault of a request for another contract than the service has.
+pub(crate) fn mismatch(shared: &Shared, name: &str, version: Version) -> Fault {
+    let (path, found) = (&shared.path, &shared.description);
+    let reason = format!("{path} speaks {} {}; the request is for {name} {version}", found.name, found.version);
     Fault::new(Code::ContractMismatch, reason).here()
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::contract::{Contract, Version};
+use crate::contract::{Contract, Description, Version};
 use crate::fault::{Code, Fault};
 use crate::host::Host;
 use crate::info::Info;
@@ -66,6 +66,8 @@ pub struct Need {
     pub(crate) name: &'static str,
     pub(crate) contract: &'static str,
     pub(crate) version: Version,
+    /// Whether a service of this description is one.
+    speaks: fn(&Description) -> bool,
     pub(crate) policy: Policy,
     pub(crate) is_optional: bool,
 }
@@ -116,7 +118,8 @@ impl Partners {
 
     fn add<D: Contract>(&mut self, name: &'static str, policy: Policy) -> &mut Need {
         let index = self.needs.len();
-        self.needs.push(Need { name, contract: D::NAME, version: D::VERSION, policy, is_optional: false });
+        let speaks = Description::speaks::<D>;
+        self.needs.push(Need { name, contract: D::NAME, version: D::VERSION, speaks, policy, is_optional: false });
         &mut self.needs[index]
     }
 }
@@ -224,7 +227,7 @@ async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration)
             match Info::over(&*link, Options { within: Some(patience), ..Options::default() }).await {
                 Ok(info) => {
                     let found = &info.contract;
-                    if found.name != need.contract || found.version.major != need.version.major {
+                    if !(need.speaks)(found) {
                         let (name, version) = (need.contract, need.version);
                         let reason =
                             format!("{address} speaks {} {}; expected {name} {version}", found.name, found.version);

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use lehr_runtime::{Answer, Clock, Context, Snapshot, consume_budget, in_place};
 
-use crate::contract::{Contract, body_schema, schema_difference};
+use crate::contract::{Contract, Version, body_schema, schema_difference};
 use crate::endpoint::Endpoint;
 use crate::fault::{Code, Fault, of_context};
 use crate::following::Following;
@@ -22,7 +22,7 @@ use crate::handlers::Held;
 use crate::host::{Host, WeakHost};
 use crate::info::Info;
 use crate::link::{Action, Link, Message, Options, Pending};
-use crate::main_port::{Local, Unsent, other_contract, settled, stopping};
+use crate::main_port::{Local, Unsent, mismatch, other_contract, settled, stopping};
 use crate::operation::{Envelope, Operation};
 use crate::running::{time_left, waiting_for};
 use crate::service::Service;
@@ -374,6 +374,7 @@ impl<D: Contract> Reference<D> {
         if pinned.is_some_and(|pinned| pinned != found.shared().incarnation) {
             return Err(stale(path));
         }
+        self.check_contract(&found)?;
         if found.is_of::<D>() { Ok(found) } else { Err(other_contract::<D>(found.shared())) }
     }
 
@@ -383,6 +384,30 @@ impl<D: Contract> Reference<D> {
             return Fault::new(Code::Unavailable, "the partner is not there now").caused_by(&fault).here();
         }
         fault
+    }
+
+    /// The service at the other end, if it is of this contract: for documents that many contracts [share](Contract::IS_SHARED).
+    ///
+    /// # Errors
+    /// [`Code::ContractMismatch`] if it is of another one. If it is not in this process, that is the answer to its requests.
+    ///
+    /// # Example
+    /// See [`Host::start_as`](crate::Host::start_as).
+    pub fn of_contract(self, name: &str, version: Version) -> Result<Self, Fault> {
+        let only = self.with(|options| options.contract = Some((name.to_owned(), version)));
+        if let Target::Local(at, _) = &only.target {
+            only.check_contract(at)?;
+        }
+        Ok(only)
+    }
+
+    fn check_contract(&self, at: &Local) -> Result<(), Fault> {
+        match self.options.as_ref().and_then(|options| options.contract.as_ref()) {
+            Some((name, version)) if !at.shared().description.is(name, *version) => {
+                Err(mismatch(at.shared(), name, *version))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn envelope(&self) -> Option<Box<Envelope>> {
@@ -407,6 +432,10 @@ impl<D: Contract> Reference<D> {
 
     /// Adds to the fault of a body that was not understood in what the two builds differ.
     async fn explain<O: Operation>(&self, link: &dyn Link, fault: Fault) -> Fault {
+        if D::IS_SHARED {
+            // Its services may ask for more than these types say, each for something else.
+            return fault;
+        }
         let Ok(info) = self.ask_info(link).await else { return fault };
         let Some(expected) = info.contract.operations.get(O::NAME) else { return fault };
         let lines = schema_difference(&body_schema::<O>(), &expected.body);
@@ -420,7 +449,9 @@ impl<D: Contract> Reference<D> {
 
     fn message(&self, action: Action, verb: Verb, body: Vec<u8>) -> Message {
         let mut options = self.options.as_deref().cloned().unwrap_or_default();
-        options.contract = Some((D::NAME.to_owned(), D::VERSION));
+        if !D::IS_SHARED {
+            options.contract = Some((D::NAME.to_owned(), D::VERSION));
+        }
         options.trace = Context::current().and_then(|context| context.traces().first().copied());
         // What a handler asks has at most the time that its own caller waits. In this process the context says so; beyond it, this does.
         if let Some(left) = time_left() {

@@ -116,6 +116,14 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
     note = "write `impl Exclusive<{O}> for {Self}`"
 )]
 pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
+    /// The operation as it is handled, and as subscribers are told of it: for a service that fills in what a client has left out. Default: as it came.
+    ///
+    /// # Errors
+    /// The fault is the answer; nothing is handled.
+    fn complete(&self, operation: O) -> Result<O, Fault> {
+        Ok(operation)
+    }
+
     /// Does what the operation asks for.
     ///
     /// # Errors

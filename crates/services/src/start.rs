@@ -139,6 +139,17 @@ impl<S: Service> Form<S> {
             describe: Box::new(Description::of::<S::Document>),
         }
     }
+
+    /// As its types say, but for what `describe` changes.
+    pub(crate) fn described(self, describe: impl Fn(Description) -> Description + Send + Sync + 'static) -> Self {
+        let typed = self.describe;
+        let describe = move |operations| {
+            let Description { name, version, state, operations, .. } = describe(typed(operations));
+            // With the hash of what it says now.
+            Description::new(&name, version, state, operations)
+        };
+        Self { describe: Box::new(describe), ..self }
+    }
 }
 
 /// Runs the lives of a service. `started` is answered when the first one is ready, or will not be.

@@ -1,9 +1,9 @@
 //! A node whose disk is full while a job writes. It takes the rights of root to make one that is small: `make isolation`.
 
+use lehr_jobs::Form;
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Begin, Open};
 use lehr_jobs::jobs::{Named, Order, Record, Resume, Run, State};
-use lehr_jobs::{Clustering, Form};
 use lehr_node::Client;
 use lehr_runtime::block_on;
 use lehr_services::Code;
@@ -15,12 +15,12 @@ use super::services::Served;
 
 const ROWS: usize = 20_000;
 
-fn order(output: &str) -> Order<Options> {
-    let options = serde_json::from_str(r#"{ "clusters": 6 }"#).unwrap();
-    Order { output: Some(output.into()), ..Order::new("clouds", options) }
+fn order(output: &str) -> Order {
+    let options: Options = serde_json::from_str(r#"{ "clusters": 6 }"#).unwrap();
+    Order { output: Some(output.into()), ..Order::new("clouds", &options) }
 }
 
-fn assert_full(record: &Record<Options>) {
+fn assert_full(record: &Record) {
     let fault = record.fault.as_ref().expect("a job that has failed says why");
     assert_eq!((record.state, fault.code()), (State::Failed, Code::InsufficientResources), "{fault}");
     assert_eq!(fault.reason(), "the data could not be kept: no space left on the disk of the node");
@@ -39,7 +39,7 @@ fn isolated_a_job_fails_where_the_disk_is_full_and_goes_on_when_there_is_room() 
     let job = block_on(async {
         let (datasets, jobs) = (datasets(&client, &node), clustering(&client, &node));
         datasets.call(Open::new("clouds", "clouds.csv")).await.unwrap();
-        let job = jobs.call(Run::<Clustering>::of(order("regions"))).await.unwrap().job;
+        let job = jobs.call(Run::of(order("regions"))).await.unwrap().job;
         assert_full(&wait(&jobs, &job).await);
         // Its large table is not there, not even in part.
         assert!(!datasets.get().await.unwrap().datasets.contains_key("regions/labels"));
@@ -67,7 +67,7 @@ fn isolated_a_job_fails_where_the_disk_is_full_and_goes_on_when_there_is_room() 
         let labels = all_of(&datasets, "regions/labels").await;
         assert_eq!(labels.lines().count(), ROWS + 1);
         // The same bytes as those of a job that never met a full disk.
-        let again = jobs.call(Run::<Clustering>::of(order("again"))).await.unwrap().job;
+        let again = jobs.call(Run::of(order("again"))).await.unwrap().job;
         assert_eq!(wait(&jobs, &again).await.state, State::Done);
         assert_eq!(all_of(&datasets, "again/labels").await, labels);
     });

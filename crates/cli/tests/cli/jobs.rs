@@ -7,7 +7,7 @@ use std::time::Duration;
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Open, Read};
 use lehr_jobs::jobs::{Jobs, Order, Progressed, Record, Run, State, Wait, WaitFor};
-use lehr_jobs::{Bytes, Clustering, Distances, Form, RowFormat};
+use lehr_jobs::{Bytes, Clustering, Distances, Form, Method, RowFormat};
 use lehr_node::Client;
 use lehr_runtime::block_on;
 use lehr_services::{Event, Reference, Subscribe};
@@ -26,8 +26,9 @@ pub fn datasets(client: &Client, node: &Served) -> Reference<Datasets> {
     Reference::over(client.link(&node.at("/datasets")).unwrap()).within(LONG)
 }
 
-pub fn clustering(client: &Client, node: &Served) -> Reference<Jobs<Clustering>> {
-    Reference::over(client.link(&node.at("/clustering")).unwrap()).within(LONG)
+pub fn clustering(client: &Client, node: &Served) -> Reference<Jobs> {
+    let jobs = Reference::over(client.link(&node.at("/clustering")).unwrap()).within(LONG);
+    jobs.of_contract(Clustering::NAME, Clustering::VERSION).unwrap()
 }
 
 /// Rows in a dozen clouds, so many that clustering them takes some time.
@@ -45,12 +46,12 @@ pub fn clouds(rows: usize) -> String {
     text
 }
 
-fn order() -> Order<Options> {
-    let options = serde_json::from_str(r#"{ "clusters": 25 }"#).unwrap();
-    Order { output: Some("regions".into()), ..Order::new("clouds", options) }
+fn order() -> Order {
+    let options: Options = serde_json::from_str(r#"{ "clusters": 25 }"#).unwrap();
+    Order { output: Some("regions".into()), ..Order::new("clouds", &options) }
 }
 
-pub async fn wait(jobs: &Reference<Jobs<Clustering>>, job: &str) -> Record<Options> {
+pub async fn wait(jobs: &Reference<Jobs>, job: &str) -> Record {
     jobs.call(Wait::of(WaitFor::new(job))).await.unwrap()
 }
 
@@ -204,8 +205,8 @@ fn orders_that_were_acknowledged_are_there_after_a_kill_in_the_middle_of_others(
                     if number == round + 1 {
                         tell.send(()).unwrap();
                     }
-                    let options = serde_json::from_str(r#"{ "clusters": 2 }"#).unwrap();
-                    match jobs.call(Run::of(Order::new("line", options))).await {
+                    let options: Options = serde_json::from_str(r#"{ "clusters": 2 }"#).unwrap();
+                    match jobs.call(Run::of(Order::new("line", &options))).await {
                         Ok(named) => acknowledged.push(named.job),
                         Err(fault) if fault.retry_hint().is_some() && number <= round => {}
                         Err(_) => break,
@@ -251,7 +252,7 @@ fn the_processes_of_a_job_end_with_a_node_that_is_killed() {
         let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
         // One that lasts until it is stopped.
         let options: Options = serde_json::from_str(r#"{ "stop_length": 1e-9 }"#).unwrap();
-        jobs.call(Run::of(Order::new("clouds", options))).await.unwrap();
+        jobs.call(Run::of(Order::new("clouds", &options))).await.unwrap();
         while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
     });
     let mut alive = std::fs::File::open(sandbox.path("alive")).unwrap();
@@ -284,18 +285,19 @@ fn distances_in_processes_whose_node_is_killed_go_on_to_the_same_bytes() {
     ];
     let client = Client::new(None).unwrap();
     let jobs = |node: &Served, path: &str| {
-        Reference::<Jobs<Distances>>::over(client.link(&node.at(path)).unwrap()).within(LONG)
+        let jobs = Reference::<Jobs>::over(client.link(&node.at(path)).unwrap()).within(LONG);
+        jobs.of_contract(Distances::NAME, Distances::VERSION).unwrap()
     };
     let order = |output: &str| Order {
         output: Some(output.to_owned()),
-        ..Order::new("genes", lehr_jobs::distances::Options::default())
+        ..Order::new("genes", &lehr_jobs::distances::Options::default())
     };
     // The next report, and how much had been done by then.
-    let reported = async |jobs: &Reference<Jobs<Distances>>, least: f64| {
+    let reported = async |jobs: &Reference<Jobs>, least: f64| {
         let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
         loop {
             if let Event::Change(change) = changes.next().await.unwrap() {
-                let fraction = change.operation::<Progressed<Distances>>().unwrap().body.progress.fraction;
+                let fraction = change.operation::<Progressed>().unwrap().body.progress.fraction;
                 if fraction >= least {
                     return fraction;
                 }

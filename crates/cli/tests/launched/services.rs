@@ -46,19 +46,19 @@ fn on_a_host(folder: &Path, layouts: &[(&str, &str)], behaviour: impl AsyncFn(Ho
     assert_eq!(report.cut_off, Vec::<String>::new());
 }
 
-async fn run<M: Method>(jobs: &Reference<Jobs<M>>, input: &Input, options: &str) -> String {
-    let options = serde_json::from_str(options).unwrap();
-    jobs.call(Run::of(Order { input: input.clone(), ..Order::new("", options) })).await.unwrap().job
+async fn run(jobs: &Reference<Jobs>, input: &Input, options: &str) -> String {
+    let options: serde_json::Value = serde_json::from_str(options).unwrap();
+    jobs.call(Run::of(Order { input: input.clone(), ..Order::new("", &options) })).await.unwrap().job
 }
 
-async fn wait<M: Method>(jobs: &Reference<Jobs<M>>, job: &str) -> Record<M::Options> {
+async fn wait(jobs: &Reference<Jobs>, job: &str) -> Record {
     jobs.call(Wait::of(WaitFor::new(job))).await.unwrap()
 }
 
 /// What a job made: the checksums of its tables, its figures and its warnings.
 type Made = (BTreeMap<String, String>, BTreeMap<String, f64>, Vec<String>);
 
-async fn made<M: Method>(datasets: &Reference<Datasets>, done: Record<M::Options>) -> Made {
+async fn made(datasets: &Reference<Datasets>, done: Record) -> Made {
     assert_eq!((done.state, done.fault), (State::Done, None));
     let state = datasets.get().await.unwrap();
     let sums = done.outputs.into_iter().map(|(table, name)| (table, state.datasets[&name].checksum.clone()));
@@ -71,9 +71,9 @@ async fn same<M: Method>(host: &Host, setup: &Setup, method: M, name: &str, inpu
     let here = setup.start_method(host, format!("/{name}").as_str(), method.clone()).await.unwrap();
     let spread = setup.start_method(host, format!("/spread-{name}").as_str(), method).await.unwrap();
     let job = run(&here, input, options).await;
-    let expected = made::<M>(&datasets, wait(&here, &job).await).await;
+    let expected = made(&datasets, wait(&here, &job).await).await;
     let other = run(&spread, input, options).await;
-    assert_eq!(made::<M>(&datasets, wait(&spread, &other).await).await, expected, "{name}");
+    assert_eq!(made(&datasets, wait(&spread, &other).await).await, expected, "{name}");
     job
 }
 
@@ -158,11 +158,11 @@ fn write_genes(folder: &Path) {
 }
 
 /// Waits until jobs tell that they have done such a share of their work, and gives what the first of these told.
-async fn until(jobs: &Reference<Jobs<Distances>>, share: f64) -> f64 {
+async fn until(jobs: &Reference<Jobs>, share: f64) -> f64 {
     let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
     loop {
         if let Event::Change(change) = changes.next().await.unwrap() {
-            let fraction = change.operation::<Progressed<Distances>>().unwrap().body.progress.fraction;
+            let fraction = change.operation::<Progressed>().unwrap().body.progress.fraction;
             if fraction >= share {
                 return fraction;
             }
@@ -187,9 +187,9 @@ fn processes_of_a_service_are_cancelled_and_gone_on_with_to_the_same_bytes() {
         spread.call(Resume::of(Named::new(&job))).await.unwrap();
         // It does not begin anew.
         assert!(until(&spread, 0.0).await > 0.2);
-        let resumed = made::<Distances>(&datasets, wait(&spread, &job).await).await;
+        let resumed = made(&datasets, wait(&spread, &job).await).await;
         let job = run(&here, &one("genes"), "{}").await;
-        assert_eq!(made::<Distances>(&datasets, wait(&here, &job).await).await, resumed);
+        assert_eq!(made(&datasets, wait(&here, &job).await).await, resumed);
 
         // One that lasts until it is stopped.
         datasets.call(Open::new("table", "table.csv")).await.unwrap();
@@ -213,10 +213,11 @@ fn serve(folder: &Path, method: &str, launcher: &Path) -> (Child, String) {
     (node, url.trim().to_owned())
 }
 
-fn at<M: Method>(url: &str) -> (Reference<Datasets>, Reference<Jobs<M>>) {
+fn at<M: Method>(url: &str) -> (Reference<Datasets>, Reference<Jobs>) {
     let client = Client::new(None).unwrap();
     let to = |path: &str| client.link(&format!("{url}{path}")).unwrap();
-    (Reference::over(to("/datasets")).within(LONG), Reference::over(to("/jobs")).within(LONG))
+    let jobs = Reference::over(to("/jobs")).within(LONG).of_contract(M::NAME, M::VERSION).unwrap();
+    (Reference::over(to("/datasets")).within(LONG), jobs)
 }
 
 #[cfg(unix)]
@@ -238,7 +239,7 @@ fn the_processes_of_a_service_end_with_a_node_that_is_killed() {
         let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
         // One that lasts until it is stopped.
         let options: clustering::Options = serde_json::from_str(r#"{ "stop_length": 1e-9 }"#).unwrap();
-        jobs.call(Run::of(Order::new("table", options))).await.unwrap();
+        jobs.call(Run::of(Order::new("table", &options))).await.unwrap();
         while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
     });
     let mut alive = File::open(&alive).unwrap();
@@ -257,7 +258,7 @@ fn a_process_of_a_service_that_is_killed_is_named_and_the_job_can_be_resumed() {
     block_on(async {
         let (datasets, jobs) = at::<Distances>(&url);
         datasets.call(Open::new("genes", "genes.fasta")).await.unwrap();
-        let job = jobs.call(Run::of(Order::new("genes", distances::Options::default()))).await.unwrap().job;
+        let job = jobs.call(Run::of(Order::new("genes", &distances::Options::default()))).await.unwrap().job;
         until(&jobs, 0.1).await;
         let computing = super::computing_below(node.id());
         assert_eq!(computing.len(), 2, "{computing:?}");

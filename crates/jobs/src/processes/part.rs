@@ -7,8 +7,8 @@ use super::CHECKPOINT;
 use super::order::{Head, Order};
 use super::outcome::Outcome;
 use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
-use crate::method::{Failure, Inputs, Method, Outputs, text_of};
-use crate::methods::{With, with_method};
+use crate::method::{Failure, Inputs, text_of};
+use crate::methods;
 
 /// One process's part in a job that several run: the same call in each.
 #[derive(Debug)]
@@ -76,7 +76,8 @@ impl Part {
                 let reason = format!("this program has no method {:?}: expected that of the node", head.contract);
                 Err(Failure::Internal(reason))
             };
-            with_method(&head.contract, Ordered { job: &job, inputs: &inputs, head: &head }).unwrap_or_else(unknown)
+            methods::named(&head.contract)
+                .map_or_else(unknown, |method| method.run(&job, &inputs, &head.options.clone().into()))
         }));
         let (ended, is_alone) = match ended {
             Ok(ended) => {
@@ -90,24 +91,6 @@ impl Part {
             Outcome::keep(folder, ended)?;
         }
         alone.map_or(Ok(()), Err)
-    }
-}
-
-/// Runs the method that an order names.
-struct Ordered<'a> {
-    job: &'a Job,
-    inputs: &'a Inputs,
-    head: &'a Head,
-}
-
-impl With for Ordered<'_> {
-    type Output = Result<Outputs, Failure>;
-
-    fn with<M: Method>(self, method: M) -> Self::Output {
-        let options = serde_json::from_value(self.head.options.clone());
-        let options =
-            options.map_err(|error| Failure::Internal(format!("the options of {}: {error}", self.head.job)))?;
-        method.run(self.job, self.inputs, &options)
     }
 }
 

@@ -4,8 +4,7 @@ use lehr_data::datasets::iris;
 use lehr_jobs::datasets::{Begin, Datasets, Take};
 use lehr_jobs::jobs::{Cancel, Jobs, Order, Record, ResultOf, Resume, Rows, State};
 use lehr_jobs::{
-    Clustering, DatasetService, Form, Gtm, Handle, Method, MethodService, Mixture, RowFormat, Setup, Table, clustering,
-    gtm, mixture,
+    Clustering, DatasetService, Form, Gtm, Handle, Mixture, RowFormat, Setup, Table, clustering, gtm, mixture,
 };
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
@@ -18,16 +17,16 @@ use crate::{on_hosts, on_one_host};
 /// Data sets, and the two methods.
 struct Services {
     datasets: Reference<Datasets>,
-    mixture: Reference<Jobs<Mixture>>,
-    gtm: Reference<Jobs<Gtm>>,
+    mixture: Reference<Jobs>,
+    gtm: Reference<Jobs>,
 }
 
 impl Services {
     async fn on(host: &Host) -> Self {
         Self {
             datasets: host.start("/datasets", DatasetService::in_memory).await.unwrap(),
-            mixture: host.start("/mixture", MethodService::<Mixture>::default).await.unwrap(),
-            gtm: host.start("/gtm", MethodService::<Gtm>::default).await.unwrap(),
+            mixture: Setup::default().start_method(host, "/mixture", Mixture).await.unwrap(),
+            gtm: Setup::default().start_method(host, "/gtm", Gtm).await.unwrap(),
         }
     }
 
@@ -67,14 +66,14 @@ fn weighted() -> lehr_data::Points {
     iris().0.with_weights((0..150).map(|row| (1 + row % 3) as f64).collect()).unwrap()
 }
 
-async fn done<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> Record<M::Options> {
+async fn done(jobs: &Reference<Jobs>, order: Order) -> Record {
     let job = run(jobs, order).await.unwrap();
     let record = wait(jobs, &job).await;
     assert_eq!((record.state, record.fault.as_ref()), (State::Done, None), "{job}");
     record
 }
 
-async fn reason<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> String {
+async fn reason(jobs: &Reference<Jobs>, order: Order) -> String {
     let job = run(jobs, order).await.unwrap();
     let record = wait(jobs, &job).await;
     assert_eq!(record.state, State::Failed, "{job}");
@@ -102,7 +101,7 @@ fn a_mixture_and_a_map_have_the_bits_of_the_library() {
     on_hosts(async |host| {
         let services = Services::on(&host).await;
         bring_flowers(&services).await;
-        let fitted = done(&services.mixture, Order::new("flowers", three())).await;
+        let fitted = done(&services.mixture, Order::new("flowers", &three())).await;
         let labels = services.table(&fitted.outputs["labels"]).await;
         assert_eq!(labels.counts("component").unwrap(), counts(&model.labels));
         assert_eq!(*labels.numbers("probability").unwrap(), model.probabilities);
@@ -124,7 +123,7 @@ fn a_mixture_and_a_map_have_the_bits_of_the_library() {
         let history = services.table(&fitted.outputs["history"]).await;
         assert_eq!(*history.numbers("log_likelihood_per_weight").unwrap(), model.ascent);
 
-        let laid = done(&services.gtm, Order::new("flowers", small())).await;
+        let laid = done(&services.gtm, Order::new("flowers", &small())).await;
         let places = services.table(&laid.outputs["places"]).await;
         for (axis, name) in ["z1", "z2"].into_iter().enumerate() {
             let expected: Vec<f64> = (0..150).map(|row| map.places.position(row)[axis]).collect();
@@ -158,7 +157,7 @@ fn scaled_columns_come_back_in_their_own_units() {
         upload_csv(&services.datasets, "rows", &format!("component,z1\n{}", rows.collect::<String>())).await.unwrap();
         let scale = lehr_jobs::clustering::ColumnScale::Std;
         let options = mixture::Options { scale, ..mixture::Options { components: Some(1), ..Default::default() } };
-        let fitted = done(&services.mixture, Order::new("rows", options)).await;
+        let fitted = done(&services.mixture, Order::new("rows", &options)).await;
         let components = services.table(&fitted.outputs["components"]).await;
         // Names of ours stand, those of the data give way.
         let names: Vec<&str> = components.columns().map(|(name, _)| name).collect();
@@ -174,7 +173,7 @@ fn scaled_columns_come_back_in_their_own_units() {
         let last = covariances.numbers("covariance").unwrap()[2];
         assert!((last - variance).abs() < 1e-5 * variance, "{last} for {variance}");
         let options = gtm::Options { scale, ..small() };
-        let laid = done(&services.gtm, Order::new("rows", options)).await;
+        let laid = done(&services.gtm, Order::new("rows", &options)).await;
         let nodes = services.table(&laid.outputs["nodes"]).await;
         let names: Vec<&str> = nodes.columns().map(|(name, _)| name).collect();
         assert_eq!(names, ["node", "z1", "z2", "component", "z1_", "magnification", "rows"]);
@@ -190,24 +189,26 @@ fn names_of_results_are_distinct_whatever_the_columns_are_called() {
         let rows: String = (0..60).map(|row| format!("{},{},{},{}\n", row % 5, row % 7, row % 3, row % 11)).collect();
         upload_csv(&services.datasets, "rows", &format!("x,sd_x,weight,weight_\n{rows}")).await.unwrap();
         let one = mixture::Options { components: Some(1), ..mixture::Options::default() };
-        let fitted = done(&services.mixture, Order::new("rows", one)).await;
+        let fitted = done(&services.mixture, Order::new("rows", &one)).await;
         let components = services.table(&fitted.outputs["components"]).await;
         let names: Vec<&str> = components.columns().map(|(name, _)| name).collect();
         let means = ["component", "weight", "rows", "x", "sd_x_", "weight__", "weight_"];
         assert_eq!(names[..7], means);
         assert_eq!(names[7..], ["sd_x", "sd_sd_x_", "sd_weight__", "sd_weight_"]);
         assert!((components.numbers("sd_x_").unwrap()[0] - 2.95).abs() < 0.1, "the mean of the data's sd_x");
-        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
         let options = clustering::Options { clusters: Some(2), ..clustering::Options::default() };
-        let found = done(&clustering, Order::new("rows", options)).await;
+        let found = done(&clustering, Order::new("rows", &options)).await;
         let centers = services.table(&found.outputs["centers"]).await;
         let names: Vec<&str> = centers.columns().map(|(name, _)| name).collect();
         assert_eq!(names, ["cluster", "x", "sd_x", "weight__", "weight_", "weight", "spread"]);
         // A column that is asked for twice would count twice: refused before anything is fitted.
         let twice = Some(vec!["x".to_owned(), "sd_x".to_owned(), "x".to_owned()]);
-        let found = reason(&services.gtm, Order::new("rows", gtm::Options { columns: twice.clone(), ..small() })).await;
+        let found =
+            reason(&services.gtm, Order::new("rows", &gtm::Options { columns: twice.clone(), ..small() })).await;
         assert_eq!(found, "rows: expected each column to be chosen once, found \"x\" twice");
-        let found = reason(&services.mixture, Order::new("rows", mixture::Options { columns: twice, ..three() })).await;
+        let found =
+            reason(&services.mixture, Order::new("rows", &mixture::Options { columns: twice, ..three() })).await;
         assert_eq!(found, "rows: expected each column to be chosen once, found \"x\" twice");
     });
 }
@@ -226,14 +227,14 @@ fn rows_with_gaps_are_warned_of_as_whole_ones_are() {
         let (begins, counts) =
             ("the spread of column \"y\" (standard deviation ", "column \"n\" counts the rows (0, 1, 2, ...)");
         for name in ["whole", "gaps"] {
-            let warnings = done(&services.gtm, Order::new(name, small())).await.warnings;
+            let warnings = done(&services.gtm, Order::new(name, &small())).await.warnings;
             assert!(
                 warnings[0].starts_with(begins) && warnings[0].contains(" times that of \"x\" ("),
                 "{name}: {warnings:?}"
             );
             assert!(warnings[1].starts_with(counts), "{name}: {warnings:?}");
             let scaled = gtm::Options { scale: lehr_jobs::clustering::ColumnScale::Std, ..small() };
-            let warnings = done(&services.gtm, Order::new(name, scaled)).await.warnings;
+            let warnings = done(&services.gtm, Order::new(name, &scaled)).await.warnings;
             assert!(warnings.iter().all(|warning| !warning.starts_with("the spread")), "{name}: {warnings:?}");
         }
     });
@@ -244,8 +245,8 @@ fn results_are_rows_in_each_form() {
     on_one_host(async |host| {
         let services = Services::on(&host).await;
         bring_flowers(&services).await;
-        done(&services.gtm, Order::new("flowers", small())).await;
-        done(&services.mixture, Order::new("flowers", three())).await;
+        done(&services.gtm, Order::new("flowers", &small())).await;
+        done(&services.mixture, Order::new("flowers", &three())).await;
         let rows = |job: &str, table: &str, format| Rows {
             job: job.into(),
             table: table.into(),
@@ -285,17 +286,17 @@ fn gaps_are_left_out_of_a_map_and_of_a_mixture() {
         let text = format!("name,{}\n{}", points.columns().join(","), rows.collect::<String>());
         let begin = Begin { gaps: true, id: Some("name".into()), ..Begin::new("gaps", Form::Csv) };
         upload(&services.datasets, begin, text.as_bytes()).await.unwrap();
-        let laid = done(&services.gtm, Order::new("gaps", small())).await;
+        let laid = done(&services.gtm, Order::new("gaps", &small())).await;
         let places = services.table(&laid.outputs["places"]).await;
         let expected: Vec<f64> = (0..150).map(|row| map.places.position(row)[0]).collect();
         assert_eq!(*places.numbers("z1").unwrap(), expected);
         assert_eq!((places.texts("id").unwrap()[3].as_str(), laid.figures["missing_cells"]), ("f3", 86.0));
-        let found = done(&services.mixture, Order::new("gaps", three())).await;
+        let found = done(&services.mixture, Order::new("gaps", &three())).await;
         let labels = services.table(&found.outputs["labels"]).await;
         assert_eq!(*labels.numbers("log_density").unwrap(), fitted.log_densities);
         assert_eq!((labels.texts("id").unwrap()[3].as_str(), found.figures["missing_cells"]), ("f3", 86.0));
         let options = gtm::Options { weights: Some("sepal_width".into()), ..small() };
-        let found = reason(&services.gtm, Order::new("gaps", options)).await;
+        let found = reason(&services.gtm, Order::new("gaps", &options)).await;
         assert_eq!(found, "gaps: weights: expected none of a data set with gaps, found \"sepal_width\"");
     });
 }
@@ -314,7 +315,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
             ),
             (gtm::Options { tolerance: 0.0, ..small() }, "tolerance: expected 1e-12 to 0.01, found 0"),
         ] {
-            let fault = run(&services.gtm, Order::new("few", options)).await.unwrap_err();
+            let fault = run(&services.gtm, Order::new("few", &options)).await.unwrap_err();
             assert!(fault.reason().contains(expected), "{fault}");
         }
         for (options, expected) in [
@@ -322,30 +323,30 @@ fn what_cannot_be_meant_is_refused_in_words() {
             (mixture::Options { max_components: Some(4), ..three() }, "max_components: expected without components"),
             (mixture::Options { cooling: 1.0, ..three() }, "cooling: expected 0.5 to 0.999, found 1"),
         ] {
-            let fault = run(&services.mixture, Order::new("few", options)).await.unwrap_err();
+            let fault = run(&services.mixture, Order::new("few", &options)).await.unwrap_err();
             assert!(fault.reason().contains(expected), "{fault}");
         }
         // When the data are there: how many nodes a plane has hangs on the rows.
         let finest = gtm::Options { basis: Some(15), ..gtm::Options::default() };
-        let found = reason(&services.gtm, Order::new("few", finest.clone())).await;
+        let found = reason(&services.gtm, Order::new("few", &finest.clone())).await;
         let expected = "few: basis: expected at most as many functions as there are nodes, found 226 functions, the constant one included, for 225 nodes";
         assert_eq!(found, expected);
         let line: String = (0..2000).map(|row| format!("{row},{}\n", row * row % 7)).collect();
         upload_csv(&services.datasets, "many", &format!("x,y\n{line}")).await.unwrap();
         // It is laid out, if only for a moment.
         let once = gtm::Options { start: gtm::Start::Plane, max_sweeps: 1, ..finest };
-        assert_eq!(done(&services.gtm, Order::new("many", once)).await.figures["nodes"], 400.0);
+        assert_eq!(done(&services.gtm, Order::new("many", &once)).await.figures["nodes"], 400.0);
         let one = |column: &str| Some(vec![column.to_owned()]);
-        let found = reason(&services.gtm, Order::new("few", gtm::Options { columns: one("x"), ..small() })).await;
+        let found = reason(&services.gtm, Order::new("few", &gtm::Options { columns: one("x"), ..small() })).await;
         let expected =
             "few: dimensions: expected at most as many dimensions as there are columns, found 2 for 1 columns";
         assert_eq!(found, expected);
-        let found = reason(&services.gtm, Order::new("few", gtm::Options { columns: one("z"), ..small() })).await;
+        let found = reason(&services.gtm, Order::new("few", &gtm::Options { columns: one("z"), ..small() })).await;
         assert!(found.contains("few") && found.contains("\"z\"") && found.contains("same"), "{found}");
         let options = mixture::Options { components: Some(9), columns: one("x"), ..three() };
-        let found = reason(&services.mixture, Order::new("few", options)).await;
+        let found = reason(&services.mixture, Order::new("few", &options)).await;
         assert_eq!(found, "few: 9 clusters of 3 points: expected at most as many clusters as points");
-        let found = reason(&services.mixture, Order::new("few", three())).await;
+        let found = reason(&services.mixture, Order::new("few", &three())).await;
         assert!(found.starts_with("few: 1 of the columns are the same in all rows"), "{found}");
         assert!(found.contains(": same; expected columns that vary"), "{found}");
     });
@@ -359,20 +360,16 @@ async fn made(datasets: &Reference<Datasets>) -> Vec<(String, String)> {
 }
 
 /// Orders a mixture and a map of the flowers, once however often it is asked.
-async fn order_both<M, G>(datasets: &Reference<Datasets>, mixture: &Reference<Jobs<M>>, gtm: &Reference<Jobs<G>>)
-where
-    M: Method<Options = mixture::Options>,
-    G: Method<Options = gtm::Options>,
-{
+async fn order_both(datasets: &Reference<Datasets>, mixture: &Reference<Jobs>, gtm: &Reference<Jobs>) {
     if !datasets.get().await.unwrap().datasets.contains_key("flowers") {
         bring_flowers_to(datasets).await;
     }
     let key = |name: &str| Some(name.to_owned());
     let options = mixture::Options { max_components: Some(6), ..mixture::Options::default() };
-    let order = Order { output: key("m"), key: key("m"), ..Order::new("flowers", options) };
+    let order = Order { output: key("m"), key: key("m"), ..Order::new("flowers", &options) };
     run(mixture, order).await.unwrap();
     let options = gtm::Options { nodes: Some(10), basis: Some(4), ..gtm::Options::default() };
-    let order = Order { output: key("g"), key: key("g"), ..Order::new("flowers", options) };
+    let order = Order { output: key("g"), key: key("g"), ..Order::new("flowers", &options) };
     run(gtm, order).await.unwrap();
 }
 
@@ -382,12 +379,12 @@ fn a_fit_that_is_cancelled_goes_on_to_the_same_bits() {
         let services = Services::on(&host).await;
         bring_flowers(&services).await;
         let options = || gtm::Options { nodes: Some(10), basis: Some(4), ..gtm::Options::default() };
-        let whole = done(&services.gtm, Order::new("flowers", options())).await;
+        let whole = done(&services.gtm, Order::new("flowers", &options())).await;
         let whole = services.table(&whole.outputs["places"]).await.checksum();
         let method = Held::<Gtm>::default();
         let held = Setup::default().start_method(&host, "/held", method.clone()).await.unwrap();
         method.holds.post(()).unwrap();
-        let job = run(&held, Order::new("flowers", options())).await.unwrap();
+        let job = run(&held, Order::new("flowers", &options())).await.unwrap();
         assert_eq!(method.begun.receive().await.unwrap(), (job.clone(), false));
         held.call(Cancel::of(named(&job))).await.unwrap();
         assert_eq!(wait(&held, &job).await.state, State::Cancelled);
@@ -455,7 +452,7 @@ fn they_are_made_by_their_contracts_and_tell_how_far_they_are() {
         };
         bring_flowers(&services).await;
         let mut changes = services.gtm.subscribe(lehr_services::Subscribe::default()).await.unwrap();
-        let job = run(&services.gtm, Order::new("flowers", small())).await.unwrap();
+        let job = run(&services.gtm, Order::new("flowers", &small())).await.unwrap();
         let mut stages = std::collections::BTreeSet::new();
         loop {
             changes.next().await.unwrap();

@@ -9,8 +9,8 @@ use lehr_distances::{Silent as Unwatched, all_pairs};
 use lehr_jobs::datasets::{Begin, Datasets, Remove, Take};
 use lehr_jobs::jobs::{Cancel, Input, Jobs, Order, Record, ResultOf, Resume, Rows, State};
 use lehr_jobs::{
-    DatasetService, Distances, Embedding, Form, Handle, Method, MethodService, Pairwise, RowFormat, Setup, Table,
-    distances, embedding, pairwise,
+    DatasetService, Distances, Embedding, Form, Handle, Method, Pairwise, RowFormat, Setup, Table, distances,
+    embedding, pairwise,
 };
 use lehr_mining::anneal::Silent;
 use lehr_mining::{Execution, smacof};
@@ -23,18 +23,18 @@ use crate::{on_hosts, on_one_host};
 /// The services of an application.
 struct Services {
     datasets: Reference<Datasets>,
-    distances: Reference<Jobs<Distances>>,
-    pairwise: Reference<Jobs<Pairwise>>,
-    embedding: Reference<Jobs<Embedding>>,
+    distances: Reference<Jobs>,
+    pairwise: Reference<Jobs>,
+    embedding: Reference<Jobs>,
 }
 
 impl Services {
     async fn on(host: &Host) -> Self {
         Self {
             datasets: host.start("/datasets", DatasetService::in_memory).await.unwrap(),
-            distances: host.start("/distances", MethodService::<Distances>::default).await.unwrap(),
-            pairwise: host.start("/pairwise", MethodService::<Pairwise>::default).await.unwrap(),
-            embedding: host.start("/embedding", MethodService::<Embedding>::default).await.unwrap(),
+            distances: Setup::default().start_method(host, "/distances", Distances::default()).await.unwrap(),
+            pairwise: Setup::default().start_method(host, "/pairwise", Pairwise).await.unwrap(),
+            embedding: Setup::default().start_method(host, "/embedding", Embedding).await.unwrap(),
         }
     }
 
@@ -76,14 +76,14 @@ fn of(matrix: &str, items: &str) -> Input {
     Input::Named(BTreeMap::from([("matrix".into(), matrix.into()), ("items".into(), items.into())]))
 }
 
-async fn done<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> Record<M::Options> {
+async fn done(jobs: &Reference<Jobs>, order: Order) -> Record {
     let job = run(jobs, order).await.unwrap();
     let record = wait(jobs, &job).await;
     assert_eq!((record.state, record.fault.as_ref()), (State::Done, None), "{job}");
     record
 }
 
-async fn reason<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> String {
+async fn reason(jobs: &Reference<Jobs>, order: Order) -> String {
     let job = run(jobs, order).await.unwrap();
     let record = wait(jobs, &job).await;
     assert_eq!(record.state, State::Failed, "{job}");
@@ -113,7 +113,7 @@ fn genes_become_a_matrix_clusters_and_a_map_with_the_bits_of_the_library() {
         let services = Services::on(&host).await;
         let read = upload(&services.datasets, Begin::new("genes", Form::Fasta), fasta.as_bytes()).await.unwrap();
         assert_eq!((read.rows, read.id.as_deref()), (60, Some("id")));
-        let compared = done(&services.distances, Order::new("genes", distances::Options::default())).await;
+        let compared = done(&services.distances, Order::new("genes", &distances::Options::default())).await;
         let found = services.table(&compared.outputs["matrix"]).await;
         let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
         assert_eq!(bits(found.singles("dissimilarity").unwrap()), bits(&values));
@@ -121,7 +121,7 @@ fn genes_become_a_matrix_clusters_and_a_map_with_the_bits_of_the_library() {
         assert_eq!((compared.figures["pairs"], compared.figures["missing_pairs"]), (1770.0, missing));
 
         let input = of(&compared.outputs["matrix"], &compared.outputs["items"]);
-        let order = Order { input: input.clone(), ..Order::new("", clustered(3)) };
+        let order = Order { input: input.clone(), ..Order::new("", &clustered(3)) };
         let clusters = done(&services.pairwise, order).await;
         let labels = services.table(&clusters.outputs["labels"]).await;
         let expected: Vec<u64> = model.labels.iter().map(|&label| u64::from(label)).collect();
@@ -136,7 +136,7 @@ fn genes_become_a_matrix_clusters_and_a_map_with_the_bits_of_the_library() {
         assert_eq!(services.table(&clusters.outputs["splits"]).await.rows(), model.splits.len());
 
         let options = embedding::Options { dimension: 3, ..Default::default() };
-        let mapped = done(&services.embedding, Order { input, ..Order::new("", options) }).await;
+        let mapped = done(&services.embedding, Order { input, ..Order::new("", &options) }).await;
         let positions = services.table(&mapped.outputs["positions"]).await;
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             let expected: Vec<f64> = (0..60).map(|item| map.position(item)[axis]).collect();
@@ -163,7 +163,7 @@ fn equal_items_become_one_that_weighs_as_much_and_gaps_are_missing_values() {
             bits: 64,
             ..Default::default()
         };
-        let compared = done(&services.distances, Order::new("records", options)).await;
+        let compared = done(&services.distances, Order::new("records", &options)).await;
         let items = services.table(&compared.outputs["items"]).await;
         assert_eq!(
             (items.texts("id").unwrap(), items.counts("weight").unwrap()),
@@ -182,7 +182,7 @@ fn equal_items_become_one_that_weighs_as_much_and_gaps_are_missing_values() {
             &services.pairwise,
             Order {
                 input: of(&compared.outputs["matrix"], &compared.outputs["items"]),
-                ..Order::new("", clustered(2))
+                ..Order::new("", &clustered(2))
             },
         )
         .await;
@@ -203,12 +203,12 @@ fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
         let read = upload(&services.datasets, Begin::new("compounds", Form::Fps), fps).await.unwrap();
         assert_eq!(read.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["id", "fingerprint"]);
         let options = distances::Options { bits: 64, ..Default::default() };
-        let compared = done(&services.distances, Order::new("compounds", options)).await;
+        let compared = done(&services.distances, Order::new("compounds", &options)).await;
         let matrix = services.table(&compared.outputs["matrix"]).await;
         assert_eq!(matrix.numbers("dissimilarity").unwrap()[0], 0.25);
         // A square matrix, as other programs write it.
         upload_csv(&services.datasets, "square", "a,b,c,d\n0,1,9,9\n1,0,9,9\n9,9,0,1\n9,9,1,0\n").await.unwrap();
-        let clusters = done(&services.pairwise, Order::new("square", clustered(2))).await;
+        let clusters = done(&services.pairwise, Order::new("square", &clustered(2))).await;
         let labels = services.table(&clusters.outputs["labels"]).await;
         assert_eq!(labels.counts("cluster").unwrap(), [0, 0, 1, 1]);
         let rows = Rows { job: "pairwise-1".into(), table: "labels".into(), format: RowFormat::Csv, from: 0, to: None };
@@ -216,7 +216,7 @@ fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
         assert!(csv.starts_with("id,cluster,probability\n0,0,"), "{csv}");
         // As an array, which is a data set again if somebody brings it in.
         let options = embedding::Options::default();
-        let mapped = done(&services.embedding, Order::new("square", options)).await;
+        let mapped = done(&services.embedding, Order::new("square", &options)).await;
         let rows =
             Rows { job: "embedding-1".into(), table: "positions".into(), format: RowFormat::Npy, from: 1, to: Some(4) };
         let npy = services.embedding.call(ResultOf::of(rows)).await.unwrap().npy.unwrap();
@@ -235,27 +235,28 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
     on_one_host(async |host| {
         let services = Services::on(&host).await;
         upload_csv(&services.datasets, "points", "x,y\n0,1\n2,3\n4,5\n").await.unwrap();
-        let found = reason(&services.pairwise, Order::new("points", clustered(2))).await;
+        let found = reason(&services.pairwise, Order::new("points", &clustered(2))).await;
         assert!(found.starts_with("points: expected dissimilarities of all pairs"), "{found}");
-        let found = reason(&services.embedding, Order::new("points", embedding::Options::default())).await;
+        let found = reason(&services.embedding, Order::new("points", &embedding::Options::default())).await;
         assert!(found.ends_with("found 3 rows, 2 columns of numbers"), "{found}");
         let options = distances::Options { measure: Some(distances::Measure::Identity), ..Default::default() };
-        let found = reason(&services.distances, Order::new("points", options)).await;
+        let found = reason(&services.distances, Order::new("points", &options)).await;
         assert_eq!(found, "points: measure: expected one of records, found one of sequences");
         upload_csv(&services.datasets, "pairs", "d\n1\n9\n9\n").await.unwrap();
-        let found = reason(&services.pairwise, Order::new("pairs", clustered(4))).await;
+        let found = reason(&services.pairwise, Order::new("pairs", &clustered(4))).await;
         assert_eq!(found, "4 clusters of 3 points: expected at most as many clusters as points");
-        let named = Order { input: of("pairs", "points"), ..Order::new("", clustered(2)) };
+        let named = Order { input: of("pairs", "points"), ..Order::new("", &clustered(2)) };
         done(&services.pairwise, named).await;
         upload_csv(&services.datasets, "negative", "d\n1\n-9\n9\n").await.unwrap();
-        let found = reason(&services.embedding, Order::new("negative", embedding::Options::default())).await;
+        let found = reason(&services.embedding, Order::new("negative", &embedding::Options::default())).await;
         assert!(found.contains("found -9"), "{found}");
         let fasta = b">a\nAC-GT\n>b\nACGGT\n";
         upload(&services.datasets, Begin::new("aligned", Form::Fasta), fasta).await.unwrap();
-        let found = reason(&services.distances, Order::new("aligned", distances::Options::default())).await;
+        let found = reason(&services.distances, Order::new("aligned", &distances::Options::default())).await;
         assert!(found.contains("\"alignment\": \"given\""), "{found}");
         let given = r#"{ "measure": "hamming" }"#;
-        done(&services.distances, Order::new("aligned", serde_json::from_str(given).unwrap())).await;
+        done(&services.distances, Order::new("aligned", &serde_json::from_str::<distances::Options>(given).unwrap()))
+            .await;
         let wrong = Begin { columns: Some(vec!["sequence".into()]), ..Begin::new("more", Form::Fasta) };
         let fault = services.datasets.call(wrong).await.unwrap_err();
         assert!(fault.reason().contains("expected with tables only"), "{fault}");
@@ -265,11 +266,15 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         );
         // Before it is queued.
         let wrong = r#"{ "measure": "hamming", "alignment": "local", "bits": 8 }"#;
-        let fault = run(&services.distances, Order::new("aligned", serde_json::from_str(wrong).unwrap())).await;
+        let fault = run(
+            &services.distances,
+            Order::new("aligned", &serde_json::from_str::<distances::Options>(wrong).unwrap()),
+        )
+        .await;
         assert_eq!(fault.unwrap_err().reason().split("; ").count(), 2);
         let wrong = embedding::Options { dimension: 0, ..Default::default() };
         assert!(
-            run(&services.embedding, Order::new("pairs", wrong)).await.unwrap_err().reason().starts_with("dimension")
+            run(&services.embedding, Order::new("pairs", &wrong)).await.unwrap_err().reason().starts_with("dimension")
         );
     });
 }
@@ -281,8 +286,8 @@ fn a_matrix_of_16_bits_takes_half_the_memory_and_is_what_the_methods_read() {
         let (_, fasta) = genes(60);
         upload(&services.datasets, Begin::new("genes", Form::Fasta), fasta.as_bytes()).await.unwrap();
         let of_bits = |bits| distances::Options { bits, ..Default::default() };
-        let wide = done(&services.distances, Order::new("genes", of_bits(32))).await;
-        let narrow = done(&services.distances, Order::new("genes", of_bits(16))).await;
+        let wide = done(&services.distances, Order::new("genes", &of_bits(32))).await;
+        let narrow = done(&services.distances, Order::new("genes", &of_bits(16))).await;
         let (wide_matrix, matrix) =
             (services.table(&wide.outputs["matrix"]).await, services.table(&narrow.outputs["matrix"]).await);
         assert_eq!((matrix.bytes(), wide_matrix.bytes()), (2 * 1770, 4 * 1770));
@@ -302,7 +307,7 @@ fn a_matrix_of_16_bits_takes_half_the_memory_and_is_what_the_methods_read() {
         let (parameters, execution) = (clustered(3).parameters(), Execution::default());
         let model = lehr_mining::pairwise::cluster(&expected, None, &parameters, &execution, &mut Silent).unwrap();
         let input = of(&narrow.outputs["matrix"], &narrow.outputs["items"]);
-        let clusters = done(&services.pairwise, Order { input, ..Order::new("", clustered(3)) }).await;
+        let clusters = done(&services.pairwise, Order { input, ..Order::new("", &clustered(3)) }).await;
         assert_eq!(clusters.figures["cost"], model.cost);
         let labels = services.table(&clusters.outputs["labels"]).await;
         assert_eq!(*labels.numbers("probability").unwrap(), model.probabilities);
@@ -407,14 +412,9 @@ fn a_header_and_its_array_are_one_data_set_in_the_bits_that_they_have() {
 }
 
 /// Cancels a job of a method as it begins, has it go on, and gives what it made then. Pairs that were compared are kept, `is_kept`; a run that is annealed has nothing yet to go on from, and begins again.
-async fn cancelled_and_resumed<M: Method + Default>(
-    host: &Host,
-    path: &str,
-    order: Order<M::Options>,
-    is_kept: bool,
-) -> Record<M::Options> {
+async fn cancelled_and_resumed<M: Method + Default>(host: &Host, path: &str, order: Order, is_kept: bool) -> Record {
     let method = Held::<M>::default();
-    let held = Setup::default().start_method(host, path, method.clone()).await.unwrap();
+    let held = Setup::default().start_method(&host, path, method.clone()).await.unwrap();
     method.holds.post(()).unwrap();
     let job = run(&held, order).await.unwrap();
     assert_eq!(method.begun.receive().await.unwrap(), (job.clone(), false));
@@ -433,21 +433,21 @@ fn what_is_cancelled_as_it_begins_is_done_to_the_same_bits_later() {
         let services = Services::on(&host).await;
         let (_, fasta) = genes(150);
         upload(&services.datasets, Begin::new("genes", Form::Fasta), fasta.as_bytes()).await.unwrap();
-        let order = || Order::new("genes", distances::Options::default());
+        let order = || Order::new("genes", &distances::Options::default());
         let whole = done(&services.distances, order()).await;
         let resumed = cancelled_and_resumed::<Distances>(&host, "/held-distances", order(), true).await;
         let checksum = async |name: &str| services.table(name).await.checksum();
         assert_eq!(checksum(&resumed.outputs["matrix"]).await, checksum(&whole.outputs["matrix"]).await);
 
         let input = of(&whole.outputs["matrix"], &whole.outputs["items"]);
-        let order = || Order { input: input.clone(), ..Order::new("", clustered(5)) };
+        let order = || Order { input: input.clone(), ..Order::new("", &clustered(5)) };
         let clusters = done(&services.pairwise, order()).await;
         let resumed = cancelled_and_resumed::<Pairwise>(&host, "/held-pairwise", order(), false).await;
         for table in ["clusters", "history", "labels", "splits"] {
             assert_eq!(checksum(&resumed.outputs[table]).await, checksum(&clusters.outputs[table]).await, "{table}");
         }
         let options = || embedding::Options { start: embedding::Start::Random, ..Default::default() };
-        let order = || Order { input: input.clone(), ..Order::new("", options()) };
+        let order = || Order { input: input.clone(), ..Order::new("", &options()) };
         let map = done(&services.embedding, order()).await;
         let resumed = cancelled_and_resumed::<Embedding>(&host, "/held-embedding", order(), false).await;
         for table in ["history", "positions", "shepard", "starts"] {
@@ -471,14 +471,14 @@ async fn go_on(services: &Services) {
     if !has("genes") {
         upload(&services.datasets, Begin::new("genes", Form::Fasta), genes(150).1.as_bytes()).await.unwrap();
     }
-    let order = Order { output: key("d"), key: key("d"), ..Order::new("genes", distances::Options::default()) };
+    let order = Order { output: key("d"), key: key("d"), ..Order::new("genes", &distances::Options::default()) };
     run(&services.distances, order).await.unwrap();
     if has("d/matrix") {
         let input = of("d/matrix", "d/items");
-        let order = Order { input: input.clone(), output: key("c"), key: key("c"), ..Order::new("", clustered(5)) };
+        let order = Order { input: input.clone(), output: key("c"), key: key("c"), ..Order::new("", &clustered(5)) };
         run(&services.pairwise, order).await.unwrap();
         let options = embedding::Options { start: embedding::Start::Random, ..Default::default() };
-        let order = Order { input, output: key("m"), key: key("m"), ..Order::new("", options) };
+        let order = Order { input, output: key("m"), key: key("m"), ..Order::new("", &options) };
         run(&services.embedding, order).await.unwrap();
     }
 }

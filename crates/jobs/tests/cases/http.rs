@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Grow, Put, Read, Settle, Take};
 use lehr_jobs::jobs::{Ended, Jobs, Order, Outcome, State};
-use lehr_jobs::{Bytes, Clustering, Form, Handle, RowFormat, Setup, Table, fetch, store};
+use lehr_jobs::{Bytes, Clustering, Form, Handle, Method, RowFormat, Setup, Table, fetch, store};
 use lehr_node::{Client, Node, Settings};
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{Action, Code, Event, Format, Host, Link, Message, Options as Ask, Reference, Subscribe, Verb};
@@ -31,6 +31,11 @@ fn on_a_node(behaviour: impl AsyncFn(&Host, Client, String)) {
     block_on(host.shutdown(std::time::Duration::from_secs(3600)));
 }
 
+fn clustering(client: &Client, url: &str) -> Reference<Jobs> {
+    let jobs = Reference::<Jobs>::over(client.link(&format!("{url}/clustering")).unwrap()).within(DAY);
+    jobs.of_contract(Clustering::NAME, Clustering::VERSION).unwrap()
+}
+
 /// However slow the machine is.
 const DAY: std::time::Duration = std::time::Duration::from_secs(3000);
 
@@ -38,19 +43,18 @@ const DAY: std::time::Duration = std::time::Duration::from_secs(3000);
 fn data_come_in_are_clustered_and_go_out_over_http() {
     on_a_node(async |host, client, url| {
         let datasets = Reference::<Datasets>::over(client.link(&format!("{url}/datasets")).unwrap()).within(DAY);
-        let clustering =
-            Reference::<Jobs<Clustering>>::over(client.link(&format!("{url}/clustering")).unwrap()).within(DAY);
+        let clustering = clustering(&client, &url);
         let begin =
             Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
         assert_eq!(upload(&datasets, begin, clouds().as_bytes()).await.unwrap().rows, 300);
         let mut changes = clustering.subscribe(Subscribe::default().operations(["ended"])).await.unwrap();
         assert!(matches!(changes.next().await.unwrap(), Event::Seed(_)));
         let options: Options = serde_json::from_str(r#"{ "clusters": 3 }"#).unwrap();
-        let job = run(&clustering, Order::new("clouds", options)).await.unwrap();
+        let job = run(&clustering, Order::new("clouds", &options)).await.unwrap();
         let done = wait(&clustering, &job).await;
-        assert_eq!((done.state, done.options.clusters), (State::Done, Some(3)));
+        assert_eq!((done.state, done.options::<Options>().unwrap().clusters), (State::Done, Some(3)));
         let Event::Change(change) = changes.next().await.unwrap() else { panic!("no change") };
-        assert_eq!(change.operation::<Ended<Clustering>>().unwrap().body.job, job);
+        assert_eq!(change.operation::<Ended>().unwrap().body.job, job);
         // The table over the wire is the table here.
         let here = host.reference::<Datasets>("/datasets").unwrap();
         let take = || Take { name: format!("{job}/labels") };
@@ -110,8 +114,7 @@ fn people_send_json() {
 fn what_a_service_sends_to_itself_is_refused_from_others() {
     on_a_node(async |_, client, url| {
         let datasets = Reference::<Datasets>::over(client.link(&format!("{url}/datasets")).unwrap()).within(DAY);
-        let clustering =
-            Reference::<Jobs<Clustering>>::over(client.link(&format!("{url}/clustering")).unwrap()).within(DAY);
+        let clustering = clustering(&client, &url);
         datasets.call(Begin::new("a", Form::Csv)).await.unwrap();
         let data = Bytes::from(b"x\n1\n".to_vec());
         datasets.call(Append { name: "a".into(), offset: 0, data }).await.unwrap();
@@ -122,7 +125,7 @@ fn what_a_service_sends_to_itself_is_refused_from_others() {
         assert_eq!(datasets.call(settle).await.unwrap_err().code(), Code::PermissionDenied);
         let outcome =
             Outcome { job: "x".into(), outputs: None, figures: Default::default(), warnings: vec![], fault: None };
-        let ended = clustering.call(Ended::<Clustering>::of(outcome)).await.unwrap_err();
+        let ended = clustering.call(Ended::of(outcome)).await.unwrap_err();
         assert_eq!(ended.code(), Code::PermissionDenied);
         assert_eq!(datasets.call(Finish { name: "a".into() }).await.unwrap().rows, 1);
     });

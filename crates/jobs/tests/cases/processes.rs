@@ -12,7 +12,7 @@ use super::restarts::life;
 use super::samples::*;
 
 /// The jobs of a method whose launcher is this script: `$1 $2` are the number of processes, `$5` is the folder of the job.
-async fn launched_by(host: &Host, setup: &Setup, script: &str) -> Reference<Jobs<Clustering>> {
+async fn launched_by(host: &Host, setup: &Setup, script: &str) -> Reference<Jobs> {
     let launcher = setup.keep.as_ref().unwrap().join("launcher");
     fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
@@ -23,15 +23,15 @@ fn spread() -> Settings {
     Settings { layout: Some("1x2x1".into()), program: Some("lehr".into()), ..Settings::default() }
 }
 
-async fn with(host: &Host, setup: &Setup, settings: Settings) -> Reference<Jobs<Clustering>> {
+async fn with(host: &Host, setup: &Setup, settings: Settings) -> Reference<Jobs> {
     let datasets = setup.start_datasets(host, "/datasets").await.unwrap();
     upload_csv(&datasets, "points", "x\n1\n2\n9\n").await.unwrap();
     let setup = Setup { settings: [("/clustering".to_owned(), settings)].into(), ..setup.clone() };
     setup.start_method(host, "/clustering", Clustering).await.unwrap()
 }
 
-fn two() -> Order<Options> {
-    Order::new("points", serde_json::from_str(r#"{ "clusters": 2 }"#).unwrap())
+fn two() -> Order {
+    Order::new("points", &serde_json::from_str::<Options>(r#"{ "clusters": 2 }"#).unwrap())
 }
 
 /// How a job fails whose launcher is a script.

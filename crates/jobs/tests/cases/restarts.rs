@@ -49,7 +49,7 @@ fn jobs_uploads_and_data_sets_are_there_in_the_next_life() {
             let data = Bytes::from(b"x\n1\n".to_vec());
             datasets.call(Append { name: "late".into(), offset: 0, data }).await.unwrap();
             let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
-            let order = |steps| Order { input: one_and_two(), ..Order::new("", Steps { steps, panics: false }) };
+            let order = |steps| Order { input: one_and_two(), ..Order::new("", &Steps { steps, panics: false }) };
             run(&jobs, order(3)).await.unwrap();
             run(&jobs, order(2)).await.unwrap();
             run(&jobs, order(1)).await.unwrap();
@@ -83,7 +83,7 @@ fn jobs_uploads_and_data_sets_are_there_in_the_next_life() {
             let numbers = datasets.call(Take { name: "counting-1/numbers".into() }).await.unwrap().0;
             assert_eq!(numbers.counts("number").unwrap(), [0, 1, 2]);
             let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
-            let order = Order { input: one_and_two(), ..Order::new("", Steps::default()) };
+            let order = Order { input: one_and_two(), ..Order::new("", &Steps::default()) };
             assert_eq!(run(&jobs, order).await.unwrap(), "counting-4");
             assert_eq!(wait(&jobs, "counting-4").await.state, State::Done);
         });
@@ -94,7 +94,7 @@ fn jobs_uploads_and_data_sets_are_there_in_the_next_life() {
 fn a_clustering_that_is_stopped_by_the_end_of_its_node_has_the_same_bits() {
     let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let options = || serde_json::from_str::<Options>(r#"{ "clusters": 12 }"#).unwrap();
-    let order = || Order { output: Some("twelve".into()), ..Order::new("clouds", options()) };
+    let order = || Order { output: Some("twelve".into()), ..Order::new("clouds", &options()) };
     let tables = async |host: &Host| {
         let datasets = host.reference::<lehr_jobs::datasets::Datasets>("/datasets").unwrap();
         let state = datasets.get().await.unwrap();

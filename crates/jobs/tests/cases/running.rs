@@ -7,9 +7,10 @@ use lehr_data::synthetic::bit_templates;
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Begin, Datasets, Put, Remove as RemoveDataset, Take};
 use lehr_jobs::jobs::{
-    Cancel, Ended, Input, Jobs, Order, Progressed, Remove, ResultOf, Resume, Rows, State, Wait, WaitFor,
+    Cancel, Ended, Input, Jobs, Options as JobOptions, Order, Progressed, Remove, ResultOf, Resume, Rows, State, Wait,
+    WaitFor,
 };
-use lehr_jobs::{Clustering, Columns, DatasetService, Form, Handle, MethodService, RowFormat, Settings, Table};
+use lehr_jobs::{Clustering, Columns, DatasetService, Form, Handle, Method, RowFormat, Settings, Setup, Table};
 use lehr_mining::anneal::Silent;
 use lehr_mining::vector::{Cost, Parameters, cluster};
 use lehr_mining::{Execution, kmeans};
@@ -27,16 +28,20 @@ async fn data(host: &Host) -> Reference<Datasets> {
     datasets
 }
 
-async fn counting(host: &Host, settings: &str) -> (Counting, Reference<Jobs<Counting>>) {
+async fn counting(host: &Host, settings: &str) -> (Counting, Reference<Jobs>) {
     let (method, settings) = (Counting::default(), settings.parse::<Settings>().unwrap());
-    let made = method.clone();
-    let jobs = host.start("/counting", move || MethodService::new(made.clone(), settings.clone(), None)).await.unwrap();
+    let jobs = started(host, "/counting", settings, method.clone()).await;
     (method, jobs)
 }
 
-fn steps(steps: u64) -> Order<Steps> {
+async fn started(host: &Host, path: &str, settings: Settings, method: impl Method) -> Reference<Jobs> {
+    let setup = Setup { settings: [(path.to_owned(), settings)].into(), ..Setup::default() };
+    setup.start_method(host, path, method).await.unwrap()
+}
+
+fn steps(steps: u64) -> Order {
     let input = Input::Named(BTreeMap::from([("table".into(), "one".into()), ("other".into(), "two".into())]));
-    Order { input, ..Order::new("", Steps { steps, panics: false }) }
+    Order { input, ..Order::new("", &Steps { steps, panics: false }) }
 }
 
 fn options(json: serde_json::Value) -> Options {
@@ -47,11 +52,11 @@ fn options(json: serde_json::Value) -> Options {
 fn a_clustering_has_the_bits_of_the_librarys() {
     on_hosts(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
         let begin =
             Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
         upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
-        let job = run(&clustering, Order::new("clouds", options(serde_json::json!({ "clusters": 3 })))).await.unwrap();
+        let job = run(&clustering, Order::new("clouds", &options(serde_json::json!({ "clusters": 3 })))).await.unwrap();
         assert_eq!(job, "clustering-1");
         let done = wait(&clustering, &job).await;
         assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
@@ -72,7 +77,7 @@ fn a_clustering_has_the_bits_of_the_librarys() {
         // A next step takes it by its name: centres are points with weights.
         let next = run(
             &clustering,
-            Order::new("clustering-1/centers", options(serde_json::json!({ "clusters": 2, "columns": ["x", "y"] }))),
+            Order::new("clustering-1/centers", &options(serde_json::json!({ "clusters": 2, "columns": ["x", "y"] }))),
         );
         let next = wait(&clustering, &next.await.unwrap()).await;
         assert_eq!((next.state, next.figures["clusters"]), (State::Done, 2.0));
@@ -83,12 +88,12 @@ fn a_clustering_has_the_bits_of_the_librarys() {
 fn k_means_has_the_bits_of_the_librarys_and_a_row_for_each_start() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
         let begin =
             Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
         upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
         let given = serde_json::json!({ "clusters": 3, "method": "kmeans", "starts": 4, "seed": 9, "sweeps": "plain" });
-        let job = run(&clustering, Order::new("clouds", options(given))).await.unwrap();
+        let job = run(&clustering, Order::new("clouds", &options(given))).await.unwrap();
         let done = wait(&clustering, &job).await;
         assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
 
@@ -114,10 +119,10 @@ fn k_means_has_the_bits_of_the_librarys_and_a_row_for_each_start() {
 fn a_sponge_labels_what_is_far_from_every_centre() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
         let near: String = (0..20).map(|row| format!("{}\n", row % 2 + row / 10 * 10)).collect();
         upload_csv(&datasets, "line", &format!("x\n{near}1000\n")).await.unwrap();
-        let order = Order::new("line", options(serde_json::json!({ "clusters": 2, "sponge": 3.0 })));
+        let order = Order::new("line", &options(serde_json::json!({ "clusters": 2, "sponge": 3.0 })));
         let job = run(&clustering, order).await.unwrap();
         let done = wait(&clustering, &job).await;
         assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
@@ -133,7 +138,7 @@ fn a_sponge_labels_what_is_far_from_every_centre() {
 fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
         let rows = bit_templates(3, 30, 72, 0.3, 0.05, 2).0;
         let digits = |row: usize| -> String {
             let bytes = rows.row(row).iter().flat_map(|word| word.to_le_bytes());
@@ -147,7 +152,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             (serde_json::json!({ "clusters": 3 }), "da"),
             (serde_json::json!({ "clusters": 3, "method": "kmeans" }), "kmeans"),
         ] {
-            let job = run(&clustering, Order::new("compounds", options(given))).await.unwrap();
+            let job = run(&clustering, Order::new("compounds", &options(given))).await.unwrap();
             let done = wait(&clustering, &job).await;
             assert_eq!((done.state, done.fault.as_ref(), done.warnings.len()), (State::Done, None, 0));
             let (expected, centers, squares) = if method == "da" {
@@ -171,7 +176,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
         }
         // By likelihood, which is of bits only.
         let by_likelihood = serde_json::json!({ "clusters": 3, "cost": "bernoulli", "prior": 0.25 });
-        let job = run(&clustering, Order::new("compounds", options(by_likelihood))).await.unwrap();
+        let job = run(&clustering, Order::new("compounds", &options(by_likelihood))).await.unwrap();
         let done = wait(&clustering, &job).await;
         assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
         let parameters =
@@ -190,7 +195,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             .build()
             .unwrap();
         datasets.call(Put { name: "doses".into(), table: Handle(table), replace: false }).await.unwrap();
-        let job = run(&clustering, Order::new("doses", options(serde_json::json!({ "clusters": 3 })))).await.unwrap();
+        let job = run(&clustering, Order::new("doses", &options(serde_json::json!({ "clusters": 3 })))).await.unwrap();
         let done = wait(&clustering, &job).await;
         let heavy = rows.clone().with_weights(weights.clone()).unwrap();
         let parameters = Parameters { clusters: Some(3), ..Parameters::default() };
@@ -201,7 +206,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             weights.iter().sum::<f64>()
         );
         let named = serde_json::json!({ "clusters": 2, "columns": ["doses"], "weights": "doses" });
-        let job = run(&clustering, Order::new("doses", options(named))).await.unwrap();
+        let job = run(&clustering, Order::new("doses", &options(named))).await.unwrap();
         assert_eq!(wait(&clustering, &job).await.state, State::Done);
         assert!(taken(format!("{job}/centers")).await.numbers("bit0").is_none());
         // What bits have not is told, with what would do.
@@ -214,7 +219,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             (serde_json::json!({ "clusters": 3, "weights": "doses" }), "doses"),
             (serde_json::json!({ "clusters": 91 }), "compounds: 91 clusters of 90 points"),
         ] {
-            let job = run(&clustering, Order::new("compounds", options(given))).await.unwrap();
+            let job = run(&clustering, Order::new("compounds", &options(given))).await.unwrap();
             let done = wait(&clustering, &job).await;
             let reason = done.fault.unwrap();
             assert!(done.state == State::Failed && reason.reason().contains(words), "{}", reason.reason());
@@ -226,10 +231,12 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
 fn rows_of_a_result_come_in_each_form() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
         upload_csv(&datasets, "line", "x\n0\n1\n10\n11\n").await.unwrap();
-        let order =
-            Order { output: Some("pairs".into()), ..Order::new("line", options(serde_json::json!({ "clusters": 2 }))) };
+        let order = Order {
+            output: Some("pairs".into()),
+            ..Order::new("line", &options(serde_json::json!({ "clusters": 2 })))
+        };
         let job = run(&clustering, order).await.unwrap();
         assert_eq!(wait(&clustering, &job).await.outputs["centers"], "pairs/centers");
         let rows = |table: &str, format| {
@@ -248,10 +255,10 @@ fn rows_of_a_result_come_in_each_form() {
 fn what_cannot_be_meant_is_refused_before_it_is_queued() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
         upload_csv(&datasets, "line", "x\n0\n1\n").await.unwrap();
-        let refused = async |order: Order<Options>| run(&clustering, order).await.unwrap_err();
-        let fault = refused(Order::new("line", options(serde_json::json!({ "clusters": 0, "bits": 7 })))).await;
+        let refused = async |order: Order| run(&clustering, order).await.unwrap_err();
+        let fault = refused(Order::new("line", &options(serde_json::json!({ "clusters": 0, "bits": 7 })))).await;
         assert_eq!(fault.reason(), "bits: expected 32 or 64, found 7; clusters: expected at least 1, found 0");
         for (given, reason) in [
             (
@@ -275,14 +282,14 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
                 "starts: expected at least 1, found 0",
             ),
         ] {
-            assert_eq!(refused(Order::new("line", options(given))).await.reason(), reason);
+            assert_eq!(refused(Order::new("line", &options(given))).await.reason(), reason);
         }
-        let fault = refused(Order::new("none", Options::default())).await;
+        let fault = refused(Order::new("none", &Options::default())).await;
         assert_eq!((fault.code(), fault.reason()), (Code::UnknownEntry, "there is no data set \"none\""));
         let input = Input::Named(BTreeMap::from([("pints".to_owned(), "line".to_owned())]));
-        let fault = refused(Order { input, ..Order::new("", Options::default()) }).await;
+        let fault = refused(Order { input, ..Order::new("", &Options::default()) }).await;
         assert_eq!(fault.reason(), "input \"points\" is missing; there is no input \"pints\"");
-        let fault = refused(Order { output: Some("../x".into()), ..Order::new("line", Options::default()) }).await;
+        let fault = refused(Order { output: Some("../x".into()), ..Order::new("line", &Options::default()) }).await;
         assert_eq!(fault.code(), Code::InvalidValue);
         assert!(clustering.get().await.unwrap().jobs.is_empty());
         // What only the data can say is a fault of the job.
@@ -300,7 +307,7 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
                 "line: expected a column \"y\", found the columns \"x\"; did you mean \"x\"?",
             ),
         ] {
-            let job = run(&clustering, Order::new("line", options(given))).await.unwrap();
+            let job = run(&clustering, Order::new("line", &options(given))).await.unwrap();
             let failed = wait(&clustering, &job).await;
             assert_eq!((failed.state, failed.fault.unwrap().reason()), (State::Failed, reason));
         }
@@ -397,7 +404,7 @@ fn a_method_that_panics_fails_its_job_and_the_next_one_runs() {
     on_hosts(async |host| {
         let _datasets = data(&host).await;
         let (method, jobs) = counting(&host, "").await;
-        let order = Order { options: Steps { steps: 1, panics: true }, ..steps(1) };
+        let order = Order { options: JobOptions::of(&Steps { steps: 1, panics: true }), ..steps(1) };
         let job = run(&jobs, order).await.unwrap();
         method.gate.post(()).unwrap();
         let failed = wait(&jobs, &job).await;
@@ -477,10 +484,10 @@ fn subscribers_hear_of_each_step_of_a_jobs_life() {
         let outcome = loop {
             let Event::Change(change) = changes.next().await.unwrap() else { panic!("a gap") };
             names.push(change.name().to_owned());
-            if let Ok(progressed) = change.operation::<Progressed<Counting>>() {
+            if let Ok(progressed) = change.operation::<Progressed>() {
                 assert_eq!((&progressed.body.job, progressed.body.progress.stage.as_str()), (&job, "counting"));
             }
-            if let Ok(ended) = change.operation::<Ended<Counting>>() {
+            if let Ok(ended) = change.operation::<Ended>() {
                 break ended.body.clone();
             }
         };
@@ -512,7 +519,7 @@ fn those_that_ended_first_are_forgotten_first() {
 fn a_service_without_data_sets_does_not_start() {
     on_one_host(async |host| {
         let placement = lehr_services::Placement::at("/clustering").patience(Duration::ZERO);
-        let fault = host.start(placement, MethodService::<Clustering>::default).await.unwrap_err();
+        let fault = Setup::default().start_method(&host, placement, Clustering).await.unwrap_err();
         assert_eq!(fault.code(), Code::StartFailed);
         assert!(fault.reason().contains("lehr.datasets"), "{fault}");
     });
@@ -532,7 +539,7 @@ fn allowed() -> String {
 struct Cores;
 
 #[cfg(target_os = "linux")]
-impl lehr_jobs::Method for Cores {
+impl Method for Cores {
     const NAME: &'static str = "test.cores";
     const VERSION: lehr_services::Version = lehr_services::Version::new(1, 0);
     const INPUTS: &'static [&'static str] = &["table"];
@@ -558,17 +565,15 @@ fn jobs_and_all_that_they_start_are_held_to_the_services_cores() {
         let datasets = data(&host).await;
         let core = allowed().split([',', '-']).next().unwrap().to_owned();
         let settings: Settings = format!("cores={core}").parse().unwrap();
-        let make = move || MethodService::new(Cores, settings.clone(), None);
-        let jobs = host.start("/cores", make).await.unwrap();
-        let job = run(&jobs, Order::new("one", Steps::default())).await.unwrap();
+        let jobs = started(&host, "/cores", settings, Cores).await;
+        let job = run(&jobs, Order::new("one", &Steps::default())).await.unwrap();
         let done = wait(&jobs, &job).await;
         assert_eq!((done.state, done.figures["threads"]), (State::Done, 1.0));
         let cores = datasets.call(Take { name: "cores-1/cores".into() }).await.unwrap().0;
         assert_eq!(cores.texts("cores").unwrap(), [core.clone(), core]);
         let settings: Settings = "cores=4095".parse().unwrap();
-        let make = move || MethodService::new(Cores, settings.clone(), None);
-        let jobs = host.start("/none", make).await.unwrap();
-        let job = run(&jobs, Order::new("one", Steps::default())).await.unwrap();
+        let jobs = started(&host, "/none", settings, Cores).await;
+        let job = run(&jobs, Order::new("one", &Steps::default())).await.unwrap();
         let fault = wait(&jobs, &job).await.fault.unwrap();
         assert!(fault.reason().starts_with("the job cannot be held to the cores [4095]"), "{fault}");
     });

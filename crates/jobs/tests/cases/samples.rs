@@ -101,11 +101,11 @@ pub async fn upload_csv(datasets: &Reference<Datasets>, name: &str, text: &str) 
     upload(datasets, Begin::new(name, Form::Csv), text.as_bytes()).await
 }
 
-pub async fn run<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> Result<String, Fault> {
+pub async fn run(jobs: &Reference<Jobs>, order: Order) -> Result<String, Fault> {
     jobs.call(Run::of(order)).await.map(|named| named.job)
 }
 
-pub async fn wait<M: Method>(jobs: &Reference<Jobs<M>>, job: &str) -> Record<M::Options> {
+pub async fn wait(jobs: &Reference<Jobs>, job: &str) -> Record {
     jobs.call(Wait::of(WaitFor::new(job))).await.unwrap()
 }
 

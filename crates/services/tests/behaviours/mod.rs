@@ -1,4 +1,4 @@
-//! What services promise. The tests of a file `calls`, `subscriptions` or `lives` are the same whichever way a reference goes.
+//! What services promise. The tests of a file `calls`, `shared`, `subscriptions` or `lives` are the same whichever way a reference goes.
 
 pub mod samples;
 
@@ -6,6 +6,7 @@ mod calls;
 pub mod deadlines;
 mod lives;
 pub mod partners;
+mod shared;
 mod subscriptions;
 
 use std::pin::Pin;

@@ -55,8 +55,8 @@ impl Method for Counting {
 struct World {
     _host: Host,
     datasets: Reference<Datasets>,
-    clustering: Reference<Jobs<Clustering>>,
-    counting: Reference<Jobs<Counting>>,
+    clustering: Reference<Jobs>,
+    counting: Reference<Jobs>,
     workflows: Reference<WorkflowState>,
     method: Counting,
     folder: tempfile::TempDir,
@@ -149,8 +149,8 @@ fn data_are_opened_clustered_at_several_numbers_and_their_centres_read() {
         assert_eq!(ended.state, RunState::Done, "{:#?}", ended.fault);
         assert_eq!(ended.output, json!({ "clusters": [2.0, 3.0], "rows": [2, 3], "first": 0 }));
         // The bits of a job that was ordered by hand.
-        let options = serde_json::from_value(json!({ "clusters": 3 })).unwrap();
-        let order = Order { output: Some("direct".to_owned()), ..Order::new("clouds", options) };
+        let options = json!({ "clusters": 3 });
+        let order = Order { output: Some("direct".to_owned()), ..Order::new("clouds", &options) };
         let jobs = block_on(async {
             let job = world.clustering.call(RunJob::of(order)).await.unwrap().job;
             assert_eq!(world.clustering.call(WaitForJob::of(WaitFor::new(&job))).await.unwrap().state, State::Done);

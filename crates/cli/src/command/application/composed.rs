@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lehr_jobs::datasets::Datasets;
 use lehr_jobs::jobs::{Jobs, Record};
-use lehr_jobs::{Distances, Embedding, Method, Pairwise, Settings, Setup, Table, fetch};
+use lehr_jobs::{Distances, Embedding, Pairwise, Settings, Setup, Table, fetch};
 use lehr_mining::anneal::{Split, Step};
 use lehr_mining::pairwise::{Cluster, Finish, Model};
 use lehr_mining::smacof::{Iteration, Map, Stop};
@@ -37,9 +37,9 @@ const STEPS: [(&str, &str); 3] = [("compare", "comparing"), ("cluster", "cluster
 /// The services of a run.
 struct Services {
     datasets: Reference<Datasets>,
-    distances: Reference<Jobs<Distances>>,
-    pairwise: Reference<Jobs<Pairwise>>,
-    embedding: Reference<Jobs<Embedding>>,
+    distances: Reference<Jobs>,
+    pairwise: Reference<Jobs>,
+    embedding: Reference<Jobs>,
 }
 
 /// Runs the workflow of an application.
@@ -141,7 +141,7 @@ fn first_fault(run: &Run) -> Fault {
 }
 
 /// The job that did a step.
-async fn job<M: Method>(jobs: &Reference<Jobs<M>>, run: &Run, step: &str) -> Result<Record<M::Options>, Fault> {
+async fn job(jobs: &Reference<Jobs>, run: &Run, step: &str) -> Result<Record, Fault> {
     let items = run.steps.get(step).and_then(|step| step.items.as_ref());
     let id = items.and_then(|items| items.first()?.job.as_ref());
     let state = jobs.get().await?;
@@ -178,7 +178,7 @@ struct Done {
 }
 
 impl Done {
-    async fn of<O: Clone>(datasets: &Reference<Datasets>, job: Record<O>) -> Result<Self, Fault> {
+    async fn of(datasets: &Reference<Datasets>, job: Record) -> Result<Self, Fault> {
         let Record { figures, warnings, outputs, .. } = job;
         let mut tables = BTreeMap::new();
         for (table, dataset) in outputs {

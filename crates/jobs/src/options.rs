@@ -1,0 +1,372 @@
+//! What a method is told, as JSON: a service keeps it and hands it on, and only the method knows its type.
+//!
+//! Fields keep their order, so that a document is written with those of the method's type in theirs.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use lehr_services::{Code, Fault};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// What schemas of this crate's types say where those of a service have the schema of its method's options.
+pub(crate) const PLACE: &str = "Options";
+
+/// What a method is told, in the form of its own options.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{clustering, jobs::Options};
+/// let options = Options::of(&clustering::Options { clusters: Some(7), ..clustering::Options::default() });
+/// assert_eq!(options.read::<clustering::Options>()?.clusters, Some(7));
+/// let slip: Options = serde_json::from_str(r#"{ "seed": 1, "clusters": "two" }"#).unwrap();
+/// let fault = slip.read::<clustering::Options>().unwrap_err();
+/// assert!(fault.reason().ends_with("options.clusters: invalid type: string \"two\", expected usize"), "{fault}");
+/// # Ok::<(), lehr_services::Fault>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options(Json);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Json {
+    /// Neither of the others.
+    Plain(Value),
+    List(Vec<Json>),
+    Fields(Vec<(String, Json)>),
+}
+
+impl Options {
+    /// These. What has no form in JSON becomes null, which methods refuse.
+    ///
+    /// # Example
+    /// See [`Options`].
+    pub fn of(options: &impl Serialize) -> Self {
+        let text = serde_json::to_vec(options).ok();
+        let options = text.and_then(|text| serde_json::from_slice(&text).ok());
+        options.unwrap_or(Self(Json::Plain(Value::Null)))
+    }
+
+    /// The same as a method's type.
+    ///
+    /// # Errors
+    /// [`Code::MessageNotSupported`], with the field that is to blame.
+    ///
+    /// # Example
+    /// See [`Options`].
+    pub fn read<O: DeserializeOwned>(&self) -> Result<O, Fault> {
+        let value = self.to_value();
+        serde_json::from_value(value.clone()).map_err(|error| {
+            refused(value, &error.to_string(), &|value| {
+                serde_json::from_value::<O>(value).err().map(|error| error.to_string())
+            })
+        })
+    }
+
+    pub(crate) fn to_value(&self) -> Value {
+        self.0.to_value()
+    }
+}
+
+impl From<Value> for Options {
+    fn from(value: Value) -> Self {
+        Self(Json::from(value))
+    }
+}
+
+/// The fault of options that a method cannot read. `reason` is why, and `read` reads others.
+fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Fault {
+    let field = field_to_blame(value, reason, read).map(|name| format!(".{name}")).unwrap_or_default();
+    Fault::new(Code::MessageNotSupported, format!("not what is expected here: options{field}: {reason}"))
+}
+
+/// The field without which something else is wrong, or nothing: serde does not say which it is. One that it names in the reason needs no name.
+fn field_to_blame(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Option<String> {
+    let Value::Object(fields) = value else { return None };
+    let is_to_blame = |name: &str| {
+        let mut others = fields.clone();
+        others.remove(name);
+        !reason.contains(&format!("field `{name}`")) && read(Value::Object(others)).as_deref() != Some(reason)
+    };
+    fields.keys().find(|name| is_to_blame(name)).cloned()
+}
+
+impl Json {
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Plain(value) => value.clone(),
+            Self::List(items) => items.iter().map(Self::to_value).collect(),
+            Self::Fields(fields) => {
+                Value::Object(fields.iter().map(|(name, value)| (name.clone(), value.to_value())).collect())
+            }
+        }
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Array(items) => Self::List(items.into_iter().map(Self::from).collect()),
+            Value::Object(fields) => {
+                Self::Fields(fields.into_iter().map(|(name, value)| (name, Self::from(value))).collect())
+            }
+            plain => Self::Plain(plain),
+        }
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Plain(value) => value.serialize(serializer),
+            Self::List(items) => items.serialize(serializer),
+            Self::Fields(fields) => serializer.collect_map(fields.iter().map(|(name, value)| (name, value))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reading)
+    }
+}
+
+struct Reading;
+
+impl<'de> Visitor<'de> for Reading {
+    type Value = Json;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value of JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Plain(Value::Null))
+    }
+
+    fn visit_none<E>(self) -> Result<Json, E> {
+        Ok(Json::Plain(Value::Null))
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        Json::deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Plain(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(Json::Plain(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(Json::Plain(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(Json::Plain(value.into()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::Plain(value.into()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Json, E> {
+        Ok(Json::Plain(value.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Json, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = sequence.next_element()? {
+            items.push(item);
+        }
+        Ok(Json::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+        let (mut fields, mut names) = (Vec::new(), std::collections::BTreeSet::new());
+        while let Some((name, value)) = map.next_entry::<String, Json>()? {
+            if !names.insert(name.clone()) {
+                return Err(A::Error::custom(format!("duplicate field `{name}`")));
+            }
+            fields.push((name, value));
+        }
+        Ok(Json::Fields(fields))
+    }
+}
+
+impl Serialize for Options {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Options {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Json::deserialize(deserializer).map(Self)
+    }
+}
+
+impl JsonSchema for Options {
+    fn schema_name() -> Cow<'static, str> {
+        PLACE.into()
+    }
+
+    /// Anything: which, a method says.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        true.into()
+    }
+}
+
+/// The schema of a method's options, and those that it names.
+pub(crate) struct OptionsSchema {
+    schema: Map<String, Value>,
+    named: Map<String, Value>,
+}
+
+impl OptionsSchema {
+    pub(crate) fn of<O: JsonSchema>() -> Self {
+        let mut generator = SchemaGenerator::default();
+        let schema = generator.subschema_for::<O>().to_value();
+        Self::new(schema, generator.take_definitions(true))
+    }
+
+    fn new(schema: Value, named: Map<String, Value>) -> Self {
+        // The schema of anything is `true`, which says as much as one that says nothing.
+        let schema = match schema {
+            Value::Object(schema) => schema,
+            _ => Map::new(),
+        };
+        Self { schema, named }
+    }
+
+    /// Puts it where a schema leaves a place for it.
+    pub(crate) fn put_into(&self, schema: &mut Value) {
+        let Some(names) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
+        if names.remove(PLACE).is_none() {
+            return;
+        }
+        let (mut own, mut named) = (Value::Object(self.schema.clone()), self.named.clone());
+        // Two types of one name are two.
+        for taken in self.named.keys().filter(|name| names.contains_key(*name)) {
+            let free = (2..).map(|number| format!("{taken}{number}"));
+            let free = free.into_iter().find(|name| !names.contains_key(name) && !named.contains_key(name));
+            let Some((free, definition)) = free.zip(named.remove(taken)) else { continue };
+            let (from, to) = (reference(taken), reference(&free));
+            named.insert(free, definition);
+            let renamed = |schema: &mut Map<String, Value>| {
+                if schema.get("$ref") == Some(&from) {
+                    schema.insert("$ref".to_owned(), to.clone());
+                }
+            };
+            each(&mut own, &renamed);
+            named.values_mut().for_each(|definition| each(definition, &renamed));
+        }
+        let place = reference(PLACE);
+        let filled = |schema: &mut Map<String, Value>| {
+            if schema.get("$ref") == Some(&place) {
+                schema.remove("$ref");
+                schema.extend(own.as_object().cloned().unwrap_or_default());
+            }
+        };
+        each(schema, &filled);
+        if let Some(names) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
+            names.extend(named);
+        }
+    }
+}
+
+fn reference(name: &str) -> Value {
+    format!("#/$defs/{name}").into()
+}
+
+/// Changes each object within a value.
+fn each(value: &mut Value, change: &dyn Fn(&mut Map<String, Value>)) {
+    match value {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| each(field, change));
+            change(fields);
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| each(item, change)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_keep_their_order_and_numbers_their_bits() {
+        let text = r#"{"z":[1,-2,{"b":null,"a":0.30000000000000004}],"a":18446744073709551615,"text":"é"}"#;
+        let options: Options = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&options).unwrap(), text);
+        let packed = lehr_services::Format::MessagePack.encode(&options).unwrap();
+        assert_eq!(lehr_services::Format::MessagePack.decode::<Options>(&packed).unwrap(), options);
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), options.to_value());
+        let twice = serde_json::from_str::<Options>(r#"{"a":1,"a":2}"#).unwrap_err().to_string();
+        assert!(twice.starts_with("duplicate field `a`"), "{twice}");
+    }
+
+    #[test]
+    fn the_field_to_blame_is_named_once() {
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(dead_code)]
+        struct Told {
+            count: usize,
+            width: Option<f64>,
+        }
+        for (told, reason) in [
+            (json!({ "count": -2 }), "options.count: invalid value: integer `-2`, expected usize"),
+            (json!({ "count": 2, "width": [1] }), "options.width: invalid type: sequence, expected f64"),
+            (json!({ "width": "wide", "count": "two" }), "options.count: invalid type: string \"two\", expected usize"),
+            (json!({ "cuont": 2 }), "options: unknown field `cuont`, expected `count` or `width`"),
+            (json!({ "width": 2.0 }), "options: missing field `count`"),
+            (json!(7), "options: invalid type: integer `7`, expected struct Told"),
+        ] {
+            let fault = Options::from(told).read::<Told>().unwrap_err();
+            assert_eq!(fault.code(), Code::MessageNotSupported);
+            assert_eq!(fault.reason(), format!("not what is expected here: {reason}"));
+        }
+    }
+
+    #[test]
+    fn a_methods_schema_stands_where_the_place_for_it_was() {
+        /// A type of the method with a name that this crate's types have too.
+        #[derive(JsonSchema)]
+        #[allow(dead_code)]
+        struct State {
+            deep: bool,
+        }
+        #[derive(JsonSchema)]
+        #[schemars(rename = "Told")]
+        #[allow(dead_code)]
+        struct Told {
+            state: State,
+        }
+        let of = |schema: &Value| {
+            let names: Vec<String> = schema["$defs"].as_object().unwrap().keys().cloned().collect();
+            names
+        };
+        let mut record = schemars::schema_for!(crate::jobs::Record).to_value();
+        let before = of(&record);
+        OptionsSchema::of::<Told>().put_into(&mut record);
+        assert_eq!(record["properties"]["options"]["$ref"], "#/$defs/Told");
+        assert_eq!(record["properties"]["state"]["$ref"], "#/$defs/State");
+        assert_eq!(record["$defs"]["Told"]["properties"]["state"]["$ref"], "#/$defs/State2");
+        assert!(record["$defs"]["State2"]["properties"]["deep"].is_object());
+        let mut expected = before.clone();
+        expected.retain(|name| name != PLACE);
+        expected.extend(["State2".to_owned(), "Told".to_owned()]);
+        expected.sort();
+        assert_eq!(of(&record), expected);
+        // One that needs no name stands there itself.
+        let mut record = schemars::schema_for!(crate::jobs::Record).to_value();
+        OptionsSchema::of::<String>().put_into(&mut record);
+        assert_eq!(record["properties"]["options"]["type"], "string");
+    }
+}
