@@ -100,7 +100,7 @@ same-bits: need ## does the command that users install give the same bits as the
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/same_bits.py $(TARGET)/debug/lehr $(TARGET)/release/lehr
 
-same-output: need ## does the command write the same bytes as an older one? every method, many options, three minutes or so (BEFORE=path/to/older/lehr)
+same-output: need ## does the command write the same bytes as an older one? every method, many options, some minutes (BEFORE=path/to/older/lehr)
 	@test -x "$(BEFORE)" || { echo "same-output: BEFORE names no program; make same-output BEFORE=path/to/older/lehr" >&2; exit 4; }
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/same_output.py against $(BEFORE) $(TARGET)/release/lehr

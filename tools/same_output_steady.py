@@ -26,6 +26,10 @@ DOCUMENTS = (
         ("elapsed_ms", "started_ms", "ended_ms", "queued_unix_ms", "started_unix_ms", "ended_unix_ms", "key", "token", "progress"),
     ),
 )
+# A run that went on from a checkpoint tells the phases after it, so which they are depends on where it was stopped.
+RESUMED = re.compile(r'"resumed": ?true')
+RESUMED_PAGE = re.compile(r"<dt>Resumed</dt>")
+PHASES_OF_PAGE = (re.compile(r'<div class="phasebar".*?</ul>|<table class="timers">.*?</table>', re.DOTALL), "")
 # The first line of a service's document has a checksum over the second, times included.
 STATE_CHECKSUM = (re.compile(r'(?<=^\{"lehr_state")([^\n]*"checksum":)"\w+"'), r"\1")
 # Ranks run side by side, so the order of events differs, and so does how often a rank waits. The names of events are compared.
@@ -70,7 +74,8 @@ def steady(name, content):
     except UnicodeDecodeError:
         return content
     if name.endswith(".html"):
-        return substituted(text, PAGE).encode("utf-8")
+        rules = (PHASES_OF_PAGE, *PAGE) if RESUMED_PAGE.search(text) else PAGE
+        return substituted(text, rules).encode("utf-8")
     if text.startswith("{"):
         return steady_document(text).encode("utf-8")
     # Tables have no times: they are compared as they are.
@@ -84,7 +89,7 @@ def steady_document(text):
         return "".join(f"{event}\n" for event in sorted(events))
     for mark, keys in DOCUMENTS:
         if mark.search(text):
-            return blanked(substituted(text, (STATE_CHECKSUM,)), keys)
+            return blanked(substituted(text, (STATE_CHECKSUM,)), keys, is_resumed=bool(RESUMED.search(text)))
     return text
 
 
@@ -95,8 +100,8 @@ def substituted(text, rules):
     return text
 
 
-def blanked(text, keys):
-    """JSON without the values of these keys, at any depth. Of `seconds` only the numbers go, so the names of phases stay."""
+def blanked(text, keys, is_resumed):
+    """JSON without the values of these keys, at any depth. Of `seconds` only the numbers go, unless the run was resumed."""
     pieces, place = [], 0
     # A quote within a text of JSON has a backslash before it.
     for found in re.finditer(r'(?<!\\)"(\w+)"\s*:\s*', text):
@@ -104,7 +109,7 @@ def blanked(text, keys):
             continue
         _, end = DECODER.raw_decode(text, found.end())
         pieces.append(text[place : found.end()])
-        if found.group(1) == "seconds":
+        if found.group(1) == "seconds" and not is_resumed:
             pieces.append(NUMBER.sub("", text[found.end() : end]))
         place = end
     return "".join([*pieces, text[place:]])

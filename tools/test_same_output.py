@@ -55,6 +55,15 @@ class Steady(unittest.TestCase):
         for before, after in changes:
             self.assertFalse(self.same("summary.json", SUMMARY, SUMMARY.replace(before, after)), after)
 
+    def test_of_a_run_that_was_resumed_phases_may_change_too(self):
+        resumed = SUMMARY.replace('"result"', '"resumed": true,\n  "result"')
+        self.assertTrue(self.same("summary.json", resumed, resumed.replace("reading", "writing")))
+        self.assertFalse(self.same("summary.json", resumed, resumed.replace("1.25", "1.26")))
+        phases = '<div class="phasebar"></div><ul class="phases"><li>reading</li></ul><table class="timers">a</table>'
+        page = f"<dt>Resumed</dt>{phases}<p>1</p>"
+        self.assertTrue(self.same("report.html", page, page.replace("reading", "writing").replace(">a<", ">b<")))
+        self.assertFalse(self.same("report.html", page, page.replace("1", "2")))
+
     def test_a_summary_is_known_wherever_its_mark_stands_and_on_standard_output_too(self):
         one = '{"a": 1, "program": "lehr", "seconds": {"total": 1.5}}'
         self.assertTrue(self.same("stdout 1", one, one.replace("1.5", "2")))

@@ -101,7 +101,7 @@ impl Results {
             Results::Application,
             Results::Demography,
         ];
-        own.into_iter().chain(lehr_methods::ALL.into_iter().map(|method| Results::Method(method.about())))
+        own.into_iter().chain(lehr_methods::ALL.iter().map(|method| Results::Method(method.about())))
     }
 
     /// Who writes them, as messages say it.

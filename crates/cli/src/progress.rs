@@ -28,8 +28,11 @@ const FRACTION_MIN: f64 = 0.02;
 /// How far the bar is divided.
 const BAR_PARTS: u64 = 1000;
 
+/// A figure in words.
+type Words = fn(f64, &Telling<'_>) -> String;
+
 /// The words for each figure, in the order of a line; what is not here is not shown.
-const TABLE: [(&str, fn(f64, &Telling<'_>) -> String); 12] = [
+const TABLE: [(&str, Words); 12] = [
     ("done", done),
     ("batches", |number, _| batches(number as u64)),
     ("iteration", |number, _| format!("iteration {}", grouped(number as u64))),

@@ -1,52 +1,30 @@
-//! The methods that `lehr-methods` declares, as services.
+//! The methods that `lehr-methods` declares, as methods of services.
 //!
-//! A job's options are those of the declaration, beside which columns are meant and how they are scaled. Tables, figures and warnings are those that the declaration
-//! gives to every front end.
-
-use std::borrow::Cow;
-use std::fmt;
+//! A job's options are those of the declaration; of methods of rows also which columns are meant, and how they are scaled. Tables, figures and warnings are those
+//! that the declaration gives to every front end. So a method that is declared there has a service without a line here.
 
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Declared, Frame, Matrix, Method as _, Rows, Task};
+use lehr_methods::{Column, Data, Frame, Matrix, Rows, Takes, Task};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clustering::ColumnScale;
 use crate::job::Job;
-use crate::matrix::{ITEMS, MATRIX};
-use crate::method::{Failure, Inputs, Method, Outputs};
+use crate::matrix::{ITEMS, MATRIX, Matrix as Read};
+use crate::method::{AnyMethod, Facts, Failure, Inputs, Outputs};
+use crate::options::{Options, OptionsSchema, refused};
 use crate::table::{Columns, Table};
 use crate::watch::Watch;
 
-/// The name of the input.
+/// The name of the input of a method of rows.
 const POINTS: &str = "points";
 
-/// A declared method of rows as a [`Method`] of services.
-///
-/// # Example
-/// ```
-/// use lehr_jobs::{Gtm, Inputs, Job, Method, Table, declared::Options};
-/// // Rows along a bend, in order along a map of one dimension.
-/// let along: Vec<f64> = (0..60).map(f64::from).collect();
-/// let height = along.iter().map(|x| (x - 30.0) * (x - 30.0) / 50.0).collect();
-/// let points = Table::builder().numbers("x", along).numbers("y", height).build()?;
-/// let options = Options::of(lehr_methods::gtm::Options { dimensions: 1, ..Default::default() });
-/// let found = Gtm::default().run(&Job::alone(), &Inputs::of([("points", points)]), &options)?;
-/// let z = found.tables["places"].numbers("z1").unwrap();
-/// assert!((z[0] - z[59]).abs() > 1.5);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OfRows<M>(M);
-
-/// Generative topographic mapping.
-pub type Gtm = OfRows<lehr_methods::gtm::Gtm>;
-
-/// Mixtures of Gaussians.
-pub type Mixture = OfRows<lehr_methods::mixture::Mixture>;
+/// A declared method.
+#[derive(Clone, Copy)]
+pub(crate) struct Declared(pub &'static dyn lehr_methods::Method);
 
 /// Which columns of a data set are the rows, and how they are scaled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,173 +40,146 @@ pub struct TableOptions {
     pub scale: ColumnScale,
 }
 
-/// The options of a job: those of the table and those of the method, side by side in one object.
+impl TableOptions {
+    /// The options of a job: these and those of a method, side by side.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::declared::TableOptions;
+    /// use lehr_jobs::jobs::Order;
+    /// let table = TableOptions { columns: Some(vec!["x".into(), "y".into()]), ..TableOptions::default() };
+    /// let options = table.with(&lehr_methods::mixture::Options { components: Some(3), ..Default::default() });
+    /// let order = Order::new("rows", &options);
+    /// # let _ = order;
+    /// ```
+    pub fn with<O: Serialize>(&self, method: &O) -> Options {
+        Options::of(self).and(Options::of(method))
+    }
+}
+
+/// Does what a job of a declared method does.
+///
+/// # Errors
+/// As for [`Method::run`](crate::Method::run).
 ///
 /// # Example
 /// ```
-/// use lehr_jobs::declared::Options;
-/// use lehr_methods::mixture::{Covariance, Mixture};
-/// let options: Options<Mixture> = serde_json::from_str(r#"{ "components": 3, "scale": "std" }"#).unwrap();
-/// assert_eq!((options.method.components, options.method.covariance), (Some(3), Covariance::Full));
-/// assert!(serde_json::from_str::<Options<Mixture>>(r#"{ "clusters": 3 }"#).is_err());
-/// ```
-#[derive(Serialize)]
-#[serde(bound = "")]
-pub struct Options<M: Declared> {
-    /// Which columns are meant.
-    #[serde(flatten)]
-    pub table: TableOptions,
-    /// What the method is told.
-    #[serde(flatten)]
-    pub method: M::Options,
-}
-
-impl<M: Declared> Options<M> {
-    /// Options of a method over all columns of a table as they are.
-    pub fn of(method: M::Options) -> Self {
-        Self { table: TableOptions::default(), method }
-    }
-}
-
-impl<M: Declared> Clone for Options<M> {
-    fn clone(&self) -> Self {
-        Self { table: self.table.clone(), method: self.method.clone() }
-    }
-}
-
-impl<M: Declared> Default for Options<M> {
-    fn default() -> Self {
-        Self::of(M::Options::default())
-    }
-}
-
-impl<M: Declared> fmt::Debug for Options<M> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Options").field("table", &self.table).finish_non_exhaustive()
-    }
-}
-
-/// What `serde` reads of a struct that is flattened may have any members; so the object is divided by what the table declares.
-impl<'de, M: Declared> Deserialize<'de> for Options<M> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let given = Map::<String, Value>::deserialize(deserializer)?;
-        let of_table = |name: &String| ["columns", "weights", "id", "scale"].contains(&name.as_str());
-        let (table, method): (Map<String, Value>, Map<String, Value>) =
-            given.into_iter().partition(|(name, _)| of_table(name));
-        let table = serde_json::from_value(Value::Object(table)).map_err(serde::de::Error::custom)?;
-        let method = serde_json::from_value(Value::Object(method)).map_err(serde::de::Error::custom)?;
-        Ok(Self { table, method })
-    }
-}
-
-impl<M: Declared> JsonSchema for Options<M> {
-    fn schema_name() -> Cow<'static, str> {
-        "Options".into()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        format!("lehr_jobs::declared::Options<{}>", M::ABOUT.name).into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = M::Options::json_schema(generator);
-        let table = TableOptions::json_schema(generator);
-        if let (Some(Value::Object(own)), Some(Value::Object(others))) =
-            (schema.as_object_mut().and_then(|schema| schema.get_mut("properties")), table.get("properties"))
-        {
-            own.extend(others.clone());
-        }
-        schema
-    }
-}
-
-impl<M: Declared + fmt::Debug> Method for OfRows<M> {
-    const NAME: &'static str = M::ABOUT.contract;
-    const VERSION: Version = Version::new(M::ABOUT.version.0, M::ABOUT.version.1);
-    const INPUTS: &'static [&'static str] = &[POINTS];
-    const OUTPUTS: &'static [&'static str] = M::ABOUT.outputs;
-    const SPREADS: bool = true;
-    type Options = Options<M>;
-
-    fn check(options: &Options<M>) -> Vec<String> {
-        faults::<M>(&options.method)
-    }
-
-    fn run(&self, job: &Job, inputs: &Inputs, options: &Options<M>) -> Result<Outputs, Failure> {
-        let rows = rows_of(inputs, &options.table)?;
-        let mut outputs = fitted::<M>(job, inputs.dataset(POINTS), Data::Rows(&rows), &options.method)?;
-        outputs.warnings.splice(0..0, rows.warnings());
-        Ok(outputs)
-    }
-}
-
-/// A declared method of dissimilarities as a [`Method`] of services.
-///
-/// # Example
-/// ```
-/// use lehr_jobs::{Inputs, Job, KMedoids, Method, Table};
-/// use lehr_methods::kmedoids::Options;
+/// use lehr_jobs::{Inputs, Job, Table, declared, jobs::Options};
 /// // Two pairs: 1 apart within, 9 between.
 /// let matrix = Table::builder().numbers("dissimilarity", vec![1.0, 9.0, 9.0, 9.0, 9.0, 1.0]).build()?;
-/// let options = Options { clusters: 2, ..Options::default() };
-/// let found = KMedoids::default().run(&Job::alone(), &Inputs::of([("matrix", matrix)]), &options)?;
+/// let options = Options::of(&lehr_methods::kmedoids::Options { clusters: 2, ..Default::default() });
+/// let inputs = Inputs::of([("matrix", matrix)]);
+/// let found = declared::run(&lehr_methods::kmedoids::KMedoids, &Job::alone(), &inputs, &options)?;
 /// assert_eq!((found.tables["labels"].counts("cluster").unwrap(), found.figures["cost"]), (&[0, 0, 1, 1][..], 2.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OfMatrix<M>(M);
+pub fn run(
+    method: &'static dyn lehr_methods::Method,
+    job: &Job,
+    inputs: &Inputs,
+    options: &Options,
+) -> Result<Outputs, Failure> {
+    AnyMethod::run(&Declared(method), job, inputs, options)
+}
 
-/// k-medoids.
-pub type KMedoids = OfMatrix<lehr_methods::kmedoids::KMedoids>;
-
-impl<M: Declared + fmt::Debug> Method for OfMatrix<M> {
-    const NAME: &'static str = M::ABOUT.contract;
-    const VERSION: Version = Version::new(M::ABOUT.version.0, M::ABOUT.version.1);
-    const INPUTS: &'static [&'static str] = &[MATRIX];
-    const INPUTS_OPTIONAL: &'static [&'static str] = &[ITEMS];
-    const OUTPUTS: &'static [&'static str] = M::ABOUT.outputs;
-    const SPREADS: bool = true;
-    type Options = M::Options;
-
-    fn check(options: &M::Options) -> Vec<String> {
-        faults::<M>(options)
+impl Declared {
+    /// The options of the table, if it takes one, and those of the method.
+    fn divided(self, options: &Options) -> Result<(TableOptions, Map<String, Value>), Fault> {
+        let given = options.to_value();
+        let Value::Object(fields) = given else {
+            return Err(refused(given.clone(), "expected an object", &|_| None));
+        };
+        if self.0.about().takes == Takes::Matrix {
+            return Ok((TableOptions::default(), fields));
+        }
+        let of_table = |name: &String| ["columns", "weights", "id", "scale"].contains(&name.as_str());
+        let (table, own): (Map<String, Value>, Map<String, Value>) =
+            fields.into_iter().partition(|(name, _)| of_table(name));
+        Ok((Options::from(Value::Object(table)).read()?, own))
     }
 
-    fn run(&self, job: &Job, inputs: &Inputs, options: &M::Options) -> Result<Outputs, Failure> {
-        let crate::matrix::Matrix { dissimilarities, ids, weights } = crate::matrix::Matrix::of_inputs(inputs)?;
-        let matrix = Matrix { dissimilarities, ids, weights };
-        fitted::<M>(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), options)
+    /// Runs the method for a job, or goes on with it, and gives what its service gives.
+    fn fitted(
+        self,
+        job: &Job,
+        dataset: &str,
+        data: Data<'_>,
+        options: &Map<String, Value>,
+    ) -> Result<Outputs, Failure> {
+        let checkpoint = job.saved()?;
+        if checkpoint.as_ref().is_some_and(|content| self.0.recorded(content).is_none()) {
+            let reason = format!("the checkpoint of {} is not one of this version; run it anew", job.id());
+            return Err(Failure::Internal(reason));
+        }
+        let execution = job.execution();
+        let mut watch = Watch(job);
+        let task = Task { data, checkpoint: checkpoint.as_deref(), execution: &execution, observer: &mut watch };
+        let fit = self.0.run(task, options).map_err(|error| failure(dataset, error))?;
+        let mut outputs = Outputs { warnings: fit.warnings().to_vec(), ..Outputs::new() };
+        for name in self.0.about().outputs {
+            let table = fit.table(name, data).expect("a method has the tables that it declares");
+            outputs = outputs.table(*name, result(table)?);
+        }
+        let figures = fit.figures(data).into_iter().filter(|(_, value)| value.is_finite());
+        Ok(figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value)))
     }
 }
 
-/// Everything that can be said against options before there are data.
-fn faults<M: Declared>(options: &M::Options) -> Vec<String> {
-    match serde_json::to_value(options) {
-        Ok(Value::Object(options)) => M::default().check(&options),
-        _ => Vec::new(),
+impl AnyMethod for Declared {
+    fn facts(&self) -> Facts {
+        let about = self.0.about();
+        let (inputs, inputs_optional): (&[&str], &[&str]) = match about.takes {
+            Takes::Rows(_) => (&[POINTS], &[]),
+            Takes::Matrix => (&[MATRIX], &[ITEMS]),
+        };
+        let version = Version::new(about.version.0, about.version.1);
+        Facts { name: about.contract, version, inputs, inputs_optional, outputs: about.outputs, spreads: true }
     }
-}
 
-/// Runs a method for a job, or goes on with it, and gives what its service gives.
-fn fitted<M: Declared>(job: &Job, dataset: &str, data: Data<'_>, options: &M::Options) -> Result<Outputs, Failure> {
-    let checkpoint = job.saved()?;
-    if let Some(content) = &checkpoint
-        && let Err(error) = M::recorded(content)
-    {
-        let reason = format!("the checkpoint of {} is not one of this version ({error}); run it anew", job.id());
-        return Err(Failure::Internal(reason));
+    fn options_schema(&self) -> OptionsSchema {
+        let mut schema = self.0.schema();
+        if matches!(self.0.about().takes, Takes::Rows(_))
+            && let Some(own) = schema["properties"].as_object_mut()
+            && let Value::Object(table) = lehr_methods::options::schema_of::<TableOptions>()["properties"].clone()
+        {
+            own.extend(table);
+        }
+        OptionsSchema::new(schema, Map::new())
     }
-    let execution = job.execution();
-    let mut watch = Watch(job);
-    let task = Task { data, checkpoint: checkpoint.as_deref(), execution: &execution, observer: &mut watch };
-    let fit = M::run(task, options).map_err(|error| failure(dataset, error))?;
-    let mut outputs = Outputs { warnings: fit.warnings().to_vec(), ..Outputs::new() };
-    for name in M::ABOUT.outputs {
-        let table = fit.table(name, data).expect("a method has the tables that it declares");
-        outputs = outputs.table(*name, result(table)?);
+
+    fn complete(&self, options: &Options) -> Result<Options, Fault> {
+        let (table, own) = self.divided(options)?;
+        let text = self.0.complete(&own).map_err(|reason| {
+            let read = |value: Value| self.0.complete(value.as_object()?).err();
+            refused(Value::Object(own.clone()), &reason, &read)
+        })?;
+        let own: Options = serde_json::from_str(&text).expect("what a method has written is JSON");
+        let has_table = matches!(self.0.about().takes, Takes::Rows(_));
+        Ok(if has_table { Options::of(&table).and(own) } else { own })
     }
-    let figures = fit.figures(data).into_iter().filter(|(_, value)| value.is_finite());
-    Ok(figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value)))
+
+    fn check(&self, options: &Options) -> Result<Vec<String>, Fault> {
+        self.complete(options)?;
+        Ok(self.0.check(&self.divided(options)?.1))
+    }
+
+    fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
+        let (table, own) =
+            self.divided(options).map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
+        match self.0.about().takes {
+            Takes::Rows(_) => {
+                let rows = rows_of(inputs, &table)?;
+                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Rows(&rows), &own)?;
+                outputs.warnings.splice(0..0, rows.warnings());
+                Ok(outputs)
+            }
+            Takes::Matrix => {
+                let Read { dissimilarities, ids, weights } = Read::of_inputs(inputs)?;
+                let matrix = Matrix { dissimilarities, ids, weights };
+                self.fitted(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), &own)
+            }
+        }
+    }
 }
 
 /// The rows of the input, with missing values where the data set says that there may be some.
@@ -254,16 +205,11 @@ fn rows_of(inputs: &Inputs, options: &TableOptions) -> Result<Rows, Failure> {
     }
     let ids = columns.id.as_deref().or(table.id()).and_then(|id| table.texts(id));
     let records = table.records(name, &columns)?;
-    Ok(Rows::with_gaps(
-        match ids {
-            Some(ids) => records.with_ids(ids)?,
-            None => records,
-        },
-        scale,
-    )?)
+    let records = if let Some(ids) = ids { records.with_ids(ids)? } else { records };
+    Ok(Rows::with_gaps(records, scale)?)
 }
 
-/// Why a method has no result, with the name of the data set whose rows it is about.
+/// Why a method has no result, with the name of the data set that it is about.
 fn failure(dataset: &str, error: Error) -> Failure {
     match error {
         // It names the data itself.

@@ -2,8 +2,8 @@
 //!
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract [`datasets::Datasets`]). A method is a function of
 //! tables ([`Method`]); the service around it (contract [`jobs::Jobs`], one for all methods) runs it as jobs that queue, report how far they are, can be
-//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`], [`Mixture`] and [`Gtm`] are the methods of rows of columns;
-//! [`Distances`], [`Pairwise`] and [`Embedding`] are those of items known by their dissimilarities.
+//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`] is a method of rows of columns;
+//! [`Distances`], [`Pairwise`] and [`Embedding`] are those of items known by their dissimilarities; all that `lehr-methods` declares join them ([`declared`]).
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -45,7 +45,6 @@ mod watch;
 pub use bytes::Bytes;
 pub use clustering::Clustering;
 pub use datasets::{DatasetService, Limits};
-pub use declared::{Gtm, KMedoids, Mixture};
 pub use distances::Distances;
 pub use embedding::Embedding;
 pub use format::{Form, Piece, Reading, RowFormat};

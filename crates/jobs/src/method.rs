@@ -59,7 +59,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// The names of the tables that it gives.
     const OUTPUTS: &'static [&'static str];
     /// Whether its jobs can run in processes that `mpiexec` starts. It does if it computes on [`Job::execution`], which then has the ranks of all processes, and makes the same calls in
-    /// each; the processes are of a program that knows the method, such as `lehr` those of [`Setup::CONTRACTS`](crate::Setup::CONTRACTS). Default: no.
+    /// each; the processes are of a program that knows the method, such as `lehr` those of [`Setup::contracts`](crate::Setup::contracts). Default: no.
     const SPREADS: bool = false;
     /// What it can be told. Fields that are not known should be refused, or a slip of the pen is passed over.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;

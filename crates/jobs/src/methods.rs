@@ -1,28 +1,27 @@
 //! The methods that come with this crate, by the names of their contracts.
 
 use crate::clustering::Clustering;
-use crate::declared::{Gtm, KMedoids, Mixture};
+use crate::declared::Declared;
 use crate::distances::Distances;
 use crate::embedding::Embedding;
-use crate::method::{AnyMethod, Method};
+use crate::method::AnyMethod;
 use crate::pairwise::Pairwise;
 use crate::sync::Arc;
 
-/// Makes a method.
-type Make = fn() -> Arc<dyn AnyMethod>;
+/// Those that are not declared in `lehr-methods`, and all that are.
+fn all() -> Vec<Arc<dyn AnyMethod>> {
+    let own: [Arc<dyn AnyMethod>; 4] =
+        [Arc::new(Clustering), Arc::new(Distances::default()), Arc::new(Embedding), Arc::new(Pairwise)];
+    let declared = lehr_methods::ALL.iter().map(|method| Arc::new(Declared(*method)) as Arc<dyn AnyMethod>);
+    own.into_iter().chain(declared).collect()
+}
 
-/// A new method joins here.
-const METHODS: [(&str, Make); 7] = [
-    (Clustering::NAME, || Arc::new(Clustering)),
-    (Distances::NAME, || Arc::new(Distances::default())),
-    (Embedding::NAME, || Arc::new(Embedding)),
-    (Gtm::NAME, || Arc::new(Gtm::default())),
-    (KMedoids::NAME, || Arc::new(KMedoids::default())),
-    (Mixture::NAME, || Arc::new(Mixture::default())),
-    (Pairwise::NAME, || Arc::new(Pairwise)),
-];
+/// The names of their contracts.
+pub(crate) fn contracts() -> Vec<&'static str> {
+    all().iter().map(|method| method.facts().name).collect()
+}
 
 /// The method of a contract. Nothing for another contract.
 pub(crate) fn named(contract: &str) -> Option<Arc<dyn AnyMethod>> {
-    METHODS.iter().find(|(name, _)| *name == contract).map(|(_, make)| make())
+    all().into_iter().find(|method| method.facts().name == contract)
 }

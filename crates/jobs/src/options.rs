@@ -67,6 +67,17 @@ impl Options {
     pub(crate) fn to_value(&self) -> Value {
         self.0.to_value()
     }
+
+    /// The fields of these, then those of others. Both must be objects.
+    pub(crate) fn and(self, others: Self) -> Self {
+        match (self.0, others.0) {
+            (Json::Fields(mut own), Json::Fields(others)) => {
+                own.extend(others);
+                Self(Json::Fields(own))
+            }
+            (_, others) => Self(others),
+        }
+    }
 }
 
 impl From<Value> for Options {
@@ -76,7 +87,7 @@ impl From<Value> for Options {
 }
 
 /// The fault of options that a method cannot read. `reason` is why, and `read` reads others.
-fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Fault {
+pub(crate) fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Fault {
     let field = field_to_blame(value, reason, read).map(|name| format!(".{name}")).unwrap_or_default();
     Fault::new(Code::MessageNotSupported, format!("not what is expected here: options{field}: {reason}"))
 }
@@ -233,7 +244,7 @@ impl OptionsSchema {
         Self::new(schema, generator.take_definitions(true))
     }
 
-    fn new(schema: Value, named: Map<String, Value>) -> Self {
+    pub(crate) fn new(schema: Value, named: Map<String, Value>) -> Self {
         // The schema of anything is `true`, which says as much as one that says nothing.
         let schema = match schema {
             Value::Object(schema) => schema,

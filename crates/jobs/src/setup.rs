@@ -5,15 +5,11 @@ use std::path::PathBuf;
 
 use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Restart};
 
-use crate::clustering::Clustering;
 use crate::datasets::{DatasetService, Datasets, Limits};
-use crate::declared::{Gtm, KMedoids, Mixture};
-use crate::distances::Distances;
-use crate::embedding::Embedding;
+use crate::declared::Declared;
 use crate::jobs::Jobs;
 use crate::method::{AnyMethod, Method};
 use crate::methods;
-use crate::pairwise::Pairwise;
 use crate::service::{MethodService, described};
 use crate::settings::Settings;
 use crate::sync::Arc;
@@ -96,6 +92,32 @@ impl Setup {
         self.start_any(host, at.into(), Arc::new(method)).await
     }
 
+    /// Starts the service of a method that `lehr-methods` declares, as [`start_method`](Self::start_method) does.
+    ///
+    /// # Errors
+    /// As for [`start_method`](Self::start_method).
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_jobs::{DatasetService, Setup};
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// # let host = lehr_services::Host::new(dispatcher.handle());
+    /// # lehr_runtime::block_on(async {
+    /// host.start("/datasets", DatasetService::in_memory).await?;
+    /// let gtm = Setup::default().start_declared(&host, "/gtm", &lehr_methods::gtm::Gtm).await?;
+    /// assert_eq!(gtm.lookup().await?.contract.name, "lehr.gtm");
+    /// # Ok::<(), lehr_services::Fault>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn start_declared(
+        &self,
+        host: &Host,
+        at: impl Into<Placement>,
+        method: &'static dyn lehr_methods::Method,
+    ) -> Result<Reference<Jobs>, Fault> {
+        self.start_any(host, at.into(), Arc::new(Declared(method))).await
+    }
+
     async fn start_any(
         &self,
         host: &Host,
@@ -166,7 +188,7 @@ impl Setup {
             partners: [("datasets".to_owned(), Datasets::NAME.to_owned())].into(),
             fixed: fixed(),
         };
-        for contract in Self::CONTRACTS {
+        for contract in Self::contracts() {
             let kind = if contract == Datasets::NAME { datasets.clone() } else { method.clone() };
             let setup = self.clone();
             host.register_kind(contract, kind, move |host, placement| {
@@ -187,18 +209,11 @@ impl Setup {
     ///
     /// # Example
     /// ```
-    /// for contract in ["lehr.datasets", "lehr.clustering", "lehr.mixture", "lehr.gtm", "lehr.distances", "lehr.pairwise", "lehr.embedding"] {
-    ///     assert!(lehr_jobs::Setup::CONTRACTS.contains(&contract));
+    /// for contract in ["lehr.datasets", "lehr.clustering", "lehr.mixture", "lehr.gtm", "lehr.kmedoids", "lehr.distances", "lehr.pairwise", "lehr.embedding"] {
+    ///     assert!(lehr_jobs::Setup::contracts().contains(&contract));
     /// }
     /// ```
-    pub const CONTRACTS: [&'static str; 8] = [
-        Datasets::NAME,
-        Clustering::NAME,
-        Distances::NAME,
-        Embedding::NAME,
-        Gtm::NAME,
-        KMedoids::NAME,
-        Mixture::NAME,
-        Pairwise::NAME,
-    ];
+    pub fn contracts() -> Vec<&'static str> {
+        std::iter::once(Datasets::NAME).chain(methods::contracts()).collect()
+    }
 }

@@ -34,9 +34,14 @@ pub use sections::{Named, Sections};
 pub use table::{Column, Table};
 
 /// All methods that are declared here, in the order in which front ends list them.
-pub const ALL: [&dyn Method; 3] = [&mixture::Mixture, &gtm::Gtm, &kmedoids::KMedoids];
+#[rustfmt::skip] // A line a method.
+pub const ALL: &[&dyn Method] = &[
+    &mixture::Mixture,
+    &gtm::Gtm,
+    &kmedoids::KMedoids,
+];
 
 /// The method of a name.
 pub fn find(name: &str) -> Option<&'static dyn Method> {
-    ALL.into_iter().find(|method| method.about().name == name)
+    ALL.iter().copied().find(|method| method.about().name == name)
 }

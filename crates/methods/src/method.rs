@@ -126,6 +126,13 @@ pub trait Method: Send + Sync {
     fn about(&self) -> &'static About;
     /// Its options, in the order in which they are declared.
     fn options(&self) -> Vec<OptionOf>;
+    /// The JSON schema of its options, an object.
+    fn schema(&self) -> Value;
+    /// The options as its struct has them, with all defaults and in the order of the fields, as JSON.
+    ///
+    /// # Errors
+    /// `serde`'s words for a value of another type, or a name that is not there.
+    fn complete(&self, options: &Options) -> Result<String, String>;
     /// Says everything that is wrong with options before there are data, a line each.
     fn check(&self, options: &Options) -> Vec<String>;
     /// The options that a checkpoint was made with; nothing if it is no checkpoint of this method.
@@ -152,6 +159,15 @@ impl<M: Declared> Method for M {
 
     fn options(&self) -> Vec<OptionOf> {
         options::of::<M::Options>()
+    }
+
+    fn schema(&self) -> Value {
+        options::schema_of::<M::Options>()
+    }
+
+    fn complete(&self, options: &Options) -> Result<String, String> {
+        let text = typed::<M>(options).and_then(|options| serde_json::to_string(&options));
+        text.map_err(|error| error.to_string())
     }
 
     fn check(&self, options: &Options) -> Vec<String> {

@@ -159,6 +159,12 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
+/// The JSON schema of a struct of options, which names no other schema.
+pub fn schema_of<O: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<O>().to_value()
+}
+
 /// The options that a struct declares, in the order of its fields.
 ///
 /// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default` and `x-python` ([`OptionOf`] says what for).
@@ -166,11 +172,10 @@ pub fn shown(value: &Value) -> String {
 /// # Panics
 /// If a field is of a type that no front end could ask for: a mistake in the declaration, which the test of all methods finds.
 pub fn of<O: JsonSchema + Default + Serialize>() -> Vec<OptionOf> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<O>();
+    let schema = schema_of::<O>();
     let text = serde_json::to_string(&O::default()).expect("options are JSON");
     let InOrder(defaults) = serde_json::from_str(&text).expect("options are an object");
-    let properties = &schema.as_value()["properties"];
+    let properties = &schema["properties"];
     defaults.into_iter().map(|(name, default)| option_of(&properties[&name], name, default)).collect()
 }
 

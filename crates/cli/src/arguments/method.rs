@@ -230,7 +230,7 @@ impl FromArgMatches for DeclaredArguments {
 
 impl Subcommand for DeclaredArguments {
     fn augment_subcommands(command: Command) -> Command {
-        ALL.into_iter().fold(command, |command, method| command.subcommand(command_of(method)))
+        ALL.iter().fold(command, |command, method| command.subcommand(command_of(*method)))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {

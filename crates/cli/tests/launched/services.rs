@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use lehr_jobs::datasets::{Datasets, Open};
 use lehr_jobs::jobs::{Cancel, Input, Jobs, Named, Order, Progressed, Record, Resume, Run, State, Wait, WaitFor};
-use lehr_jobs::{
-    Clustering, Distances, Embedding, Gtm, Method, Mixture, Pairwise, Settings, Setup, clustering, distances,
-};
+use lehr_jobs::{Clustering, Distances, Embedding, Method, Settings, Setup, clustering, distances};
 use lehr_node::Client;
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{Code, Event, Host, Reference, Subscribe};
@@ -66,10 +64,13 @@ async fn made(datasets: &Reference<Datasets>, done: Record) -> Made {
 }
 
 /// Runs a method in this process, and at `/spread-NAME`: both make the same. The first job here.
-async fn same<M: Method>(host: &Host, setup: &Setup, method: M, name: &str, input: &Input, options: &str) -> String {
+async fn same(host: &Host, setup: &Setup, contract: &str, name: &str, input: &Input, options: &str) -> String {
     let datasets = host.reference::<Datasets>("/datasets").unwrap();
-    let here = setup.start_method(host, format!("/{name}").as_str(), method.clone()).await.unwrap();
-    let spread = setup.start_method(host, format!("/spread-{name}").as_str(), method).await.unwrap();
+    let start = async |path: String| {
+        assert!(setup.start(host, contract, path.as_str()).await.unwrap());
+        host.reference::<Jobs>(&path).unwrap()
+    };
+    let (here, spread) = (start(format!("/{name}")).await, start(format!("/spread-{name}")).await);
     let job = run(&here, input, options).await;
     let expected = made(&datasets, wait(&here, &job).await).await;
     let other = run(&spread, input, options).await;
@@ -96,6 +97,7 @@ fn services_of_every_method_have_the_same_bytes_over_processes() {
         ("/spread-gaps", "1x2x1"),
         ("/spread-distances", "1x3x1"),
         ("/spread-records", "2x2x1"),
+        ("/spread-kmedoids", "1x3x1"),
         ("/spread-pairwise", "1x1x3"),
         ("/spread-embedding", "2x2x1"),
     ];
@@ -107,19 +109,21 @@ fn services_of_every_method_have_the_same_bytes_over_processes() {
         let (table, records, genes) = (one("table"), one("records"), one("genes"));
         // Options that the command does not have go along.
         let options = r#"{ "clusters": 6, "scale": "std", "cooling": 0.9, "bits": 32 }"#;
-        same(&host, &setup, Clustering, "clustering", &table, options).await;
+        same(&host, &setup, "lehr.clustering", "clustering", &table, options).await;
         let options = r#"{ "clusters": 6, "method": "kmeans", "starts": 3, "sweeps": "plain", "max_sweeps": 50 }"#;
-        same(&host, &setup, Clustering, "kmeans", &table, options).await;
-        same(&host, &setup, Mixture::default(), "mixture", &table, r#"{ "components": 4, "cooling": 0.9 }"#).await;
-        same(&host, &setup, Gtm::default(), "gtm", &table, r#"{ "nodes": 6, "basis": 3 }"#).await;
-        same(&host, &setup, Gtm::default(), "gaps", &records, r#"{ "nodes": 5, "basis": 3, "scale": "std" }"#).await;
+        same(&host, &setup, "lehr.clustering", "kmeans", &table, options).await;
+        same(&host, &setup, "lehr.mixture", "mixture", &table, r#"{ "components": 4, "cooling": 0.9 }"#).await;
+        same(&host, &setup, "lehr.gtm", "gtm", &table, r#"{ "nodes": 6, "basis": 3 }"#).await;
+        same(&host, &setup, "lehr.gtm", "gaps", &records, r#"{ "nodes": 5, "basis": 3, "scale": "std" }"#).await;
         let options = r#"{ "collapse": true }"#;
-        let compared = same(&host, &setup, Distances::default(), "distances", &genes, options).await;
-        same(&host, &setup, Distances::default(), "records", &records, r#"{ "standardise": true, "bits": 64 }"#).await;
+        let compared = same(&host, &setup, "lehr.distances", "distances", &genes, options).await;
+        same(&host, &setup, "lehr.distances", "records", &records, r#"{ "standardise": true, "bits": 64 }"#).await;
         let names = [("matrix", format!("{compared}/matrix")), ("items", format!("{compared}/items"))];
         let input = Input::Named(names.map(|(name, dataset)| (name.to_owned(), dataset)).into());
-        same(&host, &setup, Pairwise, "pairwise", &input, r#"{ "clusters": 5 }"#).await;
-        same(&host, &setup, Embedding, "embedding", &input, r#"{ "dimension": 3, "weighting": "sammon" }"#).await;
+        same(&host, &setup, "lehr.kmedoids", "kmedoids", &input, r#"{ "clusters": 5 }"#).await;
+        same(&host, &setup, "lehr.pairwise", "pairwise", &input, r#"{ "clusters": 5 }"#).await;
+        same(&host, &setup, "lehr.embedding", "embedding", &input, r#"{ "dimension": 3, "weighting": "sammon" }"#)
+            .await;
     });
     // What the processes had is gone.
     for (path, _) in layouts {

@@ -1,11 +1,15 @@
 //! Mixtures and topographic maps as jobs: the bits of the library in every form that results have, gaps, stops, other lives, and what is refused.
 
 use lehr_data::datasets::iris;
+use lehr_jobs::clustering::ColumnScale;
 use lehr_jobs::datasets::{Begin, Datasets, Take};
+use lehr_jobs::declared::{self, TableOptions};
 use lehr_jobs::jobs::{Cancel, Jobs, Order, Record, ResultOf, Resume, Rows, State};
 use lehr_jobs::{
-    Clustering, DatasetService, Form, Gtm, Handle, Mixture, RowFormat, Setup, Table, clustering, gtm, mixture,
+    Clustering, DatasetService, Failure, Form, Handle, Inputs, Job, Method, Outputs, RowFormat, Setup, Table,
+    clustering,
 };
+use lehr_methods::{gtm, mixture};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
 use lehr_services::{Host, Reference};
@@ -25,16 +29,16 @@ impl Services {
     async fn on(host: &Host) -> Self {
         Self {
             datasets: host.start("/datasets", DatasetService::in_memory).await.unwrap(),
-            mixture: Setup::default().start_method(host, "/mixture", Mixture).await.unwrap(),
-            gtm: Setup::default().start_method(host, "/gtm", Gtm).await.unwrap(),
+            mixture: Setup::default().start_declared(host, "/mixture", &mixture::Mixture).await.unwrap(),
+            gtm: Setup::default().start_declared(host, "/gtm", &gtm::Gtm).await.unwrap(),
         }
     }
 
     async fn kept(host: &Host, setup: &Setup) -> Self {
         Self {
             datasets: setup.start_datasets(host, "/datasets").await.unwrap(),
-            mixture: setup.start_method(host, "/mixture", Mixture).await.unwrap(),
-            gtm: setup.start_method(host, "/gtm", Gtm).await.unwrap(),
+            mixture: setup.start_declared(host, "/mixture", &mixture::Mixture).await.unwrap(),
+            gtm: setup.start_declared(host, "/gtm", &gtm::Gtm).await.unwrap(),
         }
     }
 
@@ -87,6 +91,34 @@ fn three() -> mixture::Options {
 fn small() -> gtm::Options {
     gtm::Options { nodes: Some(6), basis: Some(3), ..gtm::Options::default() }
 }
+
+/// Only these columns.
+fn columns(names: &[&str]) -> TableOptions {
+    let columns = Some(names.iter().map(|&name| name.to_owned()).collect());
+    TableOptions { columns, ..TableOptions::default() }
+}
+
+/// Declared methods as types, for tests that hold them.
+macro_rules! held {
+    ($($name:ident $contract:literal $method:path;)*) => {$(
+        #[derive(Clone, Copy, Default)]
+        struct $name;
+
+        impl Method for $name {
+            const NAME: &'static str = $contract;
+            const VERSION: lehr_services::Version = lehr_services::Version::new(1, 0);
+            const INPUTS: &'static [&'static str] = &["points"];
+            const OUTPUTS: &'static [&'static str] = <$method as lehr_methods::Declared>::ABOUT.outputs;
+            type Options = lehr_jobs::jobs::Options;
+
+            fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure> {
+                declared::run(&$method, job, inputs, options)
+            }
+        }
+    )*};
+}
+
+held! { Mixture "lehr.mixture" mixture::Mixture; Gtm "lehr.gtm" gtm::Gtm; }
 
 fn counts(labels: &[u32]) -> Vec<u64> {
     labels.iter().map(|&label| u64::from(label)).collect()
@@ -155,8 +187,8 @@ fn scaled_columns_come_back_in_their_own_units() {
             format!("{x},{}\n", 1000.0 * y)
         });
         upload_csv(&services.datasets, "rows", &format!("component,z1\n{}", rows.collect::<String>())).await.unwrap();
-        let scale = lehr_jobs::clustering::ColumnScale::Std;
-        let options = mixture::Options { scale, ..mixture::Options { components: Some(1), ..Default::default() } };
+        let scaled = TableOptions { scale: ColumnScale::Std, ..TableOptions::default() };
+        let options = scaled.with(&mixture::Options { components: Some(1), ..Default::default() });
         let fitted = done(&services.mixture, Order::new("rows", &options)).await;
         let components = services.table(&fitted.outputs["components"]).await;
         // Names of ours stand, those of the data give way.
@@ -172,7 +204,7 @@ fn scaled_columns_come_back_in_their_own_units() {
         let covariances = services.table(&fitted.outputs["covariances"]).await;
         let last = covariances.numbers("covariance").unwrap()[2];
         assert!((last - variance).abs() < 1e-5 * variance, "{last} for {variance}");
-        let options = gtm::Options { scale, ..small() };
+        let options = scaled.with(&small());
         let laid = done(&services.gtm, Order::new("rows", &options)).await;
         let nodes = services.table(&laid.outputs["nodes"]).await;
         let names: Vec<&str> = nodes.columns().map(|(name, _)| name).collect();
@@ -203,12 +235,10 @@ fn names_of_results_are_distinct_whatever_the_columns_are_called() {
         let names: Vec<&str> = centers.columns().map(|(name, _)| name).collect();
         assert_eq!(names, ["cluster", "x", "sd_x", "weight__", "weight_", "weight", "spread"]);
         // A column that is asked for twice would count twice: refused before anything is fitted.
-        let twice = Some(vec!["x".to_owned(), "sd_x".to_owned(), "x".to_owned()]);
-        let found =
-            reason(&services.gtm, Order::new("rows", &gtm::Options { columns: twice.clone(), ..small() })).await;
+        let twice = columns(&["x", "sd_x", "x"]);
+        let found = reason(&services.gtm, Order::new("rows", &twice.with(&small()))).await;
         assert_eq!(found, "rows: expected each column to be chosen once, found \"x\" twice");
-        let found =
-            reason(&services.mixture, Order::new("rows", &mixture::Options { columns: twice, ..three() })).await;
+        let found = reason(&services.mixture, Order::new("rows", &twice.with(&three()))).await;
         assert_eq!(found, "rows: expected each column to be chosen once, found \"x\" twice");
     });
 }
@@ -233,7 +263,7 @@ fn rows_with_gaps_are_warned_of_as_whole_ones_are() {
                 "{name}: {warnings:?}"
             );
             assert!(warnings[1].starts_with(counts), "{name}: {warnings:?}");
-            let scaled = gtm::Options { scale: lehr_jobs::clustering::ColumnScale::Std, ..small() };
+            let scaled = TableOptions { scale: ColumnScale::Std, ..TableOptions::default() }.with(&small());
             let warnings = done(&services.gtm, Order::new(name, &scaled)).await.warnings;
             assert!(warnings.iter().all(|warning| !warning.starts_with("the spread")), "{name}: {warnings:?}");
         }
@@ -295,7 +325,7 @@ fn gaps_are_left_out_of_a_map_and_of_a_mixture() {
         let labels = services.table(&found.outputs["labels"]).await;
         assert_eq!(*labels.numbers("log_density").unwrap(), fitted.log_densities);
         assert_eq!((labels.texts("id").unwrap()[3].as_str(), found.figures["missing_cells"]), ("f3", 86.0));
-        let options = gtm::Options { weights: Some("sepal_width".into()), ..small() };
+        let options = TableOptions { weights: Some("sepal_width".into()), ..TableOptions::default() }.with(&small());
         let found = reason(&services.gtm, Order::new("gaps", &options)).await;
         assert_eq!(found, "gaps: weights: expected none of a data set with gaps, found \"sepal_width\"");
     });
@@ -308,12 +338,12 @@ fn what_cannot_be_meant_is_refused_in_words() {
         upload_csv(&services.datasets, "few", "x,y,same\n0,1,7\n2,3,7\n4,0,7\n").await.unwrap();
         // Before it is queued.
         for (options, expected) in [
-            (gtm::Options { dimensions: 4, ..small() }, "dimensions: expected 1, 2 or 3, found 4"),
+            (gtm::Options { dimensions: 4, ..small() }, "dimensions: expected 1 to 3, found 4"),
             (
                 gtm::Options { basis: Some(9), ..small() },
                 "basis: expected at most as many functions as there are nodes",
             ),
-            (gtm::Options { tolerance: 0.0, ..small() }, "tolerance: expected 1e-12 to 0.01, found 0"),
+            (gtm::Options { tolerance: 0.0, ..small() }, "tolerance: expected 0.000000000001 to 0.01, found 0"),
         ] {
             let fault = run(&services.gtm, Order::new("few", &options)).await.unwrap_err();
             assert!(fault.reason().contains(expected), "{fault}");
@@ -336,14 +366,13 @@ fn what_cannot_be_meant_is_refused_in_words() {
         // It is laid out, if only for a moment.
         let once = gtm::Options { start: gtm::Start::Plane, max_sweeps: 1, ..finest };
         assert_eq!(done(&services.gtm, Order::new("many", &once)).await.figures["nodes"], 400.0);
-        let one = |column: &str| Some(vec![column.to_owned()]);
-        let found = reason(&services.gtm, Order::new("few", &gtm::Options { columns: one("x"), ..small() })).await;
+        let found = reason(&services.gtm, Order::new("few", &columns(&["x"]).with(&small()))).await;
         let expected =
             "few: dimensions: expected at most as many dimensions as there are columns, found 2 for 1 columns";
         assert_eq!(found, expected);
-        let found = reason(&services.gtm, Order::new("few", &gtm::Options { columns: one("z"), ..small() })).await;
+        let found = reason(&services.gtm, Order::new("few", &columns(&["z"]).with(&small()))).await;
         assert!(found.contains("few") && found.contains("\"z\"") && found.contains("same"), "{found}");
-        let options = mixture::Options { components: Some(9), columns: one("x"), ..three() };
+        let options = columns(&["x"]).with(&mixture::Options { components: Some(9), ..three() });
         let found = reason(&services.mixture, Order::new("few", &options)).await;
         assert_eq!(found, "few: 9 clusters of 3 points: expected at most as many clusters as points");
         let found = reason(&services.mixture, Order::new("few", &three())).await;
