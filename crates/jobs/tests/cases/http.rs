@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Grow, Put, Read, Settle, Take};
-use lehr_jobs::jobs::{Ended, Jobs, Order, Outcome, State};
+use lehr_jobs::jobs::{Ended, Jobs, Order, Outcome, Run, State};
 use lehr_jobs::{Bytes, Clustering, Form, Handle, Method, RowFormat, Setup, Table, fetch, store};
 use lehr_node::{Client, Node, Settings};
 use lehr_runtime::{Dispatcher, block_on};
@@ -96,9 +96,41 @@ fn people_send_json() {
         let rows = json!({ "job": job, "table": "centers" });
         let centers = send("/clustering", "result", rows).await.unwrap();
         assert_eq!(centers["json"][0], json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5 }));
+        // What was left out is filled in, in the order of the method's fields, wherever options are told.
+        let completed = serde_json::to_string(&Options { clusters: Some(2), ..Options::default() }).unwrap();
+        let link = client.link(&format!("{url}/clustering")).unwrap();
+        let ask = Message {
+            action: Action::Get,
+            verb: Verb::Get,
+            body: Vec::new(),
+            format: Format::Json,
+            accept: Format::Json,
+            options: Ask { within: Some(DAY), ..Ask::default() },
+        };
+        let state = String::from_utf8(link.send(ask).await.unwrap().body).unwrap();
+        assert!(state.contains(&format!(r#""options":{completed},"#)), "{state}");
+        let jobs = clustering(&client, &url);
+        let mut changes = jobs.subscribe(Subscribe::default().operations(["run"])).await.unwrap();
+        assert!(matches!(changes.next().await.unwrap(), Event::Seed(_)));
+        let order = json!({ "input": "line", "options": { "clusters": 2 } });
+        send("/clustering", "run", order).await.unwrap();
+        let Event::Change(change) = changes.next().await.unwrap() else { panic!("no change") };
+        let told = serde_json::to_value(&change.operation::<Run>().unwrap().body.options).unwrap();
+        assert_eq!(told, serde_json::from_str::<Value>(&completed).unwrap());
         // Slips of the pen are told, and bad values too.
         for (path, operation, body, reason) in [
-            ("/clustering", "run", json!({ "input": "line", "options": { "cluster": 2 } }), "unknown field `cluster`"),
+            (
+                "/clustering",
+                "run",
+                json!({ "input": "line", "options": { "cluster": 2 } }),
+                "options: unknown field `cluster`",
+            ),
+            (
+                "/clustering",
+                "run",
+                json!({ "input": "line", "options": { "cooling": 0.9, "clusters": "two" } }),
+                "options.clusters: invalid type: string \"two\", expected usize",
+            ),
             ("/clustering", "run", json!({ "input": 7, "options": {} }), "not what is expected here"),
             ("/datasets", "begin", json!({ "name": "x", "format": "xlsx" }), "unknown variant `xlsx`"),
             ("/datasets", "begin", json!({ "name": "x", "format": "csv", "colums": [] }), "unknown field `colums`"),
@@ -106,7 +138,33 @@ fn people_send_json() {
         ] {
             let fault = send(path, operation, body).await.unwrap_err();
             assert!(fault.reason().contains(reason), "{fault}");
+            assert_eq!(fault.code(), Code::MessageNotSupported);
         }
+    });
+}
+
+#[test]
+fn a_service_is_of_the_contract_of_its_method() {
+    on_a_node(async |host, client, url| {
+        let setup = Setup::default();
+        setup.start_method(host, "/gtm", lehr_jobs::Gtm).await.unwrap();
+        let to = |path: &str| Reference::<Jobs>::over(client.link(&format!("{url}{path}")).unwrap()).within(DAY);
+        let (clustering, gtm) = (to("/clustering"), to("/gtm"));
+        let [clusters, map] = [clustering.lookup().await.unwrap().contract, gtm.lookup().await.unwrap().contract];
+        assert_eq!((clusters.name.as_str(), map.name.as_str()), (Clustering::NAME, lehr_jobs::Gtm::NAME));
+        let options = |schema: &Value| schema["$defs"]["Options"]["properties"].clone();
+        let order = |contract: &lehr_services::Description| contract.operations["run"].body.clone();
+        let job = |contract: &lehr_services::Description| contract.operations["wait"].reply.clone();
+        for (contract, own, other) in [(&clusters, "clusters", "nodes"), (&map, "nodes", "clusters")] {
+            for schema in [order(contract), job(contract), contract.state.clone()] {
+                assert!(options(&schema)[own].is_object() && options(&schema)[other].is_null(), "{schema}");
+            }
+            assert_eq!(order(contract)["properties"]["options"]["$ref"], "#/$defs/Options");
+        }
+        // Who means the other is told.
+        let other = gtm.of_contract(Clustering::NAME, Clustering::VERSION).unwrap();
+        let order = Order::new("line", &Options::default());
+        assert_eq!(other.call(Run::of(order)).await.unwrap_err().code(), Code::ContractMismatch);
     });
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Append, Begin, Finish, Put, Take};
-use lehr_jobs::jobs::{Cancel, Order, State};
+use lehr_jobs::jobs::{Cancel, Order, Resume, State};
 use lehr_jobs::{Bytes, Clustering, Form, Handle, Setup, Table};
 use lehr_runtime::{Builder, Clock, block_on};
 use lehr_services::{Code, Host};
@@ -88,6 +88,52 @@ fn jobs_uploads_and_data_sets_are_there_in_the_next_life() {
             assert_eq!(wait(&jobs, "counting-4").await.state, State::Done);
         });
     }
+}
+
+#[test]
+fn a_document_that_an_older_node_has_kept_is_read_with_the_defaults_of_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = |number: u64, state: &str, options: &str| {
+        format!(
+            r#""clustering-{number}":{{"state":"{state}","options":{options},"inputs":{{"points":"points"}},"outputs":{{}},"output":"clustering-{number}","times":{{"queued_unix_ms":{number}}},"is_cancelled":false,"number":{number}}}"#
+        )
+    };
+    let jobs = [
+        job(1, "cancelled", r#"{"clusters":2,"cooling":0.9}"#),
+        job(2, "cancelled", r#"{"clusters":2,"temperature_of_old":1.0}"#),
+        job(3, "queued", r#"{"clusters":2}"#),
+    ];
+    let text = format!(r#"{{"datasets":"/datasets","jobs":{{{}}},"count":3}}"#, jobs.join(","));
+    let checksum = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
+    let header = format!(
+        r#"{{"lehr_state":1,"contract":"lehr.clustering","version":{{"major":1,"minor":0}},"checksum":"{checksum:016x}"}}"#
+    );
+    std::fs::create_dir(folder.path().join("clustering")).unwrap();
+    let document = folder.path().join("clustering/document.json");
+    std::fs::write(&document, format!("{header}\n{text}")).unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+        upload_csv(&datasets, "points", "x\n1\n2\n9\n").await.unwrap();
+        let jobs = setup.start_method(&host, "/clustering", Clustering).await.unwrap();
+        assert_eq!(wait(&jobs, "clustering-3").await.state, State::Done);
+        let read = wait(&jobs, "clustering-1").await.options::<Options>().unwrap();
+        assert_eq!((read.clusters, read.cooling, read.patience), (Some(2), 0.9, Options::default().patience));
+        // What nobody knows any more stays, and is told by whoever needs it.
+        let old = wait(&jobs, "clustering-2").await.options;
+        assert_eq!(serde_json::to_string(&old).unwrap(), r#"{"clusters":2,"temperature_of_old":1.0}"#);
+        jobs.call(Resume::of(named("clustering-2"))).await.unwrap();
+        let fault = wait(&jobs, "clustering-2").await.fault.unwrap();
+        assert!(fault.reason().contains("options: unknown field `temperature_of_old`"), "{fault}");
+    });
+    // It is written as the method's own type is.
+    let kept = std::fs::read_to_string(document).unwrap();
+    let options = Options { clusters: Some(2), cooling: 0.9, ..Options::default() };
+    let options = format!(r#""options":{},"#, serde_json::to_string(&options).unwrap());
+    assert!(
+        kept.contains(r#"{"lehr_state":1,"contract":"lehr.clustering","version":{"major":1,"minor":0},"#),
+        "{kept}"
+    );
+    assert!(kept.contains(&options), "{kept}");
 }
 
 #[test]
