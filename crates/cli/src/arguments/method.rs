@@ -241,3 +241,61 @@ impl Subcommand for DeclaredArguments {
         find(name).is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use lehr_jobs::{DatasetService, Setup};
+    use lehr_runtime::{Dispatcher, block_on};
+    use lehr_services::Host;
+
+    use super::*;
+    use crate::arguments::Arguments;
+
+    /// What the service of a method says of its options.
+    fn described(method: &'static dyn Method) -> Value {
+        let dispatcher = Dispatcher::new(1).unwrap();
+        let host = Host::new(dispatcher.handle());
+        block_on(async {
+            host.start("/datasets", DatasetService::in_memory).await.unwrap();
+            Setup::default().start_declared(&host, "/method", method).await.unwrap();
+            let contract = host.endpoint("/method").unwrap().info().contract;
+            contract.operations["run"].body["properties"]["options"].clone()
+        })
+    }
+
+    #[test]
+    fn every_front_end_has_the_options_that_are_declared() {
+        let command = Arguments::command();
+        for method in ALL {
+            let name = method.about().name;
+            let ours = command.find_subcommand(name).unwrap_or_else(|| panic!("no command {name}"));
+            let service = described(*method);
+            for option in method.options() {
+                let argument = ours.get_arguments().find(|argument| argument.get_id() == option.name.as_str());
+                let argument = argument.unwrap_or_else(|| panic!("lehr {name} has no {}", option.name));
+                assert_eq!(argument.get_help().unwrap().to_string(), option.help_line(), "{name}, {}", option.name);
+                assert_eq!(argument.get_long(), Some(option.name.replace('_', "-").as_str()));
+                let property = &service["properties"][&option.name];
+                let says = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+                assert_eq!(says.trim_end_matches('.'), option.help, "{name}, {}", option.name);
+                assert_eq!(property.get("default").unwrap_or(&Value::Null), &option.default, "{name}, {}", option.name);
+                if let Kind::Number { least: Some(least), most: Some(most), .. } = option.kind {
+                    assert_eq!((property["minimum"].as_f64(), property["maximum"].as_f64()), (Some(least), Some(most)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_with_the_range() {
+        for (line, expected) in [
+            (["gtm", "a.csv", "--width", "11"], "0.1 to 10"),
+            (["gtm", "a.csv", "--dimensions", "two"], "1 to 3"),
+            (["mixture", "a.csv", "--components", "0"], "at least 1"),
+        ] {
+            let refused = Arguments::command().try_get_matches_from(std::iter::once("lehr").chain(line)).unwrap_err();
+            assert!(refused.to_string().contains(&format!("expected {expected}")), "{refused}");
+        }
+    }
+}
