@@ -104,10 +104,7 @@ fn command_of(method: &dyn Method) -> Command {
     let about = method.about();
     let result = about.result;
     let (last, files) = about.files.split_last().expect("a method writes a summary");
-    let command = Command::new(about.name)
-        .about(about.line)
-        .long_about(format!("{}\n\n{}", about.line, about.paragraph))
-        .after_help(format!("Example:\n{}\n\n{ENDS}", about.examples));
+    let command = Command::new(about.name);
     let command = match about.takes {
         Takes::Matrix => MatrixArguments::augment_args(command),
         Takes::Rows(words) => RowArguments::augment_args(command).mut_arg("missing", |missing| {
@@ -122,6 +119,10 @@ fn command_of(method: &dyn Method) -> Command {
         .fold(command.next_help_heading(about.heading), |command, option| command.arg(argument_of(option)));
     let command = ExecutionArguments::augment_args(command);
     ResultArguments::augment_args(command)
+        // Behind all that is added, since each part brings words of its own.
+        .about(about.line)
+        .long_about(format!("{}\n\n{}", about.line, about.paragraph))
+        .after_help(format!("Example:\n{}\n\n{ENDS}", about.examples))
         .mut_arg("out", |out| {
             out.help(format!(
                 "The folder for {} and {last}; results of an earlier {result} in it are replaced, other files are left alone [default: lehr-{}, or the folder of --resume]",
