@@ -26,6 +26,7 @@ mod worker;
 
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use crossbeam_deque::{Injector, Stealer};
@@ -506,6 +507,12 @@ impl Handle {
         let (runnable, task) = admit(&self.shared.live, future, |future| home.spawn(|_| future, woken));
         self.shared.start(runnable);
         Task::new(task)
+    }
+
+    /// The same of a future that is on the heap already. Tasks of which there are many kinds, and few of each, are made so: what is compiled for a kind of task is some thousand
+    /// lines, and then there is one.
+    pub(crate) fn spawn_boxed(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) -> Task<()> {
+        self.spawn(future)
     }
 
     /// Calls a closure once on a worker: the cheapest way to have something done by somebody else.

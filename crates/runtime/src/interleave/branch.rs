@@ -316,7 +316,7 @@ where
         let handle = self.core.handle.clone();
         let turn = Turn { branch: self, number: next_identity(), is_over: false };
         // In no context: it outlives the item whose poster happens to make it.
-        detached(|| handle.spawn(Self::turn(turn))).detach();
+        detached(|| handle.spawn_boxed(Box::pin(Self::turn(turn)))).detach();
     }
 }
 

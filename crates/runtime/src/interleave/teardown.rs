@@ -163,7 +163,7 @@ where
                 let handle = self.core.handle.clone();
                 self.core.change(|inner, _| inner.teardown = Some(Waker::noop().clone()));
                 let guard = Unfinished { core: self.core.clone(), is_finished: false };
-                detached(|| handle.spawn(self.run(item, context, guard))).detach();
+                detached(|| handle.spawn_boxed(Box::pin(self.run(item, context, guard)))).detach();
             }
             Stage::Idle => {}
         }

@@ -86,7 +86,7 @@ where
         if let Some(branch) = branch {
             for _ in 0..turns {
                 let turn = Turn { branch: branch.clone(), number: next_identity(), is_over: false };
-                detached(|| core.handle.spawn(Self::turn(turn))).detach();
+                detached(|| core.handle.spawn_boxed(Box::pin(Self::turn(turn)))).detach();
             }
         }
     }
