@@ -511,6 +511,12 @@ impl Handle {
         Task::new(task)
     }
 
+    /// The same of a future that is on the heap already. Tasks of which there are many kinds, and few of each, are made so: what is compiled for a kind of task is some thousand
+    /// lines, and then there is one.
+    pub(crate) fn spawn_boxed(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) -> Task<()> {
+        self.spawn(future)
+    }
+
     /// Calls a closure once on a worker: the cheapest way to have something done by somebody else.
     ///
     /// There is no handle: use [`spawn`](Self::spawn) for what has a result, waits or may be cancelled. The closure must not

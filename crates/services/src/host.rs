@@ -205,6 +205,11 @@ impl Host {
     /// ```
     #[must_use = "dropping the task ends it"]
     pub fn spawn(&self, name: &str, future: impl Future<Output = ()> + Send + 'static) -> Task<()> {
+        self.spawn_boxed(name, Box::pin(future))
+    }
+
+    /// The same for all kinds of futures: what a task is made of is compiled once.
+    fn spawn_boxed(&self, name: &str, future: Pending<'static, ()>) -> Task<()> {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 

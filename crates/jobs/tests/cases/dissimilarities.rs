@@ -414,7 +414,7 @@ fn a_header_and_its_array_are_one_data_set_in_the_bits_that_they_have() {
 /// Cancels a job of a method as it begins, has it go on, and gives what it made then. Pairs that were compared are kept, `is_kept`; a run that is annealed has nothing yet to go on from, and begins again.
 async fn cancelled_and_resumed<M: Method + Default>(host: &Host, path: &str, order: Order, is_kept: bool) -> Record {
     let method = Held::<M>::default();
-    let held = Setup::default().start_method(&host, path, method.clone()).await.unwrap();
+    let held = Setup::default().start_method(host, path, method.clone()).await.unwrap();
     method.holds.post(()).unwrap();
     let job = run(&held, order).await.unwrap();
     assert_eq!(method.begun.receive().await.unwrap(), (job.clone(), false));

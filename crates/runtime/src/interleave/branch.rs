@@ -41,12 +41,6 @@ pub(super) fn accepts<T>(filter: Option<&Filter<T>>, item: &T) -> bool {
     filter.is_none_or(|filter| caught(|| filter(item)).unwrap_or(false))
 }
 
-/// A turn as a task like any other. Tasks are generic code, and a service has a kind of turn for each operation: boxed, all of them share one. A turn serves many
-/// items, so the allocation is seldom.
-pub(super) fn erased(turn: impl Future<Output = ()> + Send + 'static) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    Box::pin(turn)
-}
-
 /// See the module's page.
 pub(super) struct Single<S, T, K, H> {
     core: Arc<Core<S>>,
@@ -322,7 +316,7 @@ where
         let handle = self.core.handle.clone();
         let turn = Turn { branch: self, number: next_identity(), is_over: false };
         // In no context: it outlives the item whose poster happens to make it.
-        detached(|| handle.spawn(erased(Self::turn(turn)))).detach();
+        detached(|| handle.spawn_boxed(Box::pin(Self::turn(turn)))).detach();
     }
 }
 

@@ -16,7 +16,7 @@ use std::pin::pin;
 use std::task::{Poll, Wake as WakeTask, Waker};
 
 use super::admission::{Group, Lane, Phase};
-use super::branch::{Filter, accepts, erased};
+use super::branch::{Filter, accepts};
 use super::calls::Frame;
 use super::core::{AtPort, Core};
 use super::source::{Items, Source};
@@ -163,7 +163,7 @@ where
                 let handle = self.core.handle.clone();
                 self.core.change(|inner, _| inner.teardown = Some(Waker::noop().clone()));
                 let guard = Unfinished { core: self.core.clone(), is_finished: false };
-                detached(|| handle.spawn(erased(self.run(item, context, guard)))).detach();
+                detached(|| handle.spawn_boxed(Box::pin(self.run(item, context, guard)))).detach();
             }
             Stage::Idle => {}
         }

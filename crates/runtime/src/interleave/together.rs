@@ -12,7 +12,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use super::admission::{Group, Lane};
-use super::branch::{Options, Pass, erased, next, run};
+use super::branch::{Options, Pass, next, run};
 use super::core::{Core, Member};
 use super::guard::Kind;
 use crate::arbiter::join::{Branches, Join, join};
@@ -86,7 +86,7 @@ where
         if let Some(branch) = branch {
             for _ in 0..turns {
                 let turn = Turn { branch: branch.clone(), number: next_identity(), is_over: false };
-                detached(|| core.handle.spawn(erased(Self::turn(turn)))).detach();
+                detached(|| core.handle.spawn_boxed(Box::pin(Self::turn(turn)))).detach();
             }
         }
     }
