@@ -88,13 +88,13 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
 /// The data, as they were read.
 enum Input {
     Rows(Box<Rows>),
-    Matrix(Matrix),
+    Matrix(Box<Matrix>),
 }
 
 impl Input {
     fn read(plan: &MethodPlan) -> Result<Self, Failure> {
         Ok(match plan.method.about().takes {
-            Takes::Matrix => Input::Matrix(read_matrix(&plan.source.path, plan.quiet)?),
+            Takes::Matrix => Input::Matrix(Box::new(read_matrix(&plan.source.path, plan.quiet)?)),
             Takes::Rows(_) => Input::Rows(Box::new(read_rows(&plan.source)?)),
         })
     }

@@ -147,11 +147,11 @@ fn people_send_json() {
 fn a_service_is_of_the_contract_of_its_method() {
     on_a_node(async |host, client, url| {
         let setup = Setup::default();
-        setup.start_method(host, "/gtm", lehr_jobs::Gtm).await.unwrap();
+        setup.start_declared(host, "/gtm", &lehr_methods::gtm::Gtm).await.unwrap();
         let to = |path: &str| Reference::<Jobs>::over(client.link(&format!("{url}{path}")).unwrap()).within(DAY);
         let (clustering, gtm) = (to("/clustering"), to("/gtm"));
         let [clusters, map] = [clustering.lookup().await.unwrap().contract, gtm.lookup().await.unwrap().contract];
-        assert_eq!((clusters.name.as_str(), map.name.as_str()), (Clustering::NAME, lehr_jobs::Gtm::NAME));
+        assert_eq!((clusters.name.as_str(), map.name.as_str()), (Clustering::NAME, "lehr.gtm"));
         let options = |schema: &Value| schema["$defs"]["Options"]["properties"].clone();
         let order = |contract: &lehr_services::Description| contract.operations["run"].body.clone();
         let job = |contract: &lehr_services::Description| contract.operations["wait"].reply.clone();
