@@ -40,7 +40,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// ```
 /// use lehr_data::Incomplete;
 /// use lehr_distances::checkpoint::{Kept, Log};
-/// use lehr_distances::{Control, Error, Observer, Progress, Silent, all_pairs, all_pairs_keeping, rows::{Compared, Measure}};
+/// use lehr_distances::{Control, Error, Finished, Observer, Progress, Silent, all_pairs, all_pairs_keeping, rows::{Compared, Measure}};
 ///
 /// /// Stops after so many steps.
 /// struct After(usize);
@@ -58,7 +58,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// let metric = Compared::new(&rows, Measure::Euclidean);
 /// let execution = lehr_ranks::Execution::default();
 /// let mut log = Log::create::<f32>(&path, &metric)?;
-/// let mut keep = |finished: &_| log.append(finished).unwrap();
+/// let mut keep = |finished: &Finished<'_>| log.append(finished).unwrap();
 /// let stopped = all_pairs_keeping::<f32>(&metric, &execution, None, &mut After(3), &mut keep);
 /// assert!(matches!(stopped, Err(Error::Stopped)) && log.steps() == 3);
 ///

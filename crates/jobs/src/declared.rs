@@ -9,7 +9,7 @@ use lehr_mining::Error;
 use lehr_services::{Fault, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::clustering::ColumnScale;
 use crate::job::Job;
@@ -144,7 +144,10 @@ impl AnyMethod for Declared {
         {
             own.extend(table);
         }
-        OptionsSchema::new(schema, Map::new())
+        if let Some(own) = schema.as_object_mut() {
+            own.remove("$schema");
+        }
+        OptionsSchema::new(json!({ "$ref": "#/$defs/Options" }), Map::from_iter([("Options".to_owned(), schema)]))
     }
 
     fn complete(&self, options: &Options) -> Result<Options, Fault> {

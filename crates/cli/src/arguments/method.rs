@@ -261,7 +261,7 @@ mod tests {
             host.start("/datasets", DatasetService::in_memory).await.unwrap();
             Setup::default().start_declared(&host, "/method", method).await.unwrap();
             let contract = host.endpoint("/method").unwrap().info().contract;
-            contract.operations["run"].body["properties"]["options"].clone()
+            contract.operations["run"].body["$defs"]["Options"].clone()
         })
     }
 

@@ -278,8 +278,8 @@ fn what_cannot_be_meant_is_refused_in_words() {
     let sandbox = iris();
     let refusals: [(&[&str], i32, &str); 7] = [
         (&["gtm", "iris.csv", "--lonlat", "--columns", "petal_length,petal_width"], 2, "a map is made of many columns"),
-        (&["gtm", "iris.csv", "--dimensions", "4", "--quiet"], 2, "latent: expected 1, 2 or 3, found 4"),
-        (&["gtm", "iris.csv", "--width", "0.01", "--quiet"], 2, "width: expected 0.1 to 10"),
+        (&["gtm", "iris.csv", "--dimensions", "4", "--quiet"], 2, "'--dimensions <L>': expected 1 to 3"),
+        (&["gtm", "iris.csv", "--width", "0.01", "--quiet"], 2, "'--width <WIDTH>': expected 0.1 to 10"),
         (&["gtm", "iris.csv", "--nodes", "3", "--quiet"], 2, "basis: expected at most as many functions"),
         (&["predict", "iris.csv", "iris.csv"], 3, "found no JSON"),
         (&["predict", "nowhere.json", "iris.csv"], 4, "nowhere.json"),

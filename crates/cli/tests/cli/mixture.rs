@@ -308,7 +308,7 @@ fn ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on() {
     let mut child = sandbox.start(&line);
     let mut reader = BufReader::new(child.stderr.take().unwrap());
     let mut said = String::new();
-    while !said.contains(" %, 40 components") {
+    while !said.contains(", 40 components") {
         assert!(reader.read_line(&mut said).unwrap() > 0, "the run ended before it was stopped: {said}");
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());

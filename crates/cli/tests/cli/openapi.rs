@@ -11,7 +11,7 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 7] = [
+const PLACED: [(&str, &str); 8] = [
     ("lehr/records", "/notes"),
     ("lehr/samples", "/samples"),
     ("lehr.distances", "/distances"),
@@ -19,6 +19,7 @@ const PLACED: [(&str, &str); 7] = [
     ("lehr.embedding", "/embedding"),
     ("lehr.mixture", "/mixture"),
     ("lehr.gtm", "/gtm"),
+    ("lehr.kmedoids", "/kmedoids"),
 ];
 
 /// A node with every service that `lehr serve` offers.

@@ -82,6 +82,11 @@ impl Assigned {
     fn sum_up<T: Real>(&mut self, problem: &Problem<'_, T>) {
         self.cost = self.distance.iter().zip(&problem.weights).map(|(distance, weight)| weight * distance).sum();
         self.removal = vec![0.0; self.medoids.len()];
+        if self.medoids.is_empty() {
+            // Before the first medoid no item has a nearest one, and an item of weight 0 would make the sum not a number.
+            self.cost = f64::INFINITY;
+            return;
+        }
         for (item, &place) in self.nearest.iter().enumerate() {
             self.removal[place as usize] += self.loss(problem, item, self.second[item]);
         }

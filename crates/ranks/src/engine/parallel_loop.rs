@@ -25,13 +25,15 @@ impl OnLoop {
 
 impl Rounds for OnLoop {
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
-        assert_eq!(total.len(), round.len(), "the total has the length of a partial");
-        let groups = &self.groups;
-        let resetting = Resetting(groups);
-        self.parallel.run(0..groups.len(), 1, |group| groups.run(round, group));
-        std::mem::forget(resetting);
-        groups.root(total);
-        done(())
+        Box::pin(async move {
+            assert_eq!(total.len(), round.len(), "the total has the length of a partial");
+            let groups = &self.groups;
+            let resetting = Resetting(groups);
+            self.parallel.run(0..groups.len(), 1, |group| groups.run(round, group));
+            std::mem::forget(resetting);
+            groups.root(total);
+            Ok(())
+        })
     }
 
     fn agree(&mut self, flag: bool) -> Pending<'_, bool> {

@@ -77,31 +77,33 @@ impl OnPorts {
 
 impl Rounds for OnPorts {
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
-        assert_eq!(total.len(), round.len(), "the total has the length of a partial");
-        let Self { groups, blocks, floor, .. } = self;
-        // Relaxed: published by the opening of the loan.
-        floor.left.store(groups.len(), Ordering::Relaxed);
-        floor.round.lend(&|group| groups.run(round, group), || {
-            for group in 0..groups.len() {
-                blocks.post(group).expect("the port stays open as long as the engine");
+        Box::pin(async move {
+            assert_eq!(total.len(), round.len(), "the total has the length of a partial");
+            let Self { groups, blocks, floor, .. } = self;
+            // Relaxed: published by the opening of the loan.
+            floor.left.store(groups.len(), Ordering::Relaxed);
+            floor.round.lend(&|group| groups.run(round, group), || {
+                for group in 0..groups.len() {
+                    blocks.post(group).expect("the port stays open as long as the engine");
+                }
+                while let Some(group) = blocks.try_receive() {
+                    floor.run(group);
+                }
+                let mut looks = 0_u32;
+                // Acquire: pairs with the Release in `Floor::run`.
+                while floor.left.load(Ordering::Acquire) > 0 {
+                    looks += 1;
+                    if looks < 2000 { spin_loop() } else { yield_now() }
+                }
+            });
+            let panic = floor.panic.lock().take();
+            if let Some(payload) = panic {
+                Resetting(groups);
+                resume_unwind(payload);
             }
-            while let Some(group) = blocks.try_receive() {
-                floor.run(group);
-            }
-            let mut looks = 0_u32;
-            // Acquire: pairs with the Release in `Floor::run`.
-            while floor.left.load(Ordering::Acquire) > 0 {
-                looks += 1;
-                if looks < 2000 { spin_loop() } else { yield_now() }
-            }
-        });
-        let panic = floor.panic.lock().take();
-        if let Some(payload) = panic {
-            Resetting(groups);
-            resume_unwind(payload);
-        }
-        groups.root(total);
-        done(())
+            groups.root(total);
+            Ok(())
+        })
     }
 
     fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
