@@ -5,6 +5,7 @@
 :class:`DAGaussianMixture`  mixtures of Gaussians; finds the number of components if none is given
 :class:`PairwiseClustering` clusters of items that know each other by their dissimilarities
 :class:`KMeans`             the baseline: centres drawn, and moved until they stand still
+:class:`KMedoids`           clusters about items of their own
 :class:`SMACOF`             items placed in few dimensions
 :class:`GTM`                rows on a map through their space, cells missing or not
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
@@ -36,6 +37,7 @@ from lehr.distances import (
     read_fasta,
     read_fps,
 )
+from lehr.kmedoids import KMedoids
 from lehr.manifold import GTM, SMACOF, align
 from lehr.mixture import DAGaussianMixture
 from lehr.node import Job, Node
@@ -52,6 +54,7 @@ __all__ = [
     "GTM",
     "Job",
     "KMeans",
+    "KMedoids",
     "Node",
     "PairwiseClustering",
     "Progress",

@@ -87,12 +87,12 @@ def threads(n_jobs: Any) -> int | None:
     return count if count > 0 else max(1, joblib.cpu_count() + 1 + count)
 
 
-def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
+def warn_of_dissimilarities(rows: NDArray[Any], *, stacklevel: int = 3) -> None:
     """Says so where rows of numbers look like a matrix of dissimilarities."""
     count, columns = rows.shape
     if count == columns and count > 2 and not np.diagonal(rows).any() and rows.any() and (rows >= 0).all() and np.array_equal(rows, rows.T):
         warnings.warn(
             "X looks like dissimilarities (square, symmetric, 0 on the diagonal) but is read as rows of numbers: say metric='precomputed' if it holds dissimilarities.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )

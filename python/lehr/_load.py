@@ -17,11 +17,12 @@ from lehr._learnt import FORMAT, KIND, LearntMixin
 from lehr._model import SavedMixin
 from lehr.cluster import DAClustering, PairwiseClustering
 from lehr.kmeans import KMeans
+from lehr.kmedoids import KMedoids
 from lehr.manifold import SMACOF
 from lehr.mixture import DAGaussianMixture
 from lehr.topographic import GTM
 
-_SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, PairwiseClustering, SMACOF)
+_SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, PairwiseClustering, SMACOF)
 #: Beside ``lonlat``, which only some have.
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
 

@@ -97,6 +97,13 @@ class _Pairwise(_Annealed):
     is_damped: bool
     missing_pairs: int
 
+class _Declared(TypedDict):
+    tables: dict[str, dict[str, Any]]
+    figures: dict[str, float]
+    warnings: list[str]
+    checkpoint_failure: str | None
+    is_lead: bool
+
 class _Mixture(_Run):
     weights: _Floats
     means: _Floats
@@ -211,6 +218,17 @@ def fit_pairwise(
     callback: _Callback | None = None,
     checkpoint: _Path | None = None,
 ) -> _Pairwise: ...
+def declared() -> str: ...
+def run_matrix(
+    method: str,
+    options: str,
+    dissimilarities: _Points,
+    sample_weight: _Floats | None,
+    *,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+    checkpoint: _Path | None = None,
+) -> _Declared: ...
 def fit_mixture(
     x: _Points,
     sample_weight: _Floats | None,

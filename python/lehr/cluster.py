@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
-from lehr._centers import FLOATS, CentersMixin
+from lehr._centers import CentersMixin
+from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
-from lehr._model import SavedMixin, symmetric, table, tell, weights
+from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
-from lehr.distances import FEATURE_METRICS, pairwise_distances, scipy_name
+from lehr.distances import pairwise_distances
 from lehr.kmeans import KMeans
 
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
@@ -294,7 +294,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self.set_params(n_clusters=self._n_features_out, sponge=self._sponge)
 
 
-class PairwiseClustering(ClusterMixin, _Annealed):
+class PairwiseClustering(ItemsMixin, _Annealed):
     """Clusters of items that know each other by their dissimilarities.
 
     Hofmann and Buhmann's mean field, annealed: no points, no metric, and pairs may be missing. On squared Euclidean distances it finds what
@@ -400,16 +400,6 @@ class PairwiseClustering(ClusterMixin, _Annealed):
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.allow_nan = self.metric == "precomputed"
-        return tags
-
-    def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        finite = "allow-nan" if self.metric == "precomputed" else True
-        return validate_data(self, X, dtype=FLOATS, ensure_all_finite=finite, reset=reset)
-
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> PairwiseClustering:
         """Find the clusters of the items.
 
@@ -449,14 +439,8 @@ class PairwiseClustering(ClusterMixin, _Annealed):
             "overshoot": _checks.real("overshoot", self.overshoot),
             "seed": _checks.seed(self.random_state),
         }
-        _checks.choice("metric", self.metric, ("precomputed", *FEATURE_METRICS))
         threads = _checks.threads(self.n_jobs)
-        items = self._validated(X, reset=True)
-        item_weights = weights(sample_weight, items)
-        is_given = self.metric == "precomputed"
-        if not is_given:
-            _checks.warn_of_dissimilarities(items)
-        matrix = symmetric(items) if is_given else pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
+        items, item_weights, matrix = self._items(X, sample_weight)
         with Watch("PairwiseClustering", self.verbose, self.callback) as callback:
             found = _native.fit_pairwise(
                 matrix,
@@ -466,7 +450,7 @@ class PairwiseClustering(ClusterMixin, _Annealed):
                 callback=callback,
                 checkpoint=self.checkpoint,
             )
-        self._fit_X = None if is_given else items
+        self._fit_X = None if self._is_given() else items
         self._weights = item_weights
         self.cost_ = found["cost"]
         self.representatives_ = found["representatives"]
@@ -534,18 +518,13 @@ class PairwiseClustering(ClusterMixin, _Annealed):
     def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
         """The field of each item in each cluster; infinite in one of which nothing is known."""
         check_is_fitted(self)
-        items = self._validated(X, reset=False)
-        to_fitted = items if self._fit_X is None else cdist(items, self._fit_X, scipy_name(self.metric))
-        if np.any(to_fitted < 0):
-            raise ValueError(f"Negative values in data passed to PairwiseClustering.{asked}: dissimilarities are 0 or more.")
+        to_fitted = self._to_others(X, self._fit_X, asked)
         item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
         members = np.zeros((len(self.labels_), len(self.clusters_)))
         members[np.arange(len(self.labels_)), self.labels_] = item_weights
         is_known = ~np.isnan(to_fitted)
         known = is_known.astype(np.float64) @ members
-        if not np.all(known.any(axis=1)):
-            lost = np.flatnonzero(~known.any(axis=1))
-            raise ValueError(f"Nothing is known of {len(lost)} of the items, the first at row {lost[0]}.")
+        refuse_unknown(known.any(axis=1))
         sums = np.where(is_known, to_fitted, 0.0) @ members
         # A cluster of which nothing is known is no candidate.
         with np.errstate(divide="ignore", invalid="ignore"):

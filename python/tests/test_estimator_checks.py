@@ -37,6 +37,7 @@ CHECKED = [
     lehr.DAClustering(n_clusters=2, sponge=1000.0),
     lehr.KMeans(n_clusters=2),
     lehr.KMeans(n_clusters=2, n_init=2, precision="single", algorithm="plain"),
+    lehr.KMedoids(n_clusters=2),
     lehr.GTM(n_nodes=4, n_basis=2),
     lehr.GTM(1, n_nodes=8, n_basis=3, init="annealed"),
     lehr.DAGaussianMixture(),

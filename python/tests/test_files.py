@@ -25,6 +25,7 @@ from lehr import _native
         lehr.GTM(n_nodes=6, n_basis=3),
         lehr.GTM(1, n_nodes=20, n_basis=4, init="plane"),
         lehr.KMeans(3),
+        lehr.KMedoids(3),
         lehr.PairwiseClustering(3),
         lehr.SMACOF(),
     ],

@@ -26,7 +26,7 @@ ROWS = [[0.0], [1.0], [5.0]]
 )
 @pytest.mark.parametrize(
     "estimator",
-    [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.GTM(1), lehr.KMeans(1), lehr.PairwiseClustering(1), lehr.SMACOF(1)],
+    [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.GTM(1), lehr.KMeans(1), lehr.KMedoids(1), lehr.PairwiseClustering(1), lehr.SMACOF(1)],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_data_that_cannot_be(estimator, X, kind, words):
@@ -46,6 +46,7 @@ def test_data_that_cannot_be(estimator, X, kind, words):
         (lehr.DAGaussianMixture(1), "score_samples"),
         (lehr.GTM(1, n_nodes=5, n_basis=2), "transform"),
         (lehr.KMeans(1), "predict"),
+        (lehr.KMedoids(1), "predict"),
         (lehr.PairwiseClustering(1), "predict"),
         (lehr.SMACOF(1), "score"),
     ],

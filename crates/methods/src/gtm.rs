@@ -32,13 +32,13 @@ pub struct Gtm;
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// Dimensions of the map
-    #[schemars(range(min = 1, max = 3), extend("x-value" = "L"))]
+    #[schemars(range(min = 1, max = 3), extend("x-value" = "L", "x-python" = "n_components"))]
     pub dimensions: usize,
     /// Nodes along each axis, at most 10000 in all
-    #[schemars(range(min = 2, max = 10000), extend("x-value" = "N", "x-default" = "15, from 2,000 rows on 20; 50 in one dimension, 8 in three"))]
+    #[schemars(range(min = 2, max = 10000), extend("x-value" = "N", "x-default" = "15, from 2,000 rows on 20; 50 in one dimension, 8 in three", "x-python" = "n_nodes"))]
     pub nodes: Option<usize>,
     /// Basis functions along each axis, at most 400 in all: more of them follow the rows more closely
-    #[schemars(range(min = 2, max = 400), extend("x-value" = "M", "x-default" = "5; 8 in one dimension, 3 in three"))]
+    #[schemars(range(min = 2, max = 400), extend("x-value" = "M", "x-default" = "5; 8 in one dimension, 3 in three", "x-python" = "n_basis"))]
     pub basis: Option<usize>,
     /// Width of a basis function over the distance to the next
     #[schemars(range(min = 0.1, max = 10.0), extend("x-value" = "WIDTH"))]
@@ -47,6 +47,7 @@ pub struct Options {
     #[schemars(range(min = 0.0, max = 1e6), extend("x-value" = "PRECISION"))]
     pub regularisation: f64,
     /// Where the map begins
+    #[schemars(extend("x-python" = "init"))]
     pub start: Start,
     /// Factor from one temperature to the next
     #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]

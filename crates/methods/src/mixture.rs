@@ -47,7 +47,7 @@ pub struct Options {
     #[schemars(extend("x-python" = "covariance_type"))]
     pub covariance: Covariance,
     /// How narrow a component may become: this share of each column's variance
-    #[schemars(range(min = 0.0, max = 0.1), extend("x-value" = "SHARE", "x-python" = "reg_covar"))]
+    #[schemars(range(min = 0.0, max = 0.1), extend("x-value" = "SHARE"))]
     pub regularisation: f64,
     /// Stop when the log-likelihood per unit of weight has no more than this left to gain
     #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "GAIN", "x-python" = "tol"))]

@@ -60,7 +60,7 @@ fn name_in_python(name: &str) -> &str {
 }
 
 /// As scikit-learn says it.
-fn wrong_parameter(name: &str, expected: &str, found: &str) -> PyErr {
+pub(crate) fn wrong_parameter(name: &str, expected: &str, found: &str) -> PyErr {
     PyValueError::new_err(format!("The '{}' parameter must be {expected}. Got {found} instead.", name_in_python(name)))
 }
 

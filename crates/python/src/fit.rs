@@ -14,10 +14,11 @@ use crate::watch::{self, Relay};
 
 /// A method's checkpoint.
 pub(crate) trait Checkpoint: Sized + Send + 'static {
-    type Parameters: PartialEq + DeserializeOwned + Send + 'static;
+    type Parameters: PartialEq + Send + 'static;
 
     fn parameters(&self) -> &Self::Parameters;
-    fn read(path: &Path) -> Result<Self, Error>;
+    /// Of the method that `wanted` is for.
+    fn read(path: &Path, wanted: &Self::Parameters) -> Result<Self, Error>;
 }
 
 macro_rules! checkpoints {
@@ -29,7 +30,7 @@ macro_rules! checkpoints {
                 self.parameters()
             }
 
-            fn read(path: &Path) -> Result<Self, Error> {
+            fn read(path: &Path, _: &Self::Parameters) -> Result<Self, Error> {
                 Self::read(path)
             }
         }
@@ -77,9 +78,25 @@ impl<'a, 'py, C: Checkpoint> Fit<'a, 'py, C> {
         threads: Option<usize>,
         callback: Option<&'a Bound<'py, PyAny>>,
         checkpoint: Option<PathBuf>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<Self>
+    where
+        C::Parameters: DeserializeOwned,
+    {
         let wanted = serde_json::from_str(parameters).map_err(|cause| errors::value(format!("parameters: {cause}")))?;
-        Ok(Self { py, method, wanted, parameters, threads, callback, checkpoint })
+        Ok(Self::of(py, method, wanted, parameters, threads, callback, checkpoint))
+    }
+
+    /// Takes parameters that were read; `parameters` says the same to the other processes.
+    pub(crate) fn of(
+        py: Python<'py>,
+        method: &'static str,
+        wanted: C::Parameters,
+        parameters: &'a str,
+        threads: Option<usize>,
+        callback: Option<&'a Bound<'py, PyAny>>,
+        checkpoint: Option<PathBuf>,
+    ) -> Self {
+        Self { py, method, wanted, parameters, threads, callback, checkpoint }
     }
 
     /// Runs the method on the data, or goes on with the run whose checkpoint is there; `hashes` tells data from others, and is asked for only in a job.
@@ -95,7 +112,7 @@ impl<'a, 'py, C: Checkpoint> Fit<'a, 'py, C> {
     ) -> PyResult<Done<'py, M>> {
         let Self { py, method, wanted, parameters, threads, callback, checkpoint } = self;
         let company = Company::new(py, threads)?;
-        let beginning = match saved::<C>(checkpoint.as_deref())? {
+        let beginning = match saved::<C>(checkpoint.as_deref(), &wanted)? {
             None => Beginning::Anew(wanted),
             Some((path, start)) if *start.parameters() != wanted => return Err(other_parameters(path)),
             Some((_, start)) => Beginning::From(start),
@@ -138,10 +155,10 @@ impl<'py, M> Done<'py, M> {
 }
 
 /// A checkpoint to go on from: the file, if it is there.
-fn saved<C: Checkpoint>(path: Option<&Path>) -> PyResult<Option<(&Path, C)>> {
+fn saved<'a, C: Checkpoint>(path: Option<&'a Path>, wanted: &C::Parameters) -> PyResult<Option<(&'a Path, C)>> {
     match path {
         Some(path) if path.try_exists().map_err(|cause| errors::file(path, &cause))? => {
-            C::read(path).map(|start| Some((path, start))).map_err(errors::mining)
+            C::read(path, wanted).map(|start| Some((path, start))).map_err(errors::mining)
         }
         _ => Ok(None),
     }

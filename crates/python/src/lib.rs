@@ -16,6 +16,7 @@ mod job;
 mod json;
 mod kmeans;
 mod learnt;
+mod methods;
 mod mixture;
 mod model_file;
 mod pairwise;
@@ -46,6 +47,8 @@ mod _native {
     use crate::kmeans::fit_kmeans;
     #[pymodule_export]
     use crate::learnt::{learnt, on_sphere};
+    #[pymodule_export]
+    use crate::methods::{declared, run_matrix};
     #[pymodule_export]
     use crate::mixture::{fit_mixture, posterior, sample};
     #[pymodule_export]

@@ -40,7 +40,7 @@ pub(crate) struct Progress {
     temperature: Option<f64>,
     /// Clusters or components at present.
     n_clusters: Option<usize>,
-    /// The quantity that falls: free energy, stress, mean squared distance, or a likelihood with its sign turned.
+    /// The quantity that falls: free energy, stress, mean squared distance, cost, or a likelihood with its sign turned.
     objective: Option<f64>,
     /// Sweeps or iterations so far; pairs finished, for dissimilarities.
     n_iter: u64,
@@ -56,7 +56,7 @@ impl Progress {
             fraction: progress.fraction.unwrap_or(0.0),
             temperature: progress.figure("temperature"),
             n_clusters: first(&["clusters", "components"]).map(|count| count as usize),
-            objective: first(&["free_energy", "mean_cost", "stress"]).or_else(likelihood),
+            objective: first(&["free_energy", "mean_cost", "stress", "cost"]).or_else(likelihood),
             n_iter: first(&["sweeps", "iteration", "done"]).unwrap_or(0.0) as u64,
         }
     }

@@ -1,0 +1,209 @@
+"""K-medoids: clusters about items of their own, found by swaps."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from lehr import _checks, _native
+from lehr._items import ItemsMixin, refuse_unknown
+from lehr._model import SavedMixin, tell
+from lehr._progress import Watch
+
+__all__ = ["KMedoids"]
+
+
+class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
+    """K-medoids by FasterPAM: each cluster is about one of its items, its medoid.
+
+    The medoids of a greedy start are swapped for other items while a swap lowers the sum of dissimilarities to the nearest medoid. Nothing is drawn at
+    random: the same call gives the same result, on any number of threads and processes. Every pair needs a dissimilarity.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        How many clusters, at least 1.
+    metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
+        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
+        negative. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+    max_iter : int, default=100
+        The most passes over all items for swaps; 0 keeps the medoids of the greedy start.
+    n_jobs : int, default=None
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after each pass; returns ``False`` to stop.
+    checkpoint : path-like, default=None
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,), int32
+        The cluster of each item, that of the nearest medoid. Clusters are numbered by falling weight.
+    medoid_indices_ : ndarray of shape (n_clusters,), int64
+        The item that each cluster is about.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features) or None
+        The rows of ``X`` that are medoids; ``None`` for ``metric='precomputed'``.
+    inertia_ : float
+        The weighted sum of dissimilarities of items to their medoids.
+    n_iter_ : int
+        Passes over the dissimilarities: one for each medoid of the start, then those for swaps.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
+        Names of the columns, if ``X`` has any.
+
+    See Also
+    --------
+    PairwiseClustering : Finds the number of clusters, and takes missing pairs.
+
+    References
+    ----------
+    Schubert and Rousseeuw, "Fast and eager k-medoids clustering: O(k) runtime improvement of the PAM, CLARA, and CLARANS algorithms", Information Systems
+    101 (2021).
+
+    Examples
+    --------
+    >>> import lehr
+    >>> model = lehr.KMedoids(2).fit([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> model.medoid_indices_.tolist(), model.labels_.tolist(), model.inertia_
+    ([1, 4], [0, 0, 0, 1, 1, 1], 4.0)
+    """
+
+    _method = "kmedoids"
+    _kept = ("_n_features_out",)
+    _takes_gaps = False
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: str = "euclidean",
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> KMedoids:
+        """Find the medoids and the clusters about them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
+            Dissimilarities for ``metric='precomputed'``, otherwise rows of numbers.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more. A weight of 3 is three items that are 0 apart. An item of weight 0 is no medoid and influences nothing, and is labelled.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For dissimilarities that are not symmetric, negative, missing or not 0 on the diagonal, and for parameters that cannot be.
+        Stopped
+            If the callback said stop.
+        KeyboardInterrupt
+            After Ctrl-C, within a second.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> D = [[0.0, 1.0, 9.0], [1.0, 0.0, 9.0], [9.0, 9.0, 0.0]]
+        >>> lehr.KMedoids(2, metric="precomputed").fit(D).labels_.tolist()
+        [0, 0, 1]
+        """
+        options = {
+            "clusters": _checks.integer("n_clusters", self.n_clusters, least=1),
+            "max_passes": _checks.integer("max_iter", self.max_iter),
+        }
+        threads = _checks.threads(self.n_jobs)
+        items, item_weights, matrix = self._items(X, sample_weight)
+        with Watch("KMedoids", self.verbose, self.callback) as callback:
+            found = _native.run_matrix(
+                self._method,
+                json.dumps(options),
+                matrix,
+                item_weights,
+                threads=threads,
+                callback=callback,
+                checkpoint=self.checkpoint,
+            )
+        tables, figures = found["tables"], found["figures"]
+        self.labels_: NDArray[np.int32] = tables["labels"]["cluster"].astype(np.int32)
+        self.medoid_indices_: NDArray[np.int64] = tables["clusters"]["medoid_item"]
+        self.cluster_centers_: NDArray[Any] | None = None if self._is_given() else items[self.medoid_indices_]
+        self.inertia_ = figures["cost"]
+        self.n_iter_ = int(figures["iterations"])
+        self._n_features_out = len(self.medoid_indices_)
+        tell(found)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Give items the cluster of the nearest medoid.
+
+        Of the items that were fitted these are ``labels_``, save for an item that is as near to two medoids.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_samples) or (n_items, n_features)
+            Dissimilarities to the items that were fitted for ``metric='precomputed'``, otherwise rows of numbers.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_items,), int32
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.KMedoids(2).fit([[0.0], [1.0], [2.0], [10.0], [11.0]]).predict([[9.0], [3.0]]).tolist()
+        [1, 0]
+        """
+        return np.argmin(self._to_medoids(X, "predict"), axis=1).astype(np.int32)
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Dissimilarities to the medoids.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_samples) or (n_items, n_features)
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        dissimilarities : ndarray of shape (n_items, n_clusters)
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.KMedoids(2).fit([[0.0], [1.0], [2.0], [10.0]]).transform([[4.0]])
+        array([[3., 6.]])
+        """
+        return self._to_medoids(X, "transform")
+
+    def _to_medoids(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        to_medoids = self._to_others(X, self.cluster_centers_, asked)
+        if self.cluster_centers_ is None:
+            to_medoids = to_medoids[:, self.medoid_indices_]
+        # A row without a direction has no cosine.
+        refuse_unknown(~np.isnan(to_medoids).any(axis=1))
+        return np.asarray(to_medoids, dtype=np.float64)

@@ -1,0 +1,95 @@
+"""Declared methods and their estimators: the same parameters, with the same defaults."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+
+import lehr
+from lehr import _native
+
+ESTIMATORS = {"gtm": lehr.GTM, "kmedoids": lehr.KMedoids, "mixture": lehr.DAGaussianMixture}
+#: Options whose default Python writes otherwise, and why.
+OTHER_DEFAULTS = {("mixture", "seed"): "random_state=None stands for the seed 0, as in every estimator"}
+#: What estimators are told beside options: how a run is watched, and what their data are.
+OF_ESTIMATORS = {"callback", "checkpoint", "metric", "n_jobs", "verbose"}
+
+METHODS = {method["name"]: method for method in json.loads(_native.declared())}
+
+
+def _in_python(option):
+    return option["python"] or option["name"]
+
+
+def _differing(options, estimator):
+    """The options that are no parameter of the estimator, or have another default there."""
+    parameters = inspect.signature(estimator).parameters
+    lost = {option["name"] for option in options if _in_python(option) not in parameters}
+    there = [option for option in options if option["name"] not in lost]
+    return lost | {option["name"] for option in there if parameters[_in_python(option)].default != option["default"]}
+
+
+def test_every_declared_method_has_an_estimator():
+    assert METHODS.keys() == ESTIMATORS.keys()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_options_are_parameters_with_the_same_defaults(name):
+    excepted = {option for method, option in OTHER_DEFAULTS if method == name}
+    # An exception that is none any more fails too.
+    assert _differing(METHODS[name]["options"], ESTIMATORS[name]) == excepted
+    assert excepted <= {option["name"] for option in METHODS[name]["options"] if _in_python(option) in ESTIMATORS[name]().get_params()}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_parameters_are_options(name):
+    options = {_in_python(option) for option in METHODS[name]["options"]}
+    assert set(inspect.signature(ESTIMATORS[name]).parameters) - OF_ESTIMATORS == options
+
+
+def test_a_default_that_is_changed_on_one_side_is_found():
+    class Other(lehr.KMedoids):
+        def __init__(self, n_clusters=9, *, max_passes=100):
+            pass
+
+    assert _differing(METHODS["kmedoids"]["options"], Other) == {"clusters", "max_passes"}
+
+
+def test_the_declaration_says_what_each_option_is():
+    clusters, passes = METHODS["kmedoids"]["options"]
+    assert METHODS["kmedoids"]["line"] == "Cluster items about medoids, by their dissimilarities"
+    assert clusters == {
+        "name": "clusters", "python": "n_clusters", "help": "This many clusters", "default": 8, "kind": "count", "range": "at least 1",
+    }  # fmt: skip
+    assert (passes["name"], passes["python"], passes["default"], passes["range"]) == ("max_passes", "max_iter", 100, None)
+    kinds = {option["kind"] for method in METHODS.values() for option in method["options"]}
+    assert kinds == {"choice", "count", "number"}
+
+
+def test_a_matrix_comes_back_as_tables_and_figures():
+    matrix = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 9.0], [9.0, 9.0, 0.0]])
+    found = _native.run_matrix("kmedoids", '{"clusters": 2}', matrix, np.array([1.0, 2.0, 1.0]))
+    labels, clusters = found["tables"]["labels"], found["tables"]["clusters"]
+    assert labels["id"] == ["0", "1", "2"] and labels["cluster"].tolist() == [0, 0, 1] and labels["distance"].tolist() == [1.0, 0.0, 0.0]
+    assert clusters["medoid"] == ["1", "2"] and clusters["weight"].tolist() == [3.0, 1.0]
+    assert labels["cluster"].dtype == np.int64 and clusters["weight"].dtype == np.float64
+    assert found["figures"]["cost"] == 1.0 and found["warnings"] == []
+    assert found["is_lead"] and found["checkpoint_failure"] is None
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        ("k-medoids", "{}", "there is no method \"k-medoids\" of dissimilarities"),
+        ("gtm", "{}", "there is no method \"gtm\" of dissimilarities"),
+        ("kmedoids", "[]", "options: "),
+        ("kmedoids", '{"k": 2}', "k: there is no such option; there are clusters, max_passes"),
+        ("kmedoids", '{"clusters": "2"}', "clusters: expected at least 1, found 2"),
+        ("kmedoids", '{"clusters": 0}', "The 'n_clusters' parameter must be at least 1. Got 0 instead"),
+        ("kmedoids", '{"max_passes": -1}', "max_passes: expected a whole number, found -1"),
+    ],
+)
+def test_what_is_not_declared_is_refused(method, options, words):
+    with pytest.raises(ValueError, match=words):
+        _native.run_matrix(method, options, np.zeros((2, 2)), None)
