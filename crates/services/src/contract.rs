@@ -40,7 +40,8 @@ pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSch
     /// Raise the minor number for what old clients need not know, the major one for what they would get wrong.
     const VERSION: Version;
     /// Whether this is the document of many contracts, whose names are known when the program runs. Their services are started by [`Host::start_as`](crate::Host::start_as). A
-    /// reference takes each service whose document has the fields that this one cannot be read without, or those of [one contract](crate::Reference::of_contract). Default: no.
+    /// reference takes each service whose document has the fields that this one cannot be read without, or those of [one contract](crate::Reference::of_contract). A partner with it is one that
+    /// the placement [binds](crate::Placement::bind): it is not looked for by its name. Default: no.
     const IS_SHARED: bool = false;
 }
 
