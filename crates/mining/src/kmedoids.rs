@@ -25,7 +25,7 @@ use crate::matrix::{Matrix, Opened, item_weights};
 use crate::round::{Execution, LeafCells, Partition, Program, Rounds, drive};
 use course::Course;
 use model::Outcome;
-use swap::{Candidate, Problem};
+use swap::{Problem, Sides};
 
 /// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
@@ -119,7 +119,7 @@ fn run<T: Real>(
     let items = matrix.items;
     let run = Run {
         problem: Problem { matrix, weights: scaled, weight_unit },
-        best: LeafCells::new(Partition::new(items, 1).leaves(), |_| None),
+        best: LeafCells::new(Partition::new(items, 1).leaves(), |_| [None, None]),
         shared: shared::Run::new(fingerprint, parameters, state, observer, Phases::new()),
     };
     let outcome = drive(execution, items, &run)?.expect("the first loop of a process brings the outcome");
@@ -129,7 +129,7 @@ fn run<T: Real>(
 /// A run as the engines see it.
 struct Run<'a, 'o, T: Real> {
     problem: Problem<'a, T>,
-    best: LeafCells<Option<Candidate>>,
+    best: LeafCells<Sides>,
     shared: shared::Run<'o, Parameters>,
 }
 

@@ -4,7 +4,7 @@ use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::Parameters;
-use super::swap::{Assigned, Build, Candidate, Problem, Swaps, take};
+use super::swap::{Assigned, Build, Candidate, Problem, Sides, Swaps, take};
 use crate::Error;
 use crate::anneal::{Progress, run};
 use crate::round::{LeafCells, Rounds, total_of};
@@ -27,7 +27,7 @@ pub struct State {
 pub(super) struct Course<'a, 'm, T: Real> {
     problem: &'a Problem<'m, T>,
     parameters: &'a Parameters,
-    best: &'a LeafCells<Option<Candidate>>,
+    best: &'a LeafCells<Sides>,
     pub assigned: Assigned,
     pub state: State,
 }
@@ -37,7 +37,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
     pub fn new(
         problem: &'a Problem<'m, T>,
         parameters: &'a Parameters,
-        best: &'a LeafCells<Option<Candidate>>,
+        best: &'a LeafCells<Sides>,
         state: State,
     ) -> Self {
         let assigned = Assigned::new(problem, state.medoids.clone());
@@ -62,10 +62,13 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
 
     async fn swap(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (problem, assigned, best) = (self.problem, &self.assigned, self.best);
-        let round = Swaps { problem, assigned, partition: rounds.partition(), best };
+        let side = (self.state.swap_passes % 2) as usize;
+        let round = Swaps { problem, assigned, partition: rounds.partition(), best, side };
         total_of(rounds, &round, &mut Vec::new()).await?;
-        rounds.share(best, Candidate::write, Candidate::read).await?;
-        let found = (0..best.len()).filter_map(|leaf| best.with(leaf, |cell| *cell)).collect();
+        let write = |sides: &Sides, bytes: &mut Vec<u8>| Candidate::write(&sides[side], bytes);
+        let read = |sides: &mut Sides, bytes: &[u8]| Candidate::read(&mut sides[side], bytes);
+        rounds.share(best, write, read).await?;
+        let found = (0..best.len()).filter_map(|leaf| best.with(leaf, |sides| sides[side])).collect();
         let taken = take(problem, &mut self.assigned, found);
         self.state.medoids.clone_from(&self.assigned.medoids);
         self.state.passes += 1;

@@ -136,6 +136,9 @@ pub(super) struct Candidate {
     pub item: u32,
 }
 
+/// A leaf's best candidates of two passes in turn.
+pub(super) type Sides = [Option<Candidate>; 2];
+
 impl Candidate {
     /// Appends what a leaf has, for other processes.
     pub fn write(cell: &Option<Self>, bytes: &mut Vec<u8>) {
@@ -207,7 +210,9 @@ pub(super) struct Swaps<'a, T: Real> {
     pub problem: &'a Problem<'a, T>,
     pub assigned: &'a Assigned,
     pub partition: Partition,
-    pub best: &'a LeafCells<Option<Candidate>>,
+    pub best: &'a LeafCells<Sides>,
+    /// The side of the cells that this pass writes: ranks that are not as far may still read the other.
+    pub side: usize,
 }
 
 impl<T: Real> Round for Swaps<'_, T> {
@@ -230,7 +235,7 @@ impl<T: Real> Round for Swaps<'_, T> {
             }
         }
         partial[0] = f64::from(u8::from(best.is_some()));
-        self.best.with(leaf, |cell| *cell = best);
+        self.best.with(leaf, |sides| sides[self.side] = best);
     }
 
     fn name(&self) -> &'static str {

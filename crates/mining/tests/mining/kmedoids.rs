@@ -138,6 +138,23 @@ fn the_bits_are_the_same_on_any_layout() {
     }
 }
 
+#[test]
+fn a_rank_that_lags_reads_the_pass_that_it_is_in() {
+    // Four runs at once on few cores stop ranks in the middle of a pass, while others of their run go on to the next.
+    let matrix = plane(200, 11);
+    let whole = run(&matrix, None, 8);
+    let two = Execution { engine: Engine::Ranks, ranks: 2, threads: 2, job: None };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..60 {
+                    assert_eq!(without_clock(cluster(&matrix, None, &of(8), &two, &mut Silent).unwrap()), whole);
+                }
+            });
+        }
+    });
+}
+
 /// Stops after a number of steps; keeps the last checkpoint.
 struct StopAfter {
     steps: usize,
