@@ -15,6 +15,7 @@ mod cli {
     mod help;
     mod jobs;
     mod kmeans;
+    mod kmedoids;
     mod lab;
     mod matrix;
     mod minibatch;

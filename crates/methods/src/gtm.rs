@@ -130,8 +130,7 @@ impl Declared for Gtm {
         paragraph: "Reads a table of many columns and stretches a line, a plane or a cube through its rows, annealed from a point and begun as a plane, and keeps the likelier. Says \
                     where on it each row is, how sure that is, and how likely the row is at all.",
         heading: "The map",
-        examples: "\
-  lehr gtm wine.csv --scale std
+        examples: "  lehr gtm wine.csv --scale std
       a map of 15 x 15 nodes of all columns; open lehr-gtm/report.html
 
   lehr predict lehr-gtm/model.json new-wine.csv > places.csv

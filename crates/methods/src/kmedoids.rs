@@ -71,8 +71,7 @@ impl Declared for KMedoids {
                     sum of dissimilarities of items to the nearest medoid (FasterPAM). Each cluster has an item in its middle that can be looked at. Every pair needs a dissimilarity; \
                     lehr pairwise takes missing ones, and says how many clusters there are.",
         heading: "The clusters",
-        examples: "\
-  lehr distances genes.fasta --out genes
+        examples: "  lehr distances genes.fasta --out genes
   lehr kmedoids genes/dissimilarities.json --clusters 10 --out medoids
       ten sequences, each in the middle of a cluster; open medoids/report.html",
         result: "clustering",

@@ -166,8 +166,7 @@ impl Declared for Mixture {
         paragraph: "Reads a table, finds where components begin by annealed clustering, and climbs to the top of the likelihood; no starts to choose, no restarts. Without a \
                     number of components, the one with the least BIC is taken, and all that were tried are shown.",
         heading: "The mixture",
-        examples: "\
-  lehr mixture flowers.csv --columns sepal_length,sepal_width,petal_length,petal_width --components 3
+        examples: "  lehr mixture flowers.csv --columns sepal_length,sepal_width,petal_length,petal_width --components 3
       three components with covariances of their own; open lehr-mixture/report.html
 
   lehr mixture measurements.csv --scale std --covariance tied --json | jq '.candidates[] | {components, bic: .criteria.bic}'

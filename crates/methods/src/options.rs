@@ -144,7 +144,11 @@ struct Plain(f64);
 
 impl fmt::Display for Plain {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.0)
+        if self.0 != 0.0 && self.0.abs() < 1e-4 {
+            write!(formatter, "{:e}", self.0)
+        } else {
+            write!(formatter, "{}", self.0)
+        }
     }
 }
 
@@ -153,7 +157,7 @@ pub fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if !number.is_u64() && !number.is_i64() => {
-            number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
+            number.as_f64().map_or_else(|| number.to_string(), |number| Plain(number).to_string())
         }
         other => other.to_string(),
     }

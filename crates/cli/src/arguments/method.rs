@@ -145,8 +145,9 @@ fn argument_of(option: OptionOf) -> Arg {
         // `--k` is what people type who know `-k`.
         argument = argument.short(short).alias(short.to_string());
     }
-    if let Some(name) = &option.value_name {
-        argument = argument.value_name(name.clone());
+    let value_name = option.value_name.clone().unwrap_or_else(|| long.to_uppercase());
+    if option.kind != Kind::Flag {
+        argument = argument.value_name(value_name);
     }
     match &option.kind {
         Kind::Flag => argument.action(ArgAction::SetTrue),

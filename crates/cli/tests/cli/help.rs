@@ -23,6 +23,11 @@ fn help_of_pairwise() {
 }
 
 #[test]
+fn help_of_kmedoids() {
+    Sandbox::new().lehr(&["kmedoids", "--help"]).matches_golden("help_kmedoids");
+}
+
+#[test]
 fn help_of_embed() {
     Sandbox::new().lehr(&["embed", "--help"]).matches_golden("help_embed");
 }

@@ -343,7 +343,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
                 gtm::Options { basis: Some(9), ..small() },
                 "basis: expected at most as many functions as there are nodes",
             ),
-            (gtm::Options { tolerance: 0.0, ..small() }, "tolerance: expected 0.000000000001 to 0.01, found 0"),
+            (gtm::Options { tolerance: 0.0, ..small() }, "tolerance: expected 1e-12 to 0.01, found 0"),
         ] {
             let fault = run(&services.gtm, Order::new("few", &options)).await.unwrap_err();
             assert!(fault.reason().contains(expected), "{fault}");
