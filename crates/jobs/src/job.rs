@@ -119,6 +119,7 @@ impl Saved {
             // What cannot be removed harms nobody, and the next start tries again. Beside it are the files of a job's processes.
             Self::File(path) => {
                 let _ = std::fs::remove_file(path);
+                let _ = std::fs::remove_file(before(path));
                 let _ = std::fs::remove_file(path.with_extension("log"));
                 let _ = std::fs::remove_dir_all(path.with_extension("run"));
             }
@@ -145,6 +146,7 @@ pub struct Job {
     saved: Saved,
     since_save: Mutex<Option<Stopwatch>>,
     reports: Mutex<Reports>,
+    warnings: Mutex<Vec<String>>,
     /// Those that run it together, if they are several.
     processes: Option<lehr_ranks::Job>,
     is_lead: bool,
@@ -189,7 +191,8 @@ impl Job {
         listener: Option<Box<dyn Listener>>,
     ) -> Self {
         let reports = Mutex::new(Reports { listener, last: None });
-        Self { id, threads, signal, saved, since_save: Mutex::default(), reports, processes: None, is_lead: true }
+        let (since_save, warnings) = (Mutex::default(), Mutex::default());
+        Self { id, threads, signal, saved, since_save, reports, warnings, processes: None, is_lead: true }
     }
 
     /// The same as one of several processes that run it together.
@@ -274,6 +277,8 @@ impl Job {
                 let mut file = AtomicFile::create(path)?;
                 let sum = xxh3_64(bytes).to_le_bytes();
                 file.write_all(&sum).and_then(|()| file.write_all(bytes)).map_err(|cause| file.failed(cause))?;
+                // Whoever finds only the one before goes on from there.
+                let _ = std::fs::rename(path, before(path));
                 file.commit()?;
             }
         }
@@ -331,31 +336,69 @@ impl Job {
         }
     }
 
-    /// What was saved last, by this run or one before it.
+    /// What was saved last, by this run or one before it. If that is damaged, what was saved before it; if that is damaged too, nothing. A run that begins
+    /// earlier ends with the same result, later, and with a [warning](Self::warn).
     ///
     /// # Errors
-    /// [`Failure::Environment`] if it cannot be read; [`Failure::Internal`] if it is not what was saved.
+    /// [`Failure::Environment`] if it cannot be read.
     pub fn saved(&self) -> Result<Option<Vec<u8>>, Failure> {
         match &self.saved {
             Saved::Memory(saved) => Ok(saved.lock().bytes.clone()),
-            Saved::File(path) => saved_in(path, &self.id),
+            Saved::File(path) => {
+                let found = saved_in(path, &self.id)?;
+                found.damage.into_iter().for_each(|text| self.warn(text));
+                Ok(found.bytes)
+            }
         }
     }
+
+    /// Adds a warning to those of the result.
+    pub fn warn(&self, text: impl Into<String>) {
+        self.warnings.lock().push(text.into());
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().clone()
+    }
+}
+
+/// What a job has saved in a file.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) bytes: Option<Vec<u8>>,
+    /// What was damaged, and where the run goes on instead.
+    pub(crate) damage: Option<String>,
+}
+
+/// Where the checkpoint before the last one is.
+fn before(path: &Path) -> PathBuf {
+    path.with_extension("checkpoint-before")
 }
 
 /// What a job has saved in a file, if it is there.
 ///
 /// # Errors
 /// As for [`Job::saved`].
-pub(crate) fn saved_in(path: &Path, id: &str) -> Result<Option<Vec<u8>>, Failure> {
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Failure::Environment(format!("the checkpoint of {id}: {error}"))),
-    };
-    let damaged = || Failure::Internal(format!("the checkpoint of {id} is damaged; run it anew"));
-    let (sum, bytes) = bytes.split_first_chunk::<8>().ok_or_else(damaged)?;
-    if xxh3_64(bytes).to_le_bytes() == *sum { Ok(Some(bytes.to_vec())) } else { Err(damaged()) }
+pub(crate) fn saved_in(path: &Path, id: &str) -> Result<Found, Failure> {
+    let mut is_damaged = false;
+    for path in [path.to_path_buf(), before(path)] {
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Failure::Environment(format!("the checkpoint of {id}: {error}"))),
+        };
+        match bytes.split_first_chunk::<8>() {
+            Some((sum, bytes)) if xxh3_64(bytes).to_le_bytes() == *sum => {
+                let damage = is_damaged.then(|| {
+                    format!("the last checkpoint of {id} was damaged: the job went on from the one before it")
+                });
+                return Ok(Found { bytes: Some(bytes.to_vec()), damage });
+            }
+            _ => is_damaged = true,
+        }
+    }
+    let damage = is_damaged.then(|| format!("the checkpoints of {id} were damaged: the job began anew"));
+    Ok(Found { bytes: None, damage })
 }
 
 #[cfg(test)]
@@ -389,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_checkpoint_is_found_out() {
+    fn a_damaged_checkpoint_is_found_out_and_the_one_before_takes_its_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("job.checkpoint");
         let job = Job::new("job".into(), 1, Signal::default(), Saved::File(path.clone()), None);
@@ -398,10 +441,26 @@ mod tests {
         job.save(b"first").unwrap();
         job.save(b"second").unwrap();
         assert_eq!(job.saved().unwrap().unwrap(), b"second");
-        let mut bytes = std::fs::read(&path).unwrap();
-        *bytes.last_mut().unwrap() ^= 1;
-        std::fs::write(&path, bytes).unwrap();
-        assert!(job.saved().unwrap_err().to_string().contains("damaged"));
+        let flip = |path: &Path| {
+            let mut bytes = std::fs::read(path).unwrap();
+            *bytes.last_mut().unwrap() ^= 1;
+            std::fs::write(path, bytes).unwrap();
+        };
+        assert!(job.warnings().is_empty());
+        flip(&path);
+        assert_eq!(job.saved().unwrap().unwrap(), b"first");
+        assert_eq!(job.warnings(), ["the last checkpoint of job was damaged: the job went on from the one before it"]);
+        flip(&before(&path));
+        assert_eq!(job.saved().unwrap(), None);
+        assert_eq!(job.warnings()[1], "the checkpoints of job were damaged: the job began anew");
+        // Stopped between the two renames.
+        job.save(b"third").unwrap();
+        job.save(b"fourth").unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(job.saved().unwrap().unwrap(), b"third");
+        assert_eq!(job.warnings().len(), 2);
+        job.saved.forget();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use crate::job::{Job, Progress};
+use crate::job::{Found, Job, Progress, Saved, Signal, saved_in};
 use crate::method::{AnyMethod, Failure, Inputs, Outputs};
 use crate::options::Options;
 use crate::settings::Spread;
@@ -73,10 +73,21 @@ pub(crate) fn run(
     }
     let own = spread.folder.join(format!("try-{}", tries.last().map_or(1, |(number, _)| number + 1)));
     fs::create_dir_all(&own).map_err(failed)?;
-    for name in [CHECKPOINT, LOG] {
-        if let Some(saved) = tries.iter().rev().map(|(_, folder)| folder.join(name)).find(|file| file.is_file()) {
-            take_over(&saved, &own.join(name)).map_err(failed)?;
+    // The checkpoint is checked here, so that all processes go on from the same one.
+    for (_, folder) in tries.iter().rev() {
+        let Found { bytes, damage } = saved_in(&folder.join(CHECKPOINT), job.id())?;
+        let is_there = bytes.is_some() || damage.is_some();
+        damage.into_iter().for_each(|text| job.warn(text));
+        if let Some(bytes) = bytes {
+            Job::new(job.id().to_owned(), 1, Signal::default(), Saved::File(own.join(CHECKPOINT)), None)
+                .save(&bytes)?;
         }
+        if is_there {
+            break;
+        }
+    }
+    if let Some(log) = tries.iter().rev().map(|(_, folder)| folder.join(LOG)).find(|file| file.is_file()) {
+        take_over(&log, &own.join(LOG)).map_err(failed)?;
     }
     let (contract, options) = (method.facts().name.to_owned(), options.to_value());
     let threads = spread.layout.threads;

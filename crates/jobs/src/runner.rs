@@ -5,7 +5,7 @@
 //! That takes its inputs, computes, stores its outputs, gives its signal back, and only then tells that the job has ended. So a signal that
 //! is there is that of the run that the document says, and no wish to cancel meets the run after it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
@@ -16,7 +16,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use lehr_runtime::{Clock, Port, block_on};
-use lehr_services::{Code, Fault, Reference};
+use lehr_services::{Beginning, Code, Fault, Reference, Starting};
 
 use crate::datasets::{Datasets, Put, Take};
 use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
@@ -101,6 +101,7 @@ impl Runner {
         own: Reference<Jobs>,
         datasets: Reference<Datasets>,
         jobs: Vec<String>,
+        starting: &Starting,
     ) -> Result<(), Fault> {
         let failed = |error: std::io::Error| {
             Fault::new(Code::StartFailed, format!("{path} cannot start")).log(error.to_string())
@@ -116,14 +117,34 @@ impl Runner {
         }
         if let Some(folder) = &self.keep {
             std::fs::create_dir_all(folder).map_err(failed)?;
+            let mut unknown = BTreeSet::new();
             for entry in std::fs::read_dir(folder).map_err(failed)?.flatten() {
                 let path = entry.path();
-                let is_checkpoint = path.extension().is_some_and(|ending| ending == "checkpoint");
+                let is_saved = path
+                    .extension()
+                    .and_then(|ending| ending.to_str())
+                    .is_some_and(|ending| matches!(ending, "checkpoint" | "checkpoint-before" | "run" | "log"));
                 let job = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-                let is_beside = path.extension().is_some_and(|ending| ending == "run" || ending == "log");
-                if (is_checkpoint || is_beside) && !jobs.iter().any(|known| known == job) {
-                    Saved::File(path.with_extension("checkpoint")).forget();
+                if is_saved && !jobs.iter().any(|known| known == job) {
+                    unknown.insert(path);
                 }
+            }
+            match starting.beginning() {
+                Beginning::Kept | Beginning::Volatile => {
+                    unknown.into_iter().for_each(|path| Saved::File(path.with_extension("checkpoint")).forget());
+                }
+                // Only a document that is as it was left says which jobs are gone. Aside, since new jobs may get the same ids.
+                Beginning::New | Beginning::Restored if !unknown.is_empty() => {
+                    let aside = folder.join("unknown");
+                    std::fs::create_dir_all(&aside).map_err(failed)?;
+                    for path in &unknown {
+                        std::fs::rename(path, aside.join(path.file_name().unwrap_or_default())).map_err(failed)?;
+                    }
+                    let (count, shown) = (unknown.len(), aside.display());
+                    starting
+                        .report(format!("{count} checkpoints of jobs that nobody knows any more are now in {shown}"));
+                }
+                Beginning::New | Beginning::Restored => {}
             }
         }
         let (shared, place) = (self.0.clone(), Place { own, datasets, clock });
@@ -350,7 +371,10 @@ fn compute(
     }));
     drop(inputs);
     let outputs = match computed {
-        Ok(Ok(outputs)) => outputs,
+        Ok(Ok(mut outputs)) => {
+            outputs.warnings.splice(0..0, job.warnings());
+            outputs
+        }
         Ok(Err(Failure::Stopped)) => return Err(Ending::Stopped),
         Ok(Err(failure)) => return Err(failure.fault().into()),
         Err(panic) => {

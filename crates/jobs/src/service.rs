@@ -117,7 +117,7 @@ impl Service for MethodService {
             }
         }
         let jobs = self.document.jobs.keys().cloned().collect();
-        self.runner.start(starting.path(), starting.host().clock().clone(), starting.own()?, datasets, jobs)
+        self.runner.start(starting.path(), starting.host().clock().clone(), starting.own()?, datasets, jobs, starting)
     }
 
     async fn stop(self, _: ServiceStop) {

@@ -502,6 +502,9 @@ pub struct Listed {
     pub version: String,
     /// Where in its life it is.
     pub phase: lehr_services::Phase,
+    /// What was wrong when it started. It works, and somebody should look.
+    #[serde(default)]
+    pub reports: Vec<String>,
 }
 
 /// The whole body of an answer, or the fault that it is.

@@ -328,6 +328,7 @@ fn index(edge: &Edge, caller: &str) -> Value {
             "contract": info.contract.name,
             "version": info.contract.version.to_string(),
             "phase": info.phase,
+            "reports": info.reports,
         })
     });
     json!({ "services": services.collect::<Vec<_>>() })
@@ -336,7 +337,10 @@ fn index(edge: &Edge, caller: &str) -> Value {
 fn ready(edge: &Edge) -> Response<Answer> {
     let unready: Vec<String> =
         edge.host.paths().into_iter().filter(|path| edge.host.phase(path) != Some(Phase::Ready)).collect();
-    let mut response = document(&json!({ "is_ready": unready.is_empty(), "unready": unready.len() }));
+    // Without a word of what: who asks here has shown no token. `lehr ls` says it.
+    let degraded = edge.host.reports().len();
+    let mut response =
+        document(&json!({ "is_ready": unready.is_empty(), "unready": unready.len(), "degraded": degraded }));
     if !unready.is_empty() {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }

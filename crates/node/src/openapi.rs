@@ -232,6 +232,7 @@ mod tests {
             subscribers: 0,
             counts: lehr_services::Counts::default(),
             waiting: Vec::new(),
+            reports: Vec::new(),
         };
         let page = &document(&[info])["paths"]["/texts:keep"]["post"];
         assert_eq!(page["requestBody"]["content"]["text/csv"]["schema"]["format"], "binary");

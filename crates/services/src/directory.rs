@@ -64,6 +64,9 @@ pub struct Record {
     pub incarnation: u64,
     /// Where in that life.
     pub phase: Phase,
+    /// What was wrong when it started, such as a state that had to be restored from its copy. It works, and somebody should look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<String>,
 }
 
 impl Contract for Directory {

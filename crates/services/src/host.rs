@@ -481,6 +481,19 @@ impl Host {
         })
     }
 
+    /// What was wrong when services started, by path: they work, and somebody should look.
+    ///
+    /// # Example
+    /// See [`Starting::report`](crate::Starting::report).
+    pub fn reports(&self) -> BTreeMap<String, Vec<String>> {
+        let table = self.inner.table.lock();
+        let reports = table.places.iter().filter_map(|(path, place)| match &place.what {
+            Occupant::Ready(local) => Some((path.clone(), local.shared().reports())),
+            Occupant::Starting(_) | Occupant::Restarting | Occupant::Failed(_) => None,
+        });
+        reports.filter(|(_, reports)| !reports.is_empty()).collect()
+    }
+
     pub(crate) fn find(&self, path: &str) -> Result<Arc<Local>, Fault> {
         let table = self.inner.table.lock();
         let fault = match table.places.get(path).map(|place| &place.what) {
@@ -694,5 +707,5 @@ async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
 fn record(local: &Local, phase: Phase) -> Record {
     let (shared, description) = (local.shared(), &local.shared().description);
     let (contract, version) = (description.name.clone(), description.version);
-    Record { contract, version, incarnation: shared.incarnation, phase }
+    Record { contract, version, incarnation: shared.incarnation, phase, reports: shared.reports() }
 }

@@ -34,6 +34,9 @@ pub struct Info {
     pub counts: Counts,
     /// What waits for it.
     pub waiting: Vec<Waiting>,
+    /// What was wrong when it started, such as a state that had to be restored from its copy. It works, and somebody should look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<String>,
 }
 
 /// How many requests wait for one operation.
@@ -74,6 +77,7 @@ impl Info {
             subscribers: shared.publisher.count(),
             counts: shared.counts(),
             waiting: waiting.collect(),
+            reports: shared.reports(),
         }
     }
 }

@@ -153,6 +153,6 @@ pub use publisher::Change;
 pub use reference::{Asked, Reference, State};
 pub use service::{Concurrent, Exclusive, Independent, Service};
 pub use shared::Counts;
-pub use start::Starting;
+pub use start::{Beginning, Starting};
 pub use subscription::{End, Event, Slow, Subscribe, Subscription};
 pub use verb::{UnknownVerb, Verb};

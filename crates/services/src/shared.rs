@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) host: WeakHost,
     /// Its handlers that wait.
     pub(crate) handling: Handling,
+    /// What was wrong when it started, and what was done about it: it works, and somebody should look.
+    reports: Mutex<Vec<String>>,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
     pub(crate) counters: Counters,
@@ -124,6 +126,7 @@ impl Shared {
             stops_on_panic: placement.restart != Restart::Never,
             host,
             handling: Handling::default(),
+            reports: Mutex::default(),
             phase: Mutex::new(Phase::Starting),
             keys: Mutex::default(),
             counters: Counters::default(),
@@ -141,6 +144,14 @@ impl Shared {
 
     pub(crate) fn set_phase(&self, phase: Phase) {
         *self.phase.lock() = phase;
+    }
+
+    pub(crate) fn report(&self, text: String) {
+        self.reports.lock().push(text);
+    }
+
+    pub(crate) fn reports(&self) -> Vec<String> {
+        self.reports.lock().clone()
     }
 
     pub(crate) fn counts(&self) -> Counts {

@@ -33,7 +33,24 @@ pub struct Starting {
     partners: Vec<(Need, Option<Found>)>,
     configuration: Option<Value>,
     cores: Vec<usize>,
-    is_kept: bool,
+    beginning: Beginning,
+    shared: Arc<Shared>,
+}
+
+/// What a service begins with.
+///
+/// # Example
+/// See [`Starting::report`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// An empty document, which is gone with the process.
+    Volatile,
+    /// An empty document, which will be kept on disk: nothing was there.
+    New,
+    /// The document that an earlier life kept.
+    Kept,
+    /// The same, restored from its copy: the file was damaged or gone.
+    Restored,
 }
 
 impl fmt::Debug for Starting {
@@ -76,7 +93,30 @@ impl Starting {
 
     /// Whether its document is kept on disk, so that a later life, of another process too, begins with it.
     pub fn is_kept(&self) -> bool {
-        self.is_kept
+        self.beginning != Beginning::Volatile
+    }
+
+    /// What its document is at the start.
+    pub fn beginning(&self) -> Beginning {
+        self.beginning
+    }
+
+    /// Reports something that was wrong and has been dealt with, such as files of which nobody knew. The service starts; the directory, `/ready` and the
+    /// log show the text for as long as it lives.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::{Beginning, Fault, Starting};
+    /// async fn start(starting: &Starting, strangers: usize) -> Result<(), Fault> {
+    ///     // Without a document nobody can say whose files these are: keep them.
+    ///     if starting.beginning() == Beginning::New && strangers > 0 {
+    ///         starting.report(format!("{strangers} files without an owner were kept"));
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn report(&self, text: impl Into<String>) {
+        self.shared.report(text.into());
     }
 
     /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for here.
@@ -286,10 +326,16 @@ async fn begin<S: Service>(
 
     let description = (form.describe)(handlers.describe());
     let shared = Arc::new(Shared::new(placement, host.next_incarnation(), description, host.weak()));
-    if let Some(store) = &shared.store
-        && let Some(document) = blocking("the state of a service", || store.load::<S::Document>())?
-    {
-        *service.document_mut() = document;
+    let mut beginning = Beginning::Volatile;
+    if let Some(store) = &shared.store {
+        beginning = Beginning::New;
+        if let Some(loaded) = blocking("the state of a service", || store.load::<S::Document>())? {
+            *service.document_mut() = loaded.document;
+            beginning = if loaded.recovered.is_some() { Beginning::Restored } else { Beginning::Kept };
+            if let Some(report) = loaded.recovered {
+                shared.report(report);
+            }
+        }
     }
     let mut settings = Settings::new().named(path.clone()).order(handlers.order).refuse_pending();
     if let Some(count) = handlers.max_concurrent {
@@ -313,15 +359,15 @@ async fn begin<S: Service>(
             held.service.stop(why).await;
         });
     let (incarnation, document) = (shared.incarnation, Whole::new(asks));
-    let held = shared.clone();
+    let (held, told) = (shared.clone(), shared.clone());
     let local = Arc::new(Local::new::<S::Document>(shared, main, document.clone(), is_permanent));
     let unfinished = Gone(local.clone());
     host.occupy(path, Occupant::Starting(Some(local.clone())));
     announce(host, &local, Phase::Starting).await;
 
     let (configuration, cores) = (placement.configuration.clone(), placement.cores.clone());
-    let is_kept = placement.state.is_some();
-    let starting = Starting { host: host.clone(), path: path.clone(), partners, configuration, cores, is_kept };
+    let starting =
+        Starting { host: host.clone(), path: path.clone(), partners, configuration, cores, beginning, shared: told };
     let prepared = workers.spawn(async move {
         let prepared = service.start(&starting).await;
         (service, prepared)

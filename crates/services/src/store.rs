@@ -3,6 +3,10 @@
 //! A file is a line of JSON that says whose state it is, and the document. It is written under another name, synchronised, renamed over the old
 //! one, and the folder is synchronised: whatever stops that, and wherever, the name leads to the old state or to the new one. A
 //! checksum tells a file that is neither.
+//!
+//! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so it costs little. If the file is damaged
+//! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it never goes on without what it
+//! had acknowledged, and it removes nothing.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,13 +15,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::contract::{Contract, Version};
 use crate::fault::{Code, Fault};
 
-/// The number of this form of files.
-const FORM: u32 = 1;
+/// The number of this form of files. In form 1 the checksum left the first line out.
+const FORM: u32 = 2;
 
 /// The first line of a file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,7 +29,7 @@ struct Header {
     lehr_state: u32,
     contract: String,
     version: Version,
-    /// Of the bytes after the first line.
+    /// Of all bytes but these.
     checksum: String,
 }
 
@@ -102,12 +106,9 @@ impl Store {
         let text = serde_json::to_string(document).map_err(|error| {
             Fault::new(Code::OperationFailed, "the state has no form in JSON").log(error.to_string())
         })?;
-        let header = Header {
-            lehr_state: FORM,
-            contract: self.contract.clone(),
-            version: self.version,
-            checksum: format!("{:016x}", xxh3_64(text.as_bytes())),
-        };
+        let (contract, version) = (self.contract.clone(), self.version);
+        let mut header = Header { lehr_state: FORM, contract, version, checksum: String::new() };
+        header.checksum = checksum(&serde_json::to_string(&header).unwrap_or_default(), &text);
         let header = serde_json::to_string(&header).unwrap_or_default();
         self.replace(format!("{header}\n{text}").as_bytes()).map_err(|error| {
             let log = format!("{}: {error}", self.path.display());
@@ -119,6 +120,18 @@ impl Store {
     }
 
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        // The copy comes first: if it cannot be written, the file is untouched and the change is refused.
+        let copy = self.copy();
+        let unfinished = beside(&copy, ".new");
+        self.files.write(&unfinished, bytes)?;
+        self.files.rename(&unfinished, &copy)?;
+        self.replace_file(bytes).inspect_err(|_| {
+            // The change is refused, so nothing may come back with it.
+            let _ = fs::remove_file(&copy);
+        })
+    }
+
+    fn replace_file(&self, bytes: &[u8]) -> io::Result<()> {
         let unfinished = beside(&self.path, ".new");
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         self.files.write(&unfinished, bytes)?;
@@ -127,69 +140,136 @@ impl Store {
         self.files.synchronise_folder(folder)
     }
 
-    /// Reads the state; nothing if there is no file.
+    fn copy(&self) -> PathBuf {
+        beside(&self.path, ".copy")
+    }
+
+    /// Reads the state; nothing if there is neither a file nor a copy.
+    ///
+    /// If the file is damaged or gone and its copy is whole, the copy takes its place; a damaged file is kept under another name.
     ///
     /// # Errors
-    /// [`Code::StartFailed`]: the file cannot be read; it is of another contract or of a newer version; or it is damaged, and then it
-    /// is put aside, so that whoever starts the service again starts it without.
-    pub(crate) fn load<D: Contract>(&self) -> Result<Option<D>, Fault> {
+    /// [`Code::StartFailed`]: the file cannot be read; it is of another contract or of a newer version; or it is damaged and there is no copy that is
+    /// whole. Then nothing is changed, so that every later start is refused too, until somebody restores the file.
+    pub(crate) fn load<D: Contract>(&self) -> Result<Option<Loaded<D>>, Fault> {
         let shown = self.path.display();
-        let failed = |reason: String| Fault::new(Code::StartFailed, reason);
-        let bytes = match fs::read(&self.path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(format!("the state {shown} cannot be read: {error}"))),
+        let damage = match self.read(&self.path)? {
+            Found::Whole(document, _) => return Ok(Some(Loaded { document, recovered: None })),
+            Found::Nothing => None,
+            Found::Damaged(damage) => Some(damage),
         };
-        let (header, text) = match self.parts(&bytes) {
+        let copy = self.copy();
+        let (document, bytes) = match (self.read(&copy)?, &damage) {
+            (Found::Whole(document, bytes), _) => (document, bytes),
+            (Found::Nothing, None) => return Ok(None),
+            (found, _) => {
+                let of_copy = match found {
+                    Found::Damaged(damage) => format!("its copy {} is damaged too: {damage}", copy.display()),
+                    _ => format!("there is no copy {}", copy.display()),
+                };
+                let of_file = damage.map_or_else(|| "is gone".to_owned(), |damage| format!("is damaged: {damage}"));
+                return Err(start_failed(format!(
+                    "the state {shown} {of_file}; {of_copy}; nothing was changed: restore the file from a backup, or move both away to start without what they had"
+                )));
+            }
+        };
+        let recovered = match damage {
+            None => format!("{shown} was gone and has been restored from its copy"),
+            Some(damage) => {
+                let aside = self
+                    .put_aside()
+                    .map_err(|error| start_failed(format!("the damaged state {shown} cannot be put aside: {error}")))?;
+                format!(
+                    "{shown} was damaged ({damage}) and has been restored from its copy; the damaged file is {}",
+                    aside.display()
+                )
+            }
+        };
+        self.replace_file(&bytes)
+            .map_err(|error| start_failed(format!("the state {shown} cannot be restored from its copy: {error}")))?;
+        Ok(Some(Loaded { document, recovered: Some(recovered) }))
+    }
+
+    /// What one of the two files has.
+    fn read<D: Contract>(&self, path: &Path) -> Result<Found<D>, Fault> {
+        let shown = path.display();
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) => return Err(start_failed(format!("the state {shown} cannot be read: {error}"))),
+        };
+        let (header, text) = match parts(&bytes) {
             Ok(parts) => parts,
-            Err(damage) => return Err(self.put_aside(&damage)),
+            Err(damage) => return Ok(Found::Damaged(damage)),
         };
         let (contract, version) = (&self.contract, self.version);
         if header.contract != *contract {
-            return Err(failed(format!("{shown} has the state of {}; this is {contract}", header.contract)));
+            return Err(start_failed(format!("{shown} has the state of {}; this is {contract}", header.contract)));
         }
-        if header.lehr_state != FORM || header.version > version {
+        if header.lehr_state > FORM || header.version > version {
             let found = header.version;
-            return Err(failed(format!(
+            return Err(start_failed(format!(
                 "{shown} was written by a newer program ({contract} {found}; this one has {version}): start that one, or name another file"
             )));
         }
         // Of an older version: what has a default may be missing.
         match serde_json::from_str(text) {
-            Ok(document) => Ok(Some(document)),
-            Err(error) if header.version == version => Err(self.put_aside(&format!("its document: {error}"))),
-            Err(error) => Err(failed(format!(
+            Ok(document) => Ok(Found::Whole(document, bytes)),
+            Err(error) if header.version == version => Ok(Found::Damaged(format!("its document: {error}"))),
+            Err(error) => Err(start_failed(format!(
                 "{shown} is of version {}, and cannot be read as {version}: {error}",
                 header.version
             ))),
         }
     }
 
-    fn parts<'a>(&self, bytes: &'a [u8]) -> Result<(Header, &'a str), String> {
-        let text = std::str::from_utf8(bytes).map_err(|error| format!("it is no text: {error}"))?;
-        let (first, rest) = text.split_once('\n').ok_or("it has one line, where two are expected")?;
-        let header: Header = serde_json::from_str(first).map_err(|error| format!("its first line: {error}"))?;
-        let found = format!("{:016x}", xxh3_64(rest.as_bytes()));
-        if header.lehr_state == FORM && header.checksum != found {
-            return Err(format!("its checksum is {found}, where {} is expected", header.checksum));
-        }
-        Ok((header, rest))
-    }
-
     /// Renames a damaged file, so that it is neither used nor lost.
-    fn put_aside(&self, damage: &str) -> Fault {
-        let shown = self.path.display();
+    fn put_aside(&self) -> io::Result<PathBuf> {
         let free = (1..).map(|number| beside(&self.path, &format!(".damaged-{number}"))).find(|path| !path.exists());
         let aside = free.unwrap_or_else(|| beside(&self.path, ".damaged"));
-        let reason = match fs::rename(&self.path, &aside) {
-            Ok(()) => format!(
-                "the state {shown} is damaged: {damage}; it is now {}, and the next start is without it",
-                aside.display()
-            ),
-            Err(error) => format!("the state {shown} is damaged: {damage}; it could not be put aside: {error}"),
-        };
-        Fault::new(Code::StartFailed, reason)
+        fs::rename(&self.path, &aside).map(|()| aside)
     }
+}
+
+/// A state that was read.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Loaded<D> {
+    pub(crate) document: D,
+    /// What had to be repaired to have it.
+    pub(crate) recovered: Option<String>,
+}
+
+/// What a file has.
+enum Found<D> {
+    Nothing,
+    Damaged(String),
+    /// A document, and the bytes that it was read from.
+    Whole(D, Vec<u8>),
+}
+
+fn start_failed(reason: String) -> Fault {
+    Fault::new(Code::StartFailed, reason)
+}
+
+/// The checksum of a first line without one, and of what follows it.
+fn checksum(first: &str, rest: &str) -> String {
+    let mut hash = Xxh3Default::new();
+    [first, "\n", rest].iter().for_each(|text| hash.update(text.as_bytes()));
+    format!("{:016x}", hash.digest())
+}
+
+fn parts(bytes: &[u8]) -> Result<(Header, &str), String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("it is no text: {error}"))?;
+    let (first, rest) = text.split_once('\n').ok_or("it has one line, where two are expected")?;
+    let header: Header = serde_json::from_str(first).map_err(|error| format!("its first line: {error}"))?;
+    let found = match header.lehr_state {
+        1 => format!("{:016x}", xxh3_64(rest.as_bytes())),
+        _ => checksum(&first.replacen(&header.checksum, "", 1), rest),
+    };
+    if header.checksum != found {
+        return Err(format!("its checksum is {found}, where {} is expected", header.checksum));
+    }
+    Ok((header, rest))
 }
 
 #[cfg(test)]
@@ -259,48 +339,109 @@ mod tests {
     // 115
     #[test]
     fn stopped_at_any_step_the_file_has_the_old_state_or_the_new() {
-        const STEPS: usize = 7;
+        const STEPS: usize = 12;
         let folder = tempfile::tempdir().unwrap();
         for steps in 0..=STEPS {
             let path = folder.path().join(format!("note-{steps}"));
             store(path.clone()).save(&note("old")).unwrap();
             let stopping = Stopping { steps: Arc::new(Mutex::new(steps)) };
             let saved = Store { files: Box::new(stopping), ..store(path.clone()) }.save(&note("new"));
-            let found = store(path).load::<Note>().unwrap().unwrap();
+            let Loaded { document: found, recovered } = store(path).load::<Note>().unwrap().unwrap();
+            assert_eq!(recovered, None);
             assert!(found == note("old") || found == note("new"), "{steps}: {found:?}");
             assert_eq!(saved.is_ok(), steps == STEPS);
             assert!(saved.is_err() || found == note("new"), "what was acknowledged is there");
         }
     }
 
+    fn kept(text: &str) -> Loaded<Note> {
+        Loaded { document: note(text), recovered: None }
+    }
+
     // 116
     #[test]
-    fn what_is_missing_damaged_newer_or_of_others_is_told_apart() {
+    fn what_is_missing_newer_or_of_others_is_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("note");
         let store = store(path.clone());
         assert_eq!(store.load::<Note>().unwrap(), None);
         store.save(&note("kept")).unwrap();
-        assert_eq!(store.load::<Note>().unwrap(), Some(note("kept")));
+        assert_eq!(store.load::<Note>().unwrap(), Some(kept("kept")));
 
-        let whole = fs::read_to_string(&path).unwrap();
-        fs::write(&path, whole.replace("\"minor\":2", "\"minor\":3")).unwrap();
+        // As another version and another service would have written it.
+        let written = |contract: &str, version: Version| {
+            Store::new(path.clone(), contract, version).save(&note("other")).unwrap();
+        };
+        written(Note::NAME, Version::new(1, 3));
         let newer = store.load::<Note>().unwrap_err();
         assert!(newer.reason().contains("written by a newer program (test/note 1.3; this one has 1.2)"), "{newer}");
-        fs::write(&path, whole.replace("test/note", "test/other")).unwrap();
+        written("test/other", Note::VERSION);
         assert!(store.load::<Note>().unwrap_err().reason().contains("has the state of test/other; this is test/note"));
 
-        for damaged in
-            [whole.replace("kept", "kent"), whole[..whole.len() - 3].to_owned(), String::new(), "\n".to_owned()]
-        {
-            fs::write(&path, &damaged).unwrap();
-            let fault = store.load::<Note>().unwrap_err();
-            assert!(fault.reason().contains("is damaged"), "{fault}");
-            assert_eq!(store.load::<Note>().unwrap(), None); // put aside, and not lost
+        // As the form before this one was.
+        let first = r#"{"lehr_state":1,"contract":"test/note","version":{"major":1,"minor":0},"checksum":"#;
+        let text = r#"{"text":"old form"}"#;
+        fs::write(&path, format!("{first}\"{:016x}\"}}\n{text}", xxh3_64(text.as_bytes()))).unwrap();
+        assert_eq!(store.load::<Note>().unwrap(), Some(kept("old form")));
+    }
+
+    /// What a damaged disk, an editor or a careless hand leaves of a file; nothing stands for no file.
+    fn damages(whole: &[u8]) -> Vec<Option<Vec<u8>>> {
+        let flipped = (0..whole.len()).step_by(7).map(|at| {
+            let mut bytes = whole.to_vec();
+            bytes[at] ^= 1;
+            Some(bytes)
+        });
+        let cut = [0, 1, whole.len() / 2, whole.len() - 1].map(|end| Some(whole[..end].to_vec()));
+        flipped.chain(cut).chain([Some([whole, b"x"].concat()), None]).collect()
+    }
+
+    fn put(path: &Path, bytes: Option<&[u8]>) {
+        match bytes {
+            Some(bytes) => fs::write(path, bytes).unwrap(),
+            None => fs::remove_file(path).unwrap(),
         }
-        let aside = fs::read_dir(folder.path())
-            .unwrap()
-            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains(".damaged-"));
-        assert_eq!(aside.count(), 4);
+    }
+
+    #[test]
+    fn one_damaged_file_of_the_two_loses_nothing_and_is_reported_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("note");
+        let store = store(path.clone());
+        store.save(&note("old")).unwrap();
+        store.save(&note("kept")).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for damaged in damages(&whole) {
+            put(&path, damaged.as_deref());
+            let Loaded { document, recovered } = store.load::<Note>().unwrap().unwrap();
+            assert_eq!(document, note("kept"));
+            let report = recovered.unwrap();
+            let expected = if damaged.is_some() { "was damaged (" } else { "was gone and" };
+            assert!(report.contains(expected) && report.contains("restored from its copy"), "{report}");
+            assert_eq!((fs::read(&path).unwrap(), store.load::<Note>().unwrap()), (whole.clone(), Some(kept("kept"))));
+
+            // The copy alone is of no matter, and the next change makes it anew.
+            put(&store.copy(), damaged.as_deref());
+            assert_eq!(store.load::<Note>().unwrap(), Some(kept("kept")));
+            store.save(&note("kept")).unwrap();
+            assert_eq!(fs::read(store.copy()).unwrap(), whole);
+        }
+    }
+
+    #[test]
+    fn with_both_files_damaged_no_start_goes_on_and_none_removes_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("note");
+        let store = store(path.clone());
+        store.save(&note("kept")).unwrap();
+        fs::write(&path, "flipped").unwrap();
+        for bytes in [Some(&b""[..]), None] {
+            put(&store.copy(), bytes);
+            for _ in 0..2 {
+                let fault = store.load::<Note>().unwrap_err();
+                assert!(fault.reason().contains("nothing was changed: restore the file from a backup"), "{fault}");
+                assert_eq!(fs::read(&path).unwrap(), b"flipped");
+            }
+        }
     }
 }

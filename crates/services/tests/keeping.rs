@@ -1,6 +1,6 @@
 //! Services whose document is kept on disk.
 
-use lehr_services::{Code, Placement, Subscribe};
+use lehr_services::{Code, DIRECTORY, Directory, Placement, Subscribe};
 
 use crate::behaviours::samples::*;
 use crate::on_hosts;
@@ -47,16 +47,48 @@ fn a_change_that_cannot_be_written_is_not_made() {
 
 // 116
 #[test]
-fn a_damaged_state_stops_the_start_and_is_put_aside() {
+fn a_state_that_is_damaged_with_its_copy_stops_every_start() {
     on_hosts(async |host, _| {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("books.json");
         std::fs::write(&file, "{").unwrap();
         let kept = || Placement::at("/books").keep(&file);
-        let fault = host.start(kept(), Bookkeeper::new).await.unwrap_err();
-        assert_eq!(fault.code(), Code::StartFailed);
-        assert!(fault.reason().contains("is damaged: it has one line, where two are expected; it is now"), "{fault}");
+        for _ in 0..2 {
+            let fault = host.start(kept(), Bookkeeper::new).await.unwrap_err();
+            assert_eq!(fault.code(), Code::StartFailed);
+            assert!(
+                fault.reason().contains("is damaged: it has one line, where two are expected; there is no copy"),
+                "{fault}"
+            );
+        }
+        std::fs::remove_file(&file).unwrap();
         let books = host.start(kept(), Bookkeeper::new).await.unwrap();
         assert!(books.get().await.unwrap().log.is_empty());
+    });
+}
+
+#[test]
+fn a_damaged_state_comes_back_from_its_copy_and_the_directory_says_so() {
+    on_hosts(async |host, _| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("books.json");
+        let kept = || Placement::at("/books").keep(&file);
+        let directory = host.reference::<Directory>(DIRECTORY).unwrap();
+        for damage in ["", "{"] {
+            let books = host.start(kept(), Bookkeeper::new).await.unwrap();
+            books.call(put("ada", 1)).await.unwrap();
+            books.drop_service().await.unwrap();
+            std::fs::write(&file, damage).unwrap();
+            let books = host.start(kept(), Bookkeeper::new).await.unwrap();
+            assert_eq!(books.get().await.unwrap().log.last().unwrap(), "put ada");
+            let reports = directory.get().await.unwrap().services["/books"].reports.clone();
+            assert_eq!(reports.len(), 1);
+            assert!(reports[0].contains("has been restored from its copy"), "{reports:?}");
+            books.drop_service().await.unwrap();
+            // Once restored, it is as any other.
+            let books = host.start(kept(), Bookkeeper::new).await.unwrap();
+            assert!(directory.get().await.unwrap().services["/books"].reports.is_empty());
+            books.drop_service().await.unwrap();
+        }
     });
 }

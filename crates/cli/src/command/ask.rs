@@ -84,15 +84,20 @@ pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
     let listed = block_on(link.index()).map_err(|fault| failure(&fault))?;
     if arguments.json {
         let rows = listed.iter().map(|service| {
-            json!({ "path": service.path, "contract": service.contract, "version": service.version, "phase": service.phase })
+            json!({ "path": service.path, "contract": service.contract, "version": service.version, "phase": service.phase, "reports": service.reports })
         });
         return print(&Value::Array(rows.collect()));
     }
     let mut rows = vec![["path", "contract", "version", "phase"].map(str::to_owned)];
-    rows.extend(
-        listed.into_iter().map(|service| [service.path, service.contract, service.version, service.phase.to_string()]),
-    );
-    output::result(&output::columns(&rows))
+    for service in &listed {
+        let phase = if service.reports.is_empty() { service.phase.to_string() } else { "degraded".to_owned() };
+        rows.push([service.path.clone(), service.contract.clone(), service.version.clone(), phase]);
+    }
+    output::result(&output::columns(&rows))?;
+    for service in &listed {
+        service.reports.iter().for_each(|report| output::warning(&format!("{}: {report}", service.path)));
+    }
+    Ok(())
 }
 
 /// Prints the state of a service, or what it is.

@@ -146,6 +146,9 @@ async fn start(
         None => Placement::at(WORKFLOWS),
     };
     host.start(placement, move || Workflows::new(Some(others.clone()))).await?;
+    for (path, reports) in host.reports() {
+        reports.iter().for_each(|report| output::warning(&format!("{path}: {report}")));
+    }
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! What data sets and uploads contain, by number: on disk below a folder, or in memory and in files without a name.
 //!
 //! A content is written once and never changed, so nothing here has to agree with the document but the numbers. What the document does not name is
-//! removed by [`Contents::sweep`].
+//! removed by [`Contents::sweep`], unless the document itself was lost or restored ([`Contents::freeze`]).
+//!
+//! Beside the bytes of an upload stands a file of checksums, one for each piece, so that no byte is read that is not the one that was acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -11,6 +13,7 @@ use std::path::{Path, PathBuf};
 use lehr_data::write::AtomicFile;
 use lehr_services::{Code, Fault};
 use sha2::{Digest, Sha256};
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::format::arrow;
 use crate::sync::Mutex;
@@ -37,6 +40,8 @@ struct Held {
     uses: u64,
     /// Whether there is nothing that the document does not name.
     is_swept: bool,
+    /// Whether nothing is to be removed.
+    is_frozen: bool,
 }
 
 /// That something could not be kept. A full disk is told to the client too: room is what it can ask for.
@@ -47,6 +52,12 @@ fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
         "the data could not be kept"
     };
     Fault::new(Code::InsufficientResources, reason).log(error.to_string())
+}
+
+/// That an upload has other bytes than those that were acknowledged.
+fn damaged_upload(damage: &str) -> Fault {
+    let reason = format!("what was kept of the upload is damaged: {damage}; remove it and upload it again");
+    Fault::new(Code::OperationFailed, reason)
 }
 
 /// Whether somewhere below an error the system says that there is no more room.
@@ -76,6 +87,10 @@ impl Contents {
 
     fn part_path(&self, number: u64) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(format!("{number}.part")))
+    }
+
+    fn sums(&self, number: u64) -> Option<Sums> {
+        Some(Sums { path: self.folder.as_ref()?.join(format!("{number}.sums")) })
     }
 
     /// Keeps a table. When this returns without a fault, it is there after a crash, if anything is kept.
@@ -163,6 +178,9 @@ impl Contents {
             Some(path) => {
                 let file = File::create(&path).map_err(|error| disk(&error))?;
                 file.sync_all().map_err(|error| disk(&error))?;
+                if let Some(sums) = self.sums(number) {
+                    File::create(sums.path).and_then(|file| file.sync_all()).map_err(|error| disk(&error))?;
+                }
                 synchronise_folder(&path).map_err(|error| disk(&error))
             }
             None => {
@@ -178,20 +196,32 @@ impl Contents {
     /// # Errors
     /// [`Code::InsufficientResources`].
     pub(crate) fn append(&self, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
+        self.check_length(number, offset)?;
         let put = || -> io::Result<()> {
             let mut file = match self.part_path(number) {
                 Some(path) => OpenOptions::new().write(true).open(path)?,
                 None => self.unnamed(number)?,
             };
-            if file.metadata()?.len() < offset {
-                return Err(io::Error::other("bytes that were kept are gone"));
-            }
             file.set_len(offset)?;
             file.seek(SeekFrom::Start(offset))?;
             file.write_all(bytes)?;
-            if self.folder.is_some() { file.sync_data() } else { Ok(()) }
+            match self.sums(number) {
+                Some(sums) => sums.add(offset, bytes).and_then(|()| file.sync_data()),
+                None => Ok(()),
+            }
         };
         put().map_err(|error| disk(&error))
+    }
+
+    /// Whether as many bytes of an upload are there as were acknowledged.
+    fn check_length(&self, number: u64, bytes: u64) -> Result<(), Fault> {
+        let Some(path) = self.part_path(number) else { return Ok(()) };
+        match fs::metadata(path) {
+            Ok(found) if found.len() >= bytes => Ok(()),
+            Ok(found) => Err(damaged_upload(&format!("{} of {bytes} bytes are there", found.len()))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(damaged_upload("its file is gone")),
+            Err(error) => Err(disk(&error)),
+        }
     }
 
     fn unnamed(&self, number: u64) -> io::Result<File> {
@@ -202,21 +232,27 @@ impl Contents {
     /// The bytes of an upload, checked.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if their SHA-256 is another; [`Code::InsufficientResources`] if they cannot be read.
+    /// [`Code::OperationFailed`] if they are not those that were acknowledged; [`Code::InvalidValue`] if their SHA-256 is another;
+    /// [`Code::InsufficientResources`] if they cannot be read.
     pub(crate) fn part(&self, number: u64, bytes: u64, sha256: Option<&str>) -> Result<File, Fault> {
+        self.check_length(number, bytes)?;
         let open = || -> io::Result<File> {
             let mut file = match self.part_path(number) {
                 Some(path) => OpenOptions::new().read(true).write(true).open(path)?,
                 None => self.unnamed(number)?,
             };
-            if file.metadata()?.len() < bytes {
-                return Err(io::Error::other("bytes that were kept are gone"));
-            }
             file.set_len(bytes)?;
             file.rewind()?;
             Ok(file)
         };
         let mut file = open().map_err(|error| disk(&error))?;
+        if let Some(sums) = self.sums(number) {
+            let damage = sums.check(&mut file, bytes).map_err(|error| disk(&error))?;
+            if let Some(damage) = damage {
+                return Err(damaged_upload(&damage));
+            }
+            file.rewind().map_err(|error| disk(&error))?;
+        }
         if let Some(expected) = sha256 {
             let found =
                 digest(&mut file).and_then(|found| file.rewind().map(|()| found)).map_err(|error| disk(&error))?;
@@ -229,6 +265,47 @@ impl Contents {
         Ok(file)
     }
 
+    /// From here on nothing is removed, as long as this lives: the document may not know all that there is.
+    pub(crate) fn freeze(&self) {
+        self.held.lock().is_frozen = true;
+    }
+
+    /// What is there without a document that names it: the tables by number, and how many unfinished uploads. The bytes of these are renamed, so that no
+    /// later upload takes their place.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(crate) fn orphans(&self) -> io::Result<(Vec<(u64, Table)>, usize)> {
+        let (mut tables, mut uploads) = (Vec::new(), 0);
+        let Some(folder) = &self.folder else { return Ok((tables, uploads)) };
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
+            let (Some(number), Some(ending)) = (number, path.extension().and_then(|ending| ending.to_str())) else {
+                continue;
+            };
+            match ending {
+                "arrow" => {
+                    let name = format!("recovered/{number}");
+                    let file = io::BufReader::new(File::open(&path)?);
+                    if let Ok(table) = arrow::read_from(file, &Columns::default(), false, &name, u64::MAX) {
+                        tables.push((number, table));
+                    }
+                }
+                "part" | "sums" => {
+                    uploads += usize::from(ending == "part");
+                    let aside = (1..).map(|count| folder.join(format!("lost-{count}-{number}.{ending}")));
+                    if let Some(aside) = aside.into_iter().find(|aside| !aside.exists()) {
+                        fs::rename(&path, aside)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        tables.sort_by_key(|(number, _)| *number);
+        Ok((tables, uploads))
+    }
+
     /// Says that the document will name less.
     pub(crate) fn mark(&self) {
         self.held.lock().is_swept = false;
@@ -239,6 +316,9 @@ impl Contents {
         {
             let mut held = self.held.lock();
             let held = &mut *held;
+            if held.is_frozen {
+                return;
+            }
             if std::mem::replace(&mut held.is_swept, true) {
                 return;
             }
@@ -250,7 +330,8 @@ impl Contents {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
-            let is_ours = path.extension().is_some_and(|ending| ending == "arrow" || ending == "part");
+            let is_ours =
+                path.extension().is_some_and(|ending| ending == "arrow" || ending == "part" || ending == "sums");
             let is_unfinished = path.extension().is_some_and(|ending| ending == "tmp");
             if (is_ours && number.is_some_and(|number| !named.contains(&number))) || is_unfinished {
                 // What cannot be removed now is tried again at the next start.
@@ -258,6 +339,62 @@ impl Contents {
             }
         }
     }
+}
+
+/// The checksums of the pieces of an upload, in a file: for each piece where it ends and its hash, two little-endian numbers of eight bytes.
+struct Sums {
+    path: PathBuf,
+}
+
+impl Sums {
+    /// Adds a piece, and removes what is behind its offset: pieces that were written and not acknowledged.
+    fn add(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        // If it is gone, what it should say of the pieces before this one is missed when all are read.
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
+        let mut known = Vec::new();
+        file.read_to_end(&mut known)?;
+        let kept = pieces(&known).take_while(|(end, _)| *end <= offset).count() as u64 * PIECE;
+        file.set_len(kept)?;
+        file.seek(SeekFrom::Start(kept))?;
+        let end = offset + bytes.len() as u64;
+        file.write_all(&[end.to_le_bytes(), xxh3_64(bytes).to_le_bytes()].concat())?;
+        file.sync_data()
+    }
+
+    /// Says what is wrong with the first `bytes` of a file, if anything is.
+    fn check(&self, file: &mut impl Read, bytes: u64) -> io::Result<Option<String>> {
+        let known = match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Some("its checksums are gone".to_owned()));
+            }
+            known => known?,
+        };
+        let mut begin = 0;
+        let mut buffer = vec![0; 1 << 16];
+        for (end, sum) in pieces(&known).take_while(|(end, _)| *end <= bytes) {
+            let (mut hash, mut left) = (Xxh3Default::new(), end.saturating_sub(begin));
+            while left > 0 {
+                let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                file.read_exact(&mut buffer[..length])?;
+                hash.update(&buffer[..length]);
+                left -= length as u64;
+            }
+            if hash.digest() != sum {
+                return Ok(Some(format!("the bytes {begin} to {} have another checksum", end - 1)));
+            }
+            begin = end;
+        }
+        Ok((begin != bytes).then(|| format!("the bytes from {begin} on have no checksum")))
+    }
+}
+
+/// How long the record of a piece is.
+const PIECE: u64 = 16;
+
+/// The pieces in a file of checksums, with where each ends; half a record at the end is none.
+fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
+    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
+    known.chunks_exact(PIECE as usize).map(move |piece| (word(&piece[..8]), word(&piece[8..])))
 }
 
 /// Makes a folder if need be, and locks it for this process.

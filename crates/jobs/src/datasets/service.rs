@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use lehr_runtime::{block_on, blocking};
 use lehr_services::{
-    Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Reference, Service, Starting, Subscribe,
+    Beginning, Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Reference, Service, Starting,
+    Subscribe,
 };
 
 use super::contents::Contents;
@@ -111,6 +112,30 @@ impl DatasetService {
         let uploads = self.document.uploads.values().map(|upload| upload.content);
         let named: BTreeSet<u64> = contents.chain(uploads).collect();
         blocking("the disk", || self.inner.contents.sweep(&named));
+    }
+
+    /// Makes data sets of tables that are there without a document: it was lost with its copy.
+    fn adopt(&mut self, starting: &Starting) -> Result<(), Fault> {
+        let found = blocking("the disk", || self.inner.contents.orphans());
+        let (tables, uploads) = found.map_err(|error| {
+            Fault::new(Code::StartFailed, "what is kept of data sets cannot be read").log(error.to_string())
+        })?;
+        if tables.is_empty() && uploads == 0 {
+            return Ok(());
+        }
+        self.inner.contents.freeze();
+        let names: Vec<String> = tables.iter().map(|(number, _)| format!("recovered/{number}")).collect();
+        for (name, (content, table)) in names.iter().zip(&tables) {
+            self.document.next = self.document.next.max(*content);
+            self.document
+                .datasets
+                .insert(name.clone(), Dataset { content: *content, ..Dataset::new(table, Source::Table) });
+        }
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        starting.report(format!(
+            "the list of data sets was gone; recovered from their contents: {names}; bytes of unfinished uploads that are kept as lost-*.part: {uploads}"
+        ));
+        Ok(())
     }
 
     fn number(&mut self) -> u64 {
@@ -246,7 +271,11 @@ impl Service for DatasetService {
     }
 
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
-        self.sweep();
+        match starting.beginning() {
+            Beginning::Kept | Beginning::Volatile => self.sweep(),
+            Beginning::Restored => self.inner.contents.freeze(),
+            Beginning::New => self.adopt(starting)?,
+        }
         // What was being read when the last life ended is read again.
         let reading = self.document.uploads.iter().filter(|(_, upload)| upload.state == UploadState::Reading);
         for (name, upload) in reading {

@@ -87,7 +87,7 @@ fn gathered(folder: &Path) -> Result<Vec<u8>, Failure> {
     for (name, _) in &head.inputs {
         add(&mut order, Some(&fs::read(table_path(folder, name)).map_err(failed)?));
     }
-    add(&mut order, saved_in(&folder.join(CHECKPOINT), &head.job)?.as_deref());
+    add(&mut order, saved_in(&folder.join(CHECKPOINT), &head.job)?.bytes.as_deref());
     let log = match fs::read(folder.join(LOG)) {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         log => Some(log.map_err(failed)?),

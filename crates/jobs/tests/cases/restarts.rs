@@ -130,7 +130,7 @@ fn a_document_that_an_older_node_has_kept_is_read_with_the_defaults_of_what_is_n
     let options = Options { clusters: Some(2), cooling: 0.9, ..Options::default() };
     let options = format!(r#""options":{},"#, serde_json::to_string(&options).unwrap());
     assert!(
-        kept.contains(r#"{"lehr_state":1,"contract":"lehr.clustering","version":{"major":1,"minor":0},"#),
+        kept.contains(r#"{"lehr_state":2,"contract":"lehr.clustering","version":{"major":1,"minor":0},"#),
         "{kept}"
     );
     assert!(kept.contains(&options), "{kept}");
@@ -206,4 +206,146 @@ fn a_content_that_was_damaged_on_disk_is_found_out() {
         assert_eq!(fault.code(), Code::OperationFailed);
         assert!(fault.reason().contains("is damaged: remove it, and bring it in again"), "{fault}");
     });
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+fn copied(from: &Path, to: &Path) {
+    for file in files(from) {
+        let copy = to.join(file.strip_prefix(from).unwrap());
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::copy(file, copy).unwrap();
+    }
+}
+
+/// Flips a bit of a file, cuts it, empties it, or removes it.
+fn damage(file: &Path, kind: &str) {
+    let mut bytes = std::fs::read(file).unwrap();
+    match kind {
+        "flipped" if !bytes.is_empty() => {
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 4;
+        }
+        "cut" => bytes.truncate(bytes.len() * 2 / 3),
+        "emptied" => bytes.clear(),
+        "longer" => bytes.push(b'x'),
+        _ => return std::fs::remove_file(file).unwrap(),
+    }
+    std::fs::write(file, bytes).unwrap();
+}
+
+const LATE: [&[u8]; 2] = [b"x\n1\n2\n", b"3\n"];
+
+/// Keeps a data set, a result of a job, a job that has not ended, and the first piece of an upload.
+fn keep_something(folder: &Path, method: &Counting) {
+    life(folder, 2, async |host, setup| {
+        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+        upload_csv(&datasets, "one", "x\n1\n2\n").await.unwrap();
+        datasets.call(Begin::new("late", Form::Csv)).await.unwrap();
+        let data = Bytes::from(LATE[0].to_vec());
+        datasets.call(Append { name: "late".into(), offset: 0, data }).await.unwrap();
+        let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
+        let order = |steps| Order { input: one_and_two(), ..Order::new("", &Steps { steps, panics: false }) };
+        method.gate.post(()).unwrap();
+        let done = run(&jobs, order(1)).await.unwrap();
+        assert_eq!(wait(&jobs, &done).await.state, State::Done);
+        run(&jobs, order(2)).await.unwrap();
+        method.gate.post(()).unwrap();
+        // Its second step has begun, so the first is saved.
+        while method.begun.receive().await.unwrap() != ("counting-2".to_owned(), 1) {}
+    });
+}
+
+#[test]
+fn whichever_file_is_damaged_nothing_acknowledged_is_lost_or_changed_without_a_word() {
+    let whole = tempfile::tempdir().unwrap();
+    keep_something(whole.path(), &Counting::default());
+    let kept = files(whole.path());
+    assert!(kept.len() >= 10, "{kept:?}");
+    for file in kept.iter().filter(|file| !file.ends_with("lock")) {
+        for kind in ["flipped", "cut", "emptied", "longer", "removed"] {
+            let case = format!("{} {kind}", file.strip_prefix(whole.path()).unwrap().display());
+            let folder = tempfile::tempdir().unwrap();
+            copied(whole.path(), folder.path());
+            damage(&folder.path().join(file.strip_prefix(whole.path()).unwrap()), kind);
+            let method = Counting::default();
+            // The first start alone, as a supervisor does that starts again by itself.
+            life(folder.path(), 2, async |host, setup| {
+                setup.start_datasets(&host, "/datasets").await.unwrap();
+                setup.start_method(&host, "/counting", method.clone()).await.unwrap();
+            });
+            life(folder.path(), 2, async |host, setup| {
+                let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+                let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
+                (0..2).for_each(|_| method.gate.post(()).unwrap());
+                let is_reported = |fault: &lehr_services::Fault| fault.reason().contains("is damaged");
+                match datasets.call(Take { name: "one".into() }).await {
+                    Ok(Handle(table)) => assert_eq!(table.checksum(), one(), "{case}"),
+                    Err(fault) => assert!(is_reported(&fault), "{case}: {fault}"),
+                }
+                let data = Bytes::from(LATE[1].to_vec());
+                let rest = Append { name: "late".into(), offset: LATE[0].len() as u64, data };
+                let late = match datasets.call(rest).await {
+                    Ok(_) => datasets.call(Finish { name: "late".into() }).await,
+                    Err(fault) => Err(fault),
+                };
+                match late {
+                    Ok(late) => assert_eq!((late.rows, late.checksum), (3, three()), "{case}"),
+                    Err(fault) => assert!(is_reported(&fault), "{case}: {fault}"),
+                }
+                let state = jobs.get().await.unwrap();
+                assert_eq!(state.jobs.keys().collect::<Vec<_>>(), ["counting-1", "counting-2"], "{case}");
+                assert_eq!(state.jobs["counting-1"].state, State::Done, "{case}");
+                drop(state);
+                let done = wait(&jobs, "counting-2").await;
+                let is_input_damaged = done.fault.as_ref().is_some_and(is_reported);
+                assert!(done.state == State::Done || is_input_damaged, "{case}: {done:?}");
+            });
+        }
+    }
+}
+
+fn one() -> String {
+    Table::builder().numbers("x", vec![1.0, 2.0]).build().unwrap().checksum()
+}
+
+fn three() -> String {
+    Table::builder().numbers("x", vec![1.0, 2.0, 3.0]).build().unwrap().checksum()
+}
+
+#[test]
+fn without_its_document_a_service_of_data_sets_finds_its_contents_again() {
+    let folder = tempfile::tempdir().unwrap();
+    keep_something(folder.path(), &Counting::default());
+    for name in ["document.json", "document.json.copy"] {
+        std::fs::remove_file(folder.path().join("datasets").join(name)).unwrap();
+    }
+    for _ in 0..2 {
+        life(folder.path(), 2, async |host, setup| {
+            let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+            let state = datasets.get().await.unwrap();
+            assert!(state.datasets.keys().all(|name| name.starts_with("recovered/")));
+            assert!(state.datasets.values().any(|dataset| dataset.checksum == one()));
+            let name = state.datasets.iter().find(|(_, dataset)| dataset.checksum == one()).unwrap().0.clone();
+            drop(state);
+            let Handle(table) = datasets.call(Take { name }).await.unwrap();
+            assert_eq!(table.checksum(), one());
+            let reports = host.reports()["/datasets"].clone();
+            assert!(
+                reports[0].starts_with("the list of data sets was gone; recovered from their contents: "),
+                "{reports:?}"
+            );
+        });
+    }
+    let parts = files(folder.path()).into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "part"));
+    assert_eq!(parts.map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>(), [LATE[0]]);
 }
