@@ -26,7 +26,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::certificate::reason_within;
-use crate::encode::{fault, read_tag};
+use crate::conditions::read_tag;
+use crate::encode::fault;
 use crate::exchange::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
 use crate::noting::{Noting, Why};
 use crate::sync::{Arc, Mutex, OnceLock, Thread};

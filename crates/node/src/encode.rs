@@ -142,17 +142,6 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     })
 }
 
-/// The tag of a version of the state of one life of a service.
-pub(crate) fn tag(incarnation: u64, version: u64) -> String {
-    format!("\"{incarnation:x}-{version}\"")
-}
-
-/// The life and the version of a tag; nothing if it is none of ours.
-pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
-    let (incarnation, version) = text.trim().strip_prefix('"')?.strip_suffix('"')?.split_once('-')?;
-    Some((u64::from_str_radix(incarnation, 16).ok()?, version.parse().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
@@ -182,12 +171,6 @@ mod tests {
         assert_eq!((read.code(), read.reason(), read.causes()), (sent.code(), sent.reason(), sent.causes()));
         assert_eq!(read.log_text(), None);
         assert_eq!(fault(StatusCode::NOT_FOUND, b"<html>").code(), Code::UnknownService);
-    }
-
-    #[test]
-    fn tags_are_read_back() {
-        assert_eq!(read_tag(&tag(0xabc, 7)), Some((0xabc, 7)));
-        assert_eq!(["", "*", "\"x\"", "W/\"1-2\"", "\"1-2"].map(read_tag), [None; 5]);
     }
 
     #[test]

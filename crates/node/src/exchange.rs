@@ -19,14 +19,15 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use crate::body::Answer;
+use crate::conditions::{Tags, tag};
 use crate::connection::Turn;
 use crate::edge::{Edge, Looks, Peer};
-use crate::encode::{Sent, accepted, problem, read_tag, sent_as, status, tag};
+use crate::encode::{Sent, accepted, problem, sent_as, status};
 use crate::log::Level;
 use crate::policy::ANONYMOUS;
-use crate::route::{Route, allowed, route};
+use crate::route::{Route, allowed, route, service_of, without_slash};
 use crate::sync::{Arc, spin_loop, yield_now};
-use crate::{events, metrics, openapi};
+use crate::{events, metrics, openapi, shapes};
 
 /// How long an answer is of use to the client, in milliseconds.
 pub(crate) const TIMEOUT: &str = "lehr-timeout-ms";
@@ -40,11 +41,14 @@ pub(crate) const KEY: &str = "idempotency-key";
 /// The version that the state must have, whichever life it is of.
 pub(crate) const IF_VERSION: &str = "lehr-if-version";
 
+/// The most tags of one `If-Match`: each that is wrong costs a message.
+const TAGS_MAX: usize = 16;
+
 /// A fault with its status, where that is not the one of its code.
 struct Refused {
     status: StatusCode,
     fault: Fault,
-    allow: Option<&'static str>,
+    allow: Option<String>,
     /// What the client may see instead.
     services: Option<Vec<String>>,
 }
@@ -52,8 +56,7 @@ struct Refused {
 impl From<Fault> for Refused {
     fn from(fault: Fault) -> Self {
         let status = StatusCode::from_u16(status(fault.code())).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let allow = (status == StatusCode::METHOD_NOT_ALLOWED).then_some("GET, HEAD, OPTIONS");
-        Self { status, fault, allow, services: None }
+        Self { status, fault, allow: None, services: None }
     }
 }
 
@@ -146,11 +149,18 @@ fn refuse(refused: Refused) -> Response<Answer> {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(1));
     }
     if let Some(allow) = refused.allow {
-        headers.insert(header::ALLOW, HeaderValue::from_static(allow));
+        headers.insert(header::ALLOW, HeaderValue::try_from(allow).unwrap_or(HeaderValue::from_static("")));
     }
     if refused.status == StatusCode::UNAUTHORIZED {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"lehr\""));
     }
+    response
+}
+
+/// Says which methods there are.
+fn methods(allow: &str) -> Response<Answer> {
+    let mut response = response(StatusCode::NO_CONTENT, Format::Json.media_type(), Answer::Whole(None));
+    response.headers_mut().insert(header::ALLOW, HeaderValue::try_from(allow).unwrap_or(HeaderValue::from_static("")));
     response
 }
 
@@ -167,18 +177,31 @@ async fn answer(
     asked: &mut Asked,
 ) -> Result<Response<Answer>, Refused> {
     let _place = edge.request()?;
-    same_site(edge, request.headers(), request.uri().authority().map(|authority| authority.as_str()))?;
+    let host = host(&request).map_err(|fault| Refused::with(StatusCode::BAD_REQUEST, fault))?;
+    same_site(edge, request.headers(), &host)?;
     edge.count(peer.address.ip())?;
     let caller = caller(edge, peer, request.headers())?;
     asked.caller = Some(caller.clone());
-    let path = request.uri().path();
-    let route = route(request.method(), path).map_err(|fault| {
-        let mut refused = Refused::from(fault);
+    let path = without_slash(request.uri().path()).to_owned();
+    let answered = routed(edge, turn, caller, &path, request, asked).await;
+    answered.map_err(|mut refused| {
         if refused.status == StatusCode::METHOD_NOT_ALLOWED {
-            refused.allow = Some(allowed(path));
+            refused.allow = Some(allowed(&path, service_of(&path).and_then(|at| edge.host.endpoint(at).ok()).as_ref()));
         }
         refused
-    })?;
+    })
+}
+
+/// Does what a request asks for, once it is known who asks.
+async fn routed(
+    edge: &Arc<Edge>,
+    turn: Turn,
+    caller: String,
+    path: &str,
+    request: Request<Incoming>,
+    asked: &mut Asked,
+) -> Result<Response<Answer>, Refused> {
+    let route = route(request.method(), path)?;
     // Looked up once: routes that are about a service use it.
     let found = route.service().map(|service| edge.host.endpoint(service));
     if let (Some(_), Some(Ok(endpoint))) = (&edge.settings.log, &found) {
@@ -197,12 +220,10 @@ async fn answer(
             let infos = visible(edge, &caller).iter().map(Endpoint::info).collect::<Vec<_>>();
             Ok(document(&openapi::document(&infos)))
         }
+        Route::OptionsOfPage => Ok(methods(&allowed(path, None))),
         Route::Options(service) => {
-            let allow = allowed(path);
-            permitted(edge, &caller, &service, found, Verb::Lookup)?;
-            let mut response = response(StatusCode::NO_CONTENT, Format::Json.media_type(), Answer::Whole(None));
-            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
-            Ok(response)
+            let endpoint = permitted(edge, &caller, &service, found, Verb::Lookup)?;
+            Ok(methods(&allowed(path, Some(&endpoint))))
         }
         Route::Get(service) => {
             let endpoint = permitted(edge, &caller, &service, found, Verb::Get)?;
@@ -224,7 +245,7 @@ async fn answer(
             let verb = verb.unwrap_or(Verb::Submit);
             if is_in_query && verb != Verb::Query {
                 let fault = Fault::new(Code::ActionNotSupported, format!("{name:?} is no query: POST it"));
-                return Err(Refused { allow: Some("POST, OPTIONS"), ..Refused::from(fault) });
+                return Err(fault.into());
             }
             send(edge, &endpoint, Action::Operation(name), verb, turn, caller, request).await
         }
@@ -246,9 +267,32 @@ async fn answer(
     }
 }
 
+/// Which host a request is for: what its target says, and else its header (RFC 9112, section 3.2).
+///
+/// # Errors
+/// [`Code::MessageNotSupported`] if that is not one host.
+fn host<B>(request: &Request<B>) -> Result<String, Fault> {
+    let refuse = |reason: &str| Err(Fault::new(Code::MessageNotSupported, reason));
+    let mut lines = request.headers().get_all(header::HOST).iter();
+    let (named, second) = (lines.next().map(|line| line.to_str().unwrap_or_default()), lines.next());
+    if second.is_some() {
+        return refuse("the request has two Host headers");
+    }
+    match (request.uri().authority(), named) {
+        (Some(target), Some(named))
+            if request.version() == hyper::Version::HTTP_2 && !target.as_str().eq_ignore_ascii_case(named) =>
+        {
+            refuse("the request names two hosts: :authority and Host differ")
+        }
+        (Some(target), _) => Ok(target.as_str().to_owned()),
+        (None, Some(named)) => Ok(named.to_owned()),
+        (None, None) if request.version() == hyper::Version::HTTP_11 => refuse("the request has no Host header"),
+        (None, None) => Ok(String::new()),
+    }
+}
+
 /// A node on loopback without a policy trusts whoever sits at the machine, and not the pages that their browser has open.
-fn same_site(edge: &Edge, headers: &HeaderMap, authority: Option<&str>) -> Result<(), Fault> {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).or(authority).unwrap_or_default();
+fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<(), Fault> {
     if edge.settings.policy.is_none() && edge.address.ip().is_loopback() {
         let name = host.rsplit_once(':').map_or(host, |(name, port)| if port.ends_with(']') { host } else { name });
         let name = name.trim_start_matches('[').trim_end_matches(']');
@@ -383,19 +427,6 @@ fn options(edge: &Edge, headers: &HeaderMap, caller: String) -> Result<Options, 
     if let Some(found) = text(IF_VERSION) {
         options.if_version = Some(found.parse().map_err(|_| bad(IF_VERSION, "a number", found))?);
     }
-    match text("if-match") {
-        None | Some("*") => {}
-        Some(found) => match read_tag(found) {
-            Some((incarnation, version)) => {
-                options.if_version = Some(version);
-                options.incarnation = Some(incarnation);
-            }
-            None => {
-                let fault = Fault::new(Code::PreconditionFailed, format!("{found} is no version of this service"));
-                return Err(fault.into());
-            }
-        },
-    }
     Ok(options)
 }
 
@@ -418,34 +449,80 @@ async fn send(
     let (parts, body) = request.into_parts();
     let accept = accepted(&parts.headers).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?;
     let options = options(edge, &parts.headers, caller)?;
-    let is_conditional = parts.headers.contains_key(header::IF_MATCH);
+    let (demanded, known) = (Tags::demanded(&parts.headers), Tags::known(&parts.headers));
+    let changes = parts.method != Method::GET && parts.method != Method::HEAD && verb != Verb::Query;
+    if changes && known.is_some() {
+        let reason = match known {
+            Some(Tags::Any) => "If-None-Match: * asks that nothing be there, and a service always has a state",
+            _ => "If-None-Match goes with reading; a change takes If-Match with the tag that it starts from",
+        };
+        return Err(Fault::new(Code::PreconditionFailed, reason).into());
+    }
+    let demanded = match demanded {
+        None | Some(Tags::Any) => vec![None],
+        Some(Tags::These(tags)) if tags.is_empty() => {
+            let reason = "If-Match has no tag of a version of this service: read it, and use the ETag of the answer";
+            return Err(Fault::new(Code::PreconditionFailed, reason).into());
+        }
+        Some(Tags::These(tags)) if tags.len() > TAGS_MAX => {
+            return Err(Fault::new(Code::TooLarge, format!("If-Match has more than {TAGS_MAX} tags")).into());
+        }
+        Some(Tags::These(tags)) => tags.into_iter().map(Some).collect(),
+    };
     let (format, body) = match &action {
-        Action::Operation(name) if parts.method == Method::GET => {
-            let fields = query(parts.uri.query().unwrap_or_default(), endpoint.operation(name));
+        Action::Operation(name) if matches!(parts.method, Method::GET | Method::HEAD) => {
+            let fields = query(parts.uri.query().unwrap_or_default(), endpoint.operation(name))?;
             let body = if fields.is_empty() { Vec::new() } else { Value::Object(fields).to_string().into_bytes() };
             (Format::Json, body)
         }
         Action::Operation(name) => match sent_as(&parts.headers, endpoint.operation(name)) {
-            Ok(Sent::Document(format)) => (format, read(edge, body).await?),
+            Ok(Sent::Document(format)) => {
+                let body = read(edge, body).await?;
+                if let Some(operation) = endpoint.operation(name) {
+                    shapes::check(format, &body, &operation.body)?;
+                }
+                (format, body)
+            }
             Ok(Sent::Bytes(media_type)) => {
-                let fields = query(parts.uri.query().unwrap_or_default(), endpoint.operation(name));
+                let fields = query(parts.uri.query().unwrap_or_default(), endpoint.operation(name))?;
                 (Format::MessagePack, raw_document(&fields, &media_type, &read(edge, body).await?)?)
             }
             Err(fault) => return Err(Refused::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, fault)),
         },
         _ => (Format::Json, Vec::new()),
     };
-    let known = parts.headers.get(header::IF_NONE_MATCH).and_then(|tag| tag.to_str().ok()).and_then(read_tag);
     // Those of this connection that came before it go before it.
     turn.come().await;
-    let sent = endpoint.send(Message { action, verb, body, format, accept, options });
-    drop(turn);
-    let answered = looked_for(sent, edge.looks, || edge.has_one_request()).await.map_err(|fault| {
-        // A tag of an earlier life is a version that is no more.
-        let is_old = is_conditional && fault.code() == Code::StaleReference;
-        if is_old { Refused::with(StatusCode::PRECONDITION_FAILED, fault) } else { Refused::from(fault) }
-    })?;
-    let is_known = known.is_some() && known == answered.version.map(|version| (answered.incarnation, version));
+    let mut turn = Some(turn);
+    let mut message = Message { action, verb, body, format, accept, options };
+    let last = demanded.len() - 1;
+    let mut tried = 0;
+    let answered = loop {
+        if let Some((incarnation, version)) = demanded[tried] {
+            message.options.incarnation = Some(incarnation);
+            message.options.if_version = Some(version);
+        }
+        // Kept for the next tag, if there is one: a version that is another changes nothing.
+        let next = (tried < last).then(|| message.clone());
+        let sent = endpoint.send(message);
+        drop(turn.take());
+        match (looked_for(sent, edge.looks, || edge.has_one_request()).await, next) {
+            (Ok(answered), _) => break answered,
+            (Err(fault), next) => {
+                let is_other = matches!(fault.code(), Code::StaleReference | Code::PreconditionFailed);
+                match next {
+                    Some(next) if is_other => (message, tried) = (next, tried + 1),
+                    // A tag of an earlier life is a version that is no more.
+                    _ if demanded[tried].is_some() && fault.code() == Code::StaleReference => {
+                        return Err(Refused::with(StatusCode::PRECONDITION_FAILED, fault));
+                    }
+                    _ => return Err(fault.into()),
+                }
+            }
+        }
+    };
+    let version = answered.version.map(|version| (answered.incarnation, version));
+    let is_known = known.zip(version).is_some_and(|(known, version)| known.contain(version));
     let (status, body) = if is_known {
         (StatusCode::NOT_MODIFIED, Answer::Whole(None))
     } else {
@@ -511,26 +588,43 @@ async fn read(edge: &Edge, body: Incoming) -> Result<Vec<u8>, Refused> {
 }
 
 /// The fields of an operation that stand in the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`. What can be read as JSON is
-/// that, unless the field is a text; a list may also be words with commas between them; all else is text.
-fn query(text: &str, operation: Option<&OperationDescription>) -> Map<String, Value> {
+/// that, unless the field is a text; all else is text. A list may be JSON, words with commas between them, or the field named once for each item, as OpenAPI's `explode` has it.
+///
+/// # Errors
+/// [`Code::InvalidValue`] for a field that is named twice and takes no list.
+fn query(text: &str, operation: Option<&OperationDescription>) -> Result<Map<String, Value>, Fault> {
     let mut fields = Map::new();
     for (name, text) in form_urlencoded::parse(text.as_bytes()) {
-        let kinds = operation.map(|operation| &operation.body["properties"][&*name]["type"]);
+        let schema = operation.map(|operation| &operation.body["properties"][&*name]);
+        let kinds = schema.map(|schema| &schema["type"]);
         let may_be = |wanted: &str| match kinds {
             Some(Value::String(kind)) => kind == wanted,
             Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == wanted),
             _ => false,
         };
+        let is_of_texts = schema.is_some_and(|schema| schema["items"]["type"] == "string");
+        let item = |text: &str| match serde_json::from_str(text) {
+            Ok(value) if !is_of_texts => value,
+            _ => Value::from(text),
+        };
+        if let Some(before) = fields.get_mut(&*name) {
+            match before {
+                Value::Array(items) if may_be("array") => items.push(item(&text)),
+                _ => return Err(Fault::new(Code::InvalidValue, format!("{name}: given twice in the address"))),
+            }
+            continue;
+        }
         let value = match serde_json::from_str(&text) {
-            Ok(value @ Value::String(_)) => value,
             Ok(Value::Null) if may_be("null") => Value::Null,
+            Ok(value @ Value::Array(_)) if may_be("array") => value,
+            _ if may_be("array") && !may_be("string") => text.split(',').map(item).collect(),
+            Ok(value @ Value::String(_)) => value,
             Ok(value) if !may_be("string") => value,
-            Err(_) if may_be("array") => text.split(',').map(Value::from).collect(),
             _ => Value::from(&*text),
         };
         fields.insert(name.into_owned(), value);
     }
-    fields
+    Ok(fields)
 }
 
 #[cfg(test)]
@@ -540,15 +634,20 @@ mod tests {
     #[test]
     fn a_query_is_read_as_the_operation_expects_it() {
         let body = json!({ "properties": {
-            "name": { "type": "string" }, "weights": { "type": ["string", "null"] }, "columns": { "type": ["array", "null"] },
+            "name": { "type": "string" }, "weights": { "type": ["string", "null"] }, "columns": { "type": ["array", "null"], "items": { "type": "string" } },
             "limit": { "type": "integer" }, "format": { "$ref": "#/$defs/Form" },
         } });
         let operation = OperationDescription { verb: Verb::Query, body, reply: Value::Null, raw: Vec::new() };
         let text = "name=2026&weights=null&columns=lon,lat&limit=4&format=csv&other=true";
         let expected = json!({ "name": "2026", "weights": null, "columns": ["lon", "lat"], "limit": 4, "format": "csv", "other": true });
-        assert_eq!(Value::Object(query(text, Some(&operation))), expected);
-        let quoted = query("name=%22a%22&columns=%5B%22x%22%5D&weights=7", Some(&operation));
-        assert_eq!(Value::Object(quoted), json!({ "name": "a", "columns": ["x"], "weights": "7" }));
-        assert_eq!(Value::Object(query("name=2026", None)), json!({ "name": 2026 }));
+        let read = |text: &str| query(text, Some(&operation)).map(Value::Object);
+        assert_eq!(read(text), Ok(expected));
+        let quoted = read("name=%22a%22&columns=%5B%22x%22%5D&weights=7");
+        assert_eq!(quoted, Ok(json!({ "name": "a", "columns": ["x"], "weights": "7" })));
+        assert_eq!(query("name=2026", None).map(Value::Object), Ok(json!({ "name": 2026 })));
+        // A list as OpenAPI's clients write it.
+        assert_eq!(read("columns=1&columns=b&columns=7"), Ok(json!({ "columns": ["1", "b", "7"] })));
+        assert_eq!(read("columns=7"), Ok(json!({ "columns": ["7"] })));
+        assert_eq!(read("limit=4&limit=5").unwrap_err().reason(), "limit: given twice in the address");
     }
 }

@@ -30,6 +30,7 @@
 mod body;
 mod certificate;
 mod client;
+mod conditions;
 mod connection;
 mod constructor;
 mod edge;
@@ -49,6 +50,7 @@ mod records;
 mod renewed;
 mod route;
 mod settings;
+mod shapes;
 mod sync;
 mod taking;
 mod tls;

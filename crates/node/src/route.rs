@@ -13,7 +13,7 @@
 //! Names of services have no colon, so nothing here can be two things.
 
 use hyper::Method;
-use lehr_services::{Code, Fault};
+use lehr_services::{Code, Endpoint, Fault, Verb};
 
 /// What a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,13 +33,15 @@ pub(crate) enum Route {
     Drop(String),
     /// What can be asked of a service.
     Options(String),
+    /// The same of one of the node's own pages.
+    OptionsOfPage,
 }
 
 impl Route {
     /// The service that it is about, if it is about one.
     pub(crate) fn service(&self) -> Option<&str> {
         match self {
-            Self::Index | Self::Health | Self::Ready | Self::Metrics | Self::OpenApi => None,
+            Self::Index | Self::Health | Self::Ready | Self::Metrics | Self::OpenApi | Self::OptionsOfPage => None,
             Self::Get(service)
             | Self::Lookup(service)
             | Self::Events(service)
@@ -56,6 +58,12 @@ impl Route {
 /// [`Code::ActionNotSupported`] for a method that means nothing here; [`Code::UnknownService`] for a path that nothing can stand at.
 pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
     let is_read = method == Method::GET || method == Method::HEAD;
+    if is_page(path) && !is_read {
+        return match *method {
+            Method::OPTIONS => Ok(Route::OptionsOfPage),
+            _ => Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
+        };
+    }
     if is_read {
         match path {
             "/" => return Ok(Route::Index),
@@ -81,20 +89,51 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
         (_, &Method::OPTIONS) => Ok(Route::Options(service)),
         (Some("lookup"), _) if is_read => Ok(Route::Lookup(service)),
         (Some("events"), &Method::GET) => Ok(Route::Events(service)),
-        (Some(name), &Method::GET) => Ok(Route::Operation(service, name.to_owned(), true)),
+        // Its answer has no end, so nobody can say how it begins.
+        (Some("events"), _) => Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
+        (Some(name), _) if is_read => Ok(Route::Operation(service, name.to_owned(), true)),
         (Some(name), &Method::POST) => Ok(Route::Operation(service, name.to_owned(), false)),
         _ => Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
     }
 }
 
-/// The methods that mean something for a path.
-pub(crate) fn allowed(path: &str) -> &'static str {
-    match path.split_once(':') {
-        None => "GET, HEAD, PUT, DELETE, OPTIONS",
-        Some((_, "lookup")) => "GET, HEAD, OPTIONS",
-        Some((_, "events")) => "GET, OPTIONS",
-        Some(_) => "GET, POST, OPTIONS",
+/// The pages of the node itself.
+fn is_page(path: &str) -> bool {
+    matches!(path, "/" | "/health" | "/ready" | "/metrics" | "/openapi.json")
+}
+
+/// A path without the slash behind it, which many clients add.
+pub(crate) fn without_slash(path: &str) -> &str {
+    match path.strip_suffix('/') {
+        Some(path) if !path.is_empty() => path,
+        _ => path,
     }
+}
+
+/// The service that a path is about, if it is about one.
+pub(crate) fn service_of(path: &str) -> Option<&str> {
+    let service = path.split_once(':').map_or(path, |(service, _)| service);
+    (!is_page(path) && !service.is_empty()).then_some(service)
+}
+
+/// The methods that mean something for a path, as `Allow` lists them. Without a service, those of a page.
+pub(crate) fn allowed(path: &str, service: Option<&Endpoint>) -> String {
+    let Some(service) = service else { return "GET, HEAD, OPTIONS".to_owned() };
+    let methods: &[&str] = match path.split_once(':') {
+        None => {
+            let put: &[&str] = if service.operation("replace").is_some() { &["PUT"] } else { &[] };
+            let delete: &[&str] = if service.info().is_permanent { &[] } else { &["DELETE"] };
+            return [&["GET", "HEAD"], put, delete, &["OPTIONS"]].concat().join(", ");
+        }
+        Some((_, "lookup")) => &["GET", "HEAD", "OPTIONS"],
+        Some((_, "events")) => &["GET", "OPTIONS"],
+        Some((_, name)) => match service.operation(name).map(|operation| operation.verb) {
+            Some(Verb::Query) => &["GET", "HEAD", "POST", "OPTIONS"],
+            Some(_) => &["POST", "OPTIONS"],
+            None => &["OPTIONS"],
+        },
+    };
+    methods.join(", ")
 }
 
 #[cfg(test)]
@@ -115,5 +154,10 @@ mod tests {
         assert_eq!(at(Method::PATCH, "/a/b:find"), Err(Code::ActionNotSupported));
         assert_eq!(at(Method::GET, ":x"), Err(Code::UnknownService));
         assert_eq!(at(Method::GET, "/"), Ok(Route::Index));
+        assert_eq!(at(Method::OPTIONS, "/health"), Ok(Route::OptionsOfPage));
+        assert_eq!(at(Method::POST, "/health"), Err(Code::ActionNotSupported));
+        assert_eq!(at(Method::HEAD, "/a/b:find"), Ok(Route::Operation(path(), name("find"), true)));
+        assert_eq!(["/", "/a/", "/a", "/a:b/"].map(without_slash), ["/", "/a", "/a", "/a:b"]);
+        assert_eq!(["/", "/health", "/a:b", ":b"].map(service_of), [None, None, Some("/a"), None]);
     }
 }

@@ -295,3 +295,55 @@ fn openapi_describes_every_service() {
         expect_test::expect_file!["golden/openapi.json"].assert_eq(&text);
     });
 }
+
+#[test]
+fn what_would_overwrite_is_refused_and_a_list_of_tags_is_read_whole() {
+    on_node(settings(), async |node| {
+        node.host().start("/books", Bookkeeper::new).await.unwrap();
+        let at = node.address();
+        let tag = ask(at, "GET /books", "", "").header("etag").unwrap().to_owned();
+        let put =
+            |headers: &str| ask(at, "POST /books:put", &format!("{JSON}{headers}"), r#"{"key":"a","value":1}"#).status;
+        assert_eq!(put("if-none-match: *\r\n"), 412);
+        assert_eq!(put(&format!("if-none-match: {tag}\r\n")), 412);
+        assert_eq!(put("if-match: \"x\"\r\n"), 412);
+        assert_eq!(put(&format!("if-match: W/{tag}\r\n")), 412);
+        assert_eq!(ask(at, "GET /books", "", "").header("etag"), Some(&*tag), "nothing was written");
+        assert_eq!(ask(at, "GET /books", &format!("if-none-match: \"y\", W/{tag}\r\n"), "").status, 304);
+        assert_eq!(put(&format!("if-match: \"x\", \"0-0\"\r\nif-match: {tag}\r\n")), 200);
+        assert_eq!(put(&format!("if-match: \"x\", \"0-0\", {tag}\r\n")), 412, "it has another tag by now");
+        assert_eq!(ask(at, "POST /books:put", JSON, r#"["b", 2]"#).status, 400);
+        assert_eq!(ask(at, "GET /books/", "", "").status, 200);
+    });
+}
+
+#[test]
+fn a_request_is_for_one_host() {
+    on_node(settings(), async |node| {
+        node.host().start("/books", Bookkeeper::new).await.unwrap();
+        let at = node.address();
+        let get = |head: String| send(at, format!("{head}connection: close\r\n\r\n").as_bytes()).status;
+        assert_eq!(get(format!("GET /books HTTP/1.1\r\nhost: {at}\r\n")), 200);
+        assert_eq!(get(format!("GET /books HTTP/1.1\r\nhost: {at}\r\nhost: {at}\r\n")), 400);
+        assert_eq!(get("GET /books HTTP/1.1\r\n".to_owned()), 400);
+        // The target counts, whatever the header says.
+        assert_eq!(get(format!("GET http://{at}/books HTTP/1.1\r\nhost: elsewhere.example\r\n")), 200);
+        assert_eq!(get(format!("GET http://elsewhere.example/books HTTP/1.1\r\nhost: {at}\r\n")), 403);
+    });
+}
+
+#[test]
+fn allow_says_what_there_is() {
+    on_node(settings(), async |node| {
+        node.host().start("/books", Bookkeeper::new).await.unwrap();
+        let at = node.address();
+        let allow = |line: &str| ask(at, line, "", "").header("allow").map(str::to_owned);
+        assert_eq!(allow("OPTIONS /health").as_deref(), Some("GET, HEAD, OPTIONS"));
+        assert_eq!(allow("OPTIONS /books:put").as_deref(), Some("POST, OPTIONS"));
+        assert_eq!(allow("OPTIONS /books:sum").as_deref(), Some("GET, HEAD, POST, OPTIONS"));
+        assert_eq!(allow("GET /books:put").as_deref(), Some("POST, OPTIONS"));
+        assert_eq!(allow("OPTIONS /directory").as_deref(), Some("GET, HEAD, OPTIONS"));
+        assert_eq!(allow("PUT /directory").as_deref(), Some("GET, HEAD, OPTIONS"));
+        assert_eq!(ask(at, "HEAD /books:sum", "", "").status, 200);
+    });
+}

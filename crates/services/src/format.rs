@@ -80,7 +80,10 @@ impl Format {
             Self::Json => serde_json::from_slice(bytes).map_err(|error| refuse(&error)),
             Self::MessagePack => {
                 let mut rest = bytes;
-                let document = rmp_serde::from_read(&mut rest).map_err(|error| refuse(&error))?;
+                let mut reader = rmp_serde::Deserializer::new(&mut rest);
+                // As deep as JSON may be: whoever walks what was read needs the stack for it.
+                reader.set_max_depth(128);
+                let document = T::deserialize(&mut reader).map_err(|error| refuse(&error))?;
                 if rest.is_empty() { Ok(document) } else { Err(refuse(&format!("{} bytes after the end", rest.len()))) }
             }
         }

@@ -1,0 +1,131 @@
+//! Refuses lists where objects are expected.
+//!
+//! The library that reads documents takes a list for any struct, its fields by position. That suits a compact wire and no client: `[1, 2]` in the place of `{"x": 1, "y": 2}` is a
+//! mistake, and it changed the state. So a body that has a list somewhere is held against the schema of its operation.
+
+use lehr_services::{Code, Fault, Format};
+use serde_json::Value;
+
+/// Looks for lists in a body that stand where the schema has only objects.
+///
+/// # Errors
+/// [`Code::MessageNotSupported`] with the place of the first. A body that cannot be read is for the service to refuse.
+pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), Fault> {
+    // Most bodies have none.
+    if format == Format::Json && !body.contains(&b'[') {
+        return Ok(());
+    }
+    let Ok(value) = format.decode::<Value>(body) else { return Ok(()) };
+    let Some(place) = misplaced(&value, schema, schema, &mut String::new()) else { return Ok(()) };
+    let place = place.strip_prefix('.').map_or_else(String::new, |place| format!(" at {place}"));
+    let reason = format!("not what is expected here{place}: an object, and no list");
+    Err(Fault::new(Code::MessageNotSupported, reason))
+}
+
+/// The place of a list that stands where only an object may.
+fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) -> Option<String> {
+    let schema = followed(schema, root);
+    if let Some(forms) = ["anyOf", "oneOf"].iter().find_map(|key| schema[key].as_array()) {
+        // Right if any form has no objection.
+        let mut found = None;
+        for form in forms {
+            match misplaced(value, form, root, place) {
+                None => return None,
+                some => found = found.or(some),
+            }
+        }
+        return found;
+    }
+    let may_be = |kind: &str| match &schema["type"] {
+        Value::String(found) => found == kind,
+        Value::Array(found) => found.iter().any(|found| found == kind),
+        _ => true,
+    };
+    match value {
+        Value::Array(_) if may_be("object") && !may_be("array") => Some(place.clone()),
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
+            let of_item = schema["prefixItems"].get(index).unwrap_or(&schema["items"]);
+            inside(item, of_item, root, place, &index.to_string())
+        }),
+        Value::Object(fields) => fields.iter().find_map(|(name, field)| {
+            let of_field = schema["properties"].get(name).unwrap_or(&schema["additionalProperties"]);
+            inside(field, of_field, root, place, name)
+        }),
+        _ => None,
+    }
+}
+
+fn inside(value: &Value, schema: &Value, root: &Value, place: &mut String, name: &str) -> Option<String> {
+    // Numbers and words are where most of a body is.
+    if !value.is_array() && !value.is_object() {
+        return None;
+    }
+    let length = place.len();
+    place.push('.');
+    place.push_str(name);
+    let found = misplaced(value, schema, root, place);
+    place.truncate(length);
+    found
+}
+
+/// What a reference of a schema leads to.
+fn followed<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+    let mut schema = schema;
+    // A circle of references would have no end.
+    for _ in 0..16 {
+        let Some(at) = schema["$ref"].as_str().and_then(|at| at.strip_prefix('#')) else { break };
+        let Some(found) = root.pointer(at) else { break };
+        schema = found;
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(body: &Value, schema: &Value) -> Option<String> {
+        let check = |format: Format| {
+            let bytes = format.encode(body).unwrap();
+            check(format, &bytes, schema).err().map(|fault| fault.reason().to_owned())
+        };
+        let (json, packed) = (check(Format::Json), check(Format::MessagePack));
+        assert_eq!(json, packed);
+        json
+    }
+
+    #[test]
+    fn a_list_is_refused_where_the_schema_has_an_object_and_nowhere_else() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "at": { "$ref": "#/$defs/Point" },
+                "path": { "type": "array", "items": { "$ref": "#/$defs/Point" } },
+                "names": { "type": ["array", "null"], "items": { "type": "string" } },
+                "either": { "anyOf": [{ "$ref": "#/$defs/Point" }, { "type": "array" }] },
+                "maybe": { "anyOf": [{ "$ref": "#/$defs/Point" }, { "type": "null" }] },
+                "any": true,
+            },
+            "additionalProperties": { "$ref": "#/$defs/Point" },
+            "$defs": { "Point": { "type": "object", "properties": { "x": { "type": "number" } } } },
+        });
+        for right in [
+            json!({}),
+            json!({ "at": { "x": 1 }, "path": [{ "x": 1 }], "names": ["a"], "either": [1], "any": [[1]] }),
+            json!({ "names": null, "maybe": null, "else": { "x": [1] } }),
+        ] {
+            assert_eq!(refused(&right, &schema), None, "{right}");
+        }
+        let told = |body: Value| refused(&body, &schema).unwrap();
+        assert_eq!(told(json!([1, 2])), "not what is expected here: an object, and no list");
+        assert_eq!(told(json!({ "at": [1] })), "not what is expected here at at: an object, and no list");
+        assert_eq!(
+            told(json!({ "path": [{ "x": 1 }, [2]] })),
+            "not what is expected here at path.1: an object, and no list"
+        );
+        assert_eq!(told(json!({ "maybe": [1] })), "not what is expected here at maybe: an object, and no list");
+        assert_eq!(told(json!({ "else": [1] })), "not what is expected here at else: an object, and no list");
+    }
+}
