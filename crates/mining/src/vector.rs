@@ -4,22 +4,32 @@
 //! unstable, cools, and divides each centre when its own covariance says so; no starting centres, no restarts. [`cluster`] does it all;
 //! [`equilibrium`] is the fixed point at one temperature, for those who want the physics.
 
+#[path = "rows/bernoulli.rs"]
 mod bernoulli;
+#[path = "lloyd/centroids.rs"]
 mod centroids;
+#[path = "lloyd/clusters.rs"]
 pub(crate) mod clusters;
 pub(crate) mod components;
 pub(crate) mod course;
 pub(crate) mod e_step;
 mod equilibrium;
+#[path = "lloyd/hard.rs"]
 pub(crate) mod hard;
+#[path = "rows/input.rs"]
 pub(crate) mod input;
+#[path = "lloyd/label.rs"]
 pub(crate) mod label;
 mod m_step;
 mod model;
 mod parameters;
+#[path = "rows.rs"]
 pub(crate) mod rows;
+#[path = "rows/spill.rs"]
 mod shelf;
+#[path = "rows/sparse.rs"]
 pub(crate) mod sparse;
+#[path = "lloyd/sponge.rs"]
 pub(crate) mod sponge;
 mod swap;
 mod system;
