@@ -85,7 +85,7 @@ impl Model {
     ) -> Self {
         let Outcome { state, log_likelihood, spent } = outcome;
         let (table, rows) = (problem.table, &problem.table.rows);
-        let ln_unit = lehr_numerics::elementary::ln(rows.unit);
+        let ln_unit = lehr_numerics::elementary::ln(rows.units.length);
         let mut places = Projection::with_room(problem.grid.latent, input.len());
         for (leaf, placed) in rows.leaves.iter().zip(placed) {
             for (at, &row) in leaf.rows.iter().chain(&leaf.bystander_rows).enumerate() {
@@ -97,12 +97,12 @@ impl Model {
         }
         let unit = table.log_unit();
         let map_of = |climb: &Climb| {
-            let weights = climb.sheet.weights.iter().map(|weight| weight * rows.unit).collect();
-            Map::new(problem.grid, rows.origin.clone(), weights, rows.squared(climb.sheet.noise))
+            let weights = climb.sheet.weights.iter().map(|weight| weight * rows.units.length).collect();
+            Map::new(problem.grid, rows.units.origin.clone(), weights, rows.units.squared(climb.sheet.noise))
         };
         let candidate = |climb: &Climb, order: f64, log_likelihood: f64| Candidate {
             start: climb.start,
-            log_likelihood: (log_likelihood - unit * rows.total_weight) * rows.weight_unit,
+            log_likelihood: (log_likelihood - unit * rows.total_weight) * rows.units.weight,
             order,
             is_converged: climb.is_converged,
             sweeps: climb.sweeps,
@@ -135,7 +135,7 @@ impl Model {
         if spread < COLLAPSED * table.variance {
             warnings.push("the map has stayed a point: the rows look like one round Gaussian".into());
         }
-        if map.free_parameters() as f64 > table.cells * rows.weight_unit {
+        if map.free_parameters() as f64 > table.cells * rows.units.weight {
             warnings.push(format!(
                 "the map has {} free numbers for {} cells: it learns the rows by heart; ask for fewer basis functions",
                 map.free_parameters(),

@@ -11,7 +11,7 @@ use super::parameters::{Covariance, Parameters};
 use super::patterns::Patterns;
 use super::table::Table;
 use crate::anneal::run::Spent;
-use crate::vector::rows::Rows;
+use crate::rows::Rows;
 
 /// A component less than so many times as wide as the clouds that rows count as is held up by them alone.
 const COLLAPSED: f64 = 100.0;
@@ -57,8 +57,8 @@ pub(crate) struct Outcome {
 /// Components in the units of the points.
 pub(crate) fn in_input_units(rows: &Rows<f64>, gaussians: &Gaussians) -> Gaussians {
     Gaussians {
-        means: gaussians.means.chunks_exact(rows.dimension).flat_map(|mean| rows.position(mean)).collect(),
-        covariances: gaussians.covariances.iter().map(|&number| rows.squared(number)).collect(),
+        means: gaussians.means.chunks_exact(rows.dimension).flat_map(|mean| rows.units.position(mean)).collect(),
+        covariances: gaussians.covariances.iter().map(|&number| rows.units.squared(number)).collect(),
         ..gaussians.clone()
     }
 }
@@ -113,7 +113,7 @@ impl Model {
                 ));
             }
         }
-        let effective = rows.total_weight * rows.weight_unit;
+        let effective = rows.total_weight * rows.units.weight;
         if criteria.free_parameters as f64 >= effective {
             warnings.push(format!(
                 "the mixture has {} free numbers, and the weights of the rows add up to {effective}: it describes these rows rather than what they were drawn from",

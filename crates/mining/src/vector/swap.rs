@@ -15,11 +15,11 @@ use lehr_numerics::nearest::Kind;
 use lehr_numerics::random::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::e_step::Kept;
-use super::hard::{AWAY, Centers, Lloyd, Patience, Planes};
 use super::parameters::PATIENCE;
 use crate::Error;
+use crate::lloyd::{Centers, Lloyd, Patience, Planes, TO_THE_END};
 use crate::round::Rounds;
+use crate::rows::{RowMajor, Scalar};
 
 /// Steps of two-means that turn a random plane into a good division.
 const PLANE_STEPS: usize = 6;
@@ -195,7 +195,7 @@ impl Search {
 }
 
 /// Goes on until something better is found, a group of trials is done, or the search is over.
-pub(crate) async fn advance<T: Kept>(
+pub(crate) async fn advance<T: Scalar>(
     search: &mut Search,
     prepared: &mut Prepared,
     lloyd: &mut Lloyd<'_, T>,
@@ -247,8 +247,8 @@ pub(crate) async fn advance<T: Kept>(
         for &(from, to) in &prepared.pairs[search.in_vain..limit.min(search.in_vain + TRIALS_AT_ONCE)] {
             let mut trial = centers.clone();
             let (near, far) = found.sides[to].split_at(dimension);
-            trial.values[to * dimension..][..dimension].copy_from_slice(near);
-            trial.values[from * dimension..][..dimension].copy_from_slice(far);
+            trial.set(to, near);
+            trial.set(from, far);
             let cost = lloyd.trial(rounds, &mut trial, trial_patience(search.cost)).await?;
             search.tried += 1;
             search.in_vain += 1;
@@ -283,7 +283,7 @@ pub(crate) async fn advance<T: Kept>(
 }
 
 /// Keeps what the last disturbance led to if that is better, goes back if it is not, and makes the next; or ends the search.
-async fn disturb<T: Kept>(
+async fn disturb<T: Scalar>(
     search: &mut Search,
     prepared: &mut Prepared,
     lloyd: &mut Lloyd<'_, T>,
@@ -323,8 +323,8 @@ async fn disturb<T: Kept>(
     let from = removable[lot(stream.uniform(1), removable.len(), prefers)];
     lloyd.pass(rounds, &centers, None).await?;
     let (near, far) = found.sides[to].split_at(dimension);
-    centers.values[to * dimension..][..dimension].copy_from_slice(near);
-    centers.values[from * dimension..][..dimension].copy_from_slice(far);
+    centers.set(to, near);
+    centers.set(from, far);
     let patience = Patience { sweeps: DISTURBED_SWEEPS, to_beat: None, ..trial_patience(search.cost) };
     let cost = lloyd.trial(rounds, &mut centers, patience).await?;
     search.tried += 1;
@@ -342,7 +342,7 @@ fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
 }
 
 /// Replaces the estimates for one centre by what happens when it is removed, and when it is divided, and all the others settle.
-async fn measure<T: Kept>(
+async fn measure<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
     centers: &Centers,
@@ -353,13 +353,13 @@ async fn measure<T: Kept>(
     let dimension = centers.dimension;
     let patience = Patience { sweeps: 30, tolerance: 1e-6, to_beat: None };
     let mut without = centers.clone();
-    without.values[k * dimension..][..dimension].fill(AWAY);
+    without.set_away(k);
     found.removal[k] = lloyd.trial(rounds, &mut without, patience).await? - cost;
     if !found.sides[k].is_empty() {
         let mut with = centers.clone();
         let (near, far) = found.sides[k].split_at(dimension);
-        with.values[k * dimension..][..dimension].copy_from_slice(near);
-        with.values.extend_from_slice(far);
+        with.set(k, near);
+        with.push(far);
         found.gain[k] = cost - lloyd.trial(rounds, &mut with, patience).await?;
     }
     Ok(())
@@ -381,7 +381,7 @@ fn take(search: &mut Search, prepared: &mut Prepared, trial: Centers, cost: f64)
 }
 
 /// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets all settle again.
-async fn breathe<T: Kept>(
+async fn breathe<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
     centers: &Centers,
@@ -400,8 +400,8 @@ async fn breathe<T: Kept>(
     let mut trial = centers.clone();
     for &k in &order {
         let (near, far) = found.sides[k].split_at(dimension);
-        trial.values[k * dimension..][..dimension].copy_from_slice(near);
-        trial.values.extend_from_slice(far);
+        trial.set(k, near);
+        trial.push(far);
     }
     lloyd.run(rounds, &mut trial, Patience { sweeps: 30, tolerance: 1e-5, to_beat: None }).await?;
     let crowd = prospects(lloyd, rounds, &trial, seed, search.taken, 1).await?;
@@ -455,7 +455,7 @@ fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
 }
 
 /// What each centre's removal would cost and its division gain; planes start in directions that `seed` and `generation` name and are improved by two-means.
-async fn prospects<T: Kept>(
+async fn prospects<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
     centers: &Centers,
@@ -470,7 +470,7 @@ async fn prospects<T: Kept>(
     for _ in 0..steps {
         lloyd.pass(rounds, centers, Some(&planes)).await?;
         found = Prospects::default();
-        for (k, sums) in lloyd.total.chunks_exact(per_center).enumerate() {
+        for (k, sums) in RowMajor::new(&lloyd.total, per_center).rows().enumerate() {
             let (mass, first) = (sums[0], &sums[1..1 + dimension]);
             let (beyond, beyond_first) = (sums[3 + dimension], &sums[4 + dimension..]);
             let before = mass - beyond;
@@ -478,8 +478,7 @@ async fn prospects<T: Kept>(
             if beyond <= 0.0 || before <= 1e-12 * mass {
                 if beyond > 0.0 {
                     // What is before the plane is known by a difference only, and too light for that: from the other side it is a sum.
-                    planes.normals[k * dimension..][..dimension].iter_mut().for_each(|n| *n = -*n);
-                    planes.thresholds[k] = -planes.thresholds[k];
+                    planes.reverse(k);
                 }
                 found.gain.push(0.0);
                 found.sides.push(Vec::new());
@@ -489,9 +488,9 @@ async fn prospects<T: Kept>(
             sides.extend(beyond_first.iter().map(|sum| sum / beyond));
             let mut apart = 0.0;
             let mut threshold = 0.0;
-            for j in 0..dimension {
-                let (near, far) = (sides[j], sides[dimension + j]);
-                planes.normals[k * dimension + j] = far - near;
+            let (near, far) = sides.split_at(dimension);
+            for ((normal, near), far) in planes.normal_mut(k).iter_mut().zip(near).zip(far) {
+                *normal = far - near;
                 threshold += (far - near) * (far + near) / 2.0;
                 apart += (far - near) * (far - near);
             }
@@ -506,18 +505,18 @@ async fn prospects<T: Kept>(
 /// Planes through the centres in pseudo-random directions.
 fn random_planes(centers: &Centers, seed: u64) -> Planes {
     let stream = Stream::new(seed, "swap planes");
-    let mut planes = Planes::default();
-    for k in 0..centers.len() {
+    let mut planes = Planes { dimension: centers.dimension, normals: Vec::new(), thresholds: Vec::new() };
+    for (k, center) in centers.rows().enumerate() {
         let start = (k * centers.dimension) as u64;
         let normal: Vec<f64> = (0..centers.dimension as u64).map(|j| stream.normal(start + j)).collect();
-        planes.thresholds.push(normal.iter().zip(centers.center(k)).map(|(n, y)| n * y).sum());
+        planes.thresholds.push(normal.iter().zip(center).map(|(n, y)| n * y).sum());
         planes.normals.extend(normal);
     }
     planes
 }
 
 /// Takes away centres without rows, and divides others where it gains most, until there are `clusters` that have some, or no division gains anything. Returns the cost.
-pub(crate) async fn fill<T: Kept>(
+pub(crate) async fn fill<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
     centers: &mut Centers,
@@ -527,9 +526,9 @@ pub(crate) async fn fill<T: Kept>(
     let dimension = centers.dimension;
     let (mut most, mut in_vain) = (0, 0);
     loop {
-        let cost = lloyd.run(rounds, centers, super::hard::TO_THE_END).await?;
+        let cost = lloyd.run(rounds, centers, TO_THE_END).await?;
         let masses = lloyd.masses();
-        (0..centers.len()).rev().filter(|&k| masses[k] == 0.0).for_each(|k| centers.remove(k));
+        centers.remove_empty(&masses);
         // A division whose one half loses its rows again leaves as many as before: from other planes, but not for ever.
         in_vain = if centers.len() > most { 0 } else { in_vain + 1 };
         most = most.max(centers.len());
@@ -545,8 +544,8 @@ pub(crate) async fn fill<T: Kept>(
         }
         for &k in order.iter().take(missing.min(centers.len().div_ceil(4))) {
             let (near, far) = found.sides[k].split_at(dimension);
-            centers.values[k * dimension..][..dimension].copy_from_slice(near);
-            centers.values.extend_from_slice(far);
+            centers.set(k, near);
+            centers.push(far);
         }
     }
 }
