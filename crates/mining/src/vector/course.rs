@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::components::{Components, Mode};
 use super::parameters::Parameters;
-use super::swap::{self, Prepared, Search};
+use super::swap::{self, Prepared, Search, Searcher};
 use super::system::VectorSystem;
 use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
@@ -348,15 +348,9 @@ impl<'a, T: Scalar> Course<'a, T> {
             self.state.search = Some(Search::new(centers, cost));
             return Ok(());
         };
-        swap::advance(
-            search,
-            &mut self.prepared,
-            &mut self.lloyd,
-            rounds,
-            self.parameters.patience,
-            self.parameters.seed,
-        )
-        .await?;
+        let Parameters { patience, seed, .. } = *self.parameters;
+        let (prepared, lloyd) = (&mut self.prepared, &mut self.lloyd);
+        Searcher { search: &mut *search, prepared, lloyd, rounds: &mut *rounds, patience, seed }.advance().await?;
         if search.is_over() {
             let mut centers = Centers { dimension, values: std::mem::take(&mut search.centers) };
             search.cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;

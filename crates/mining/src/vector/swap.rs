@@ -69,6 +69,20 @@ impl Prospects {
         let most = self.gain.iter().copied().fold(0.0, f64::max);
         least > HOPELESS * most
     }
+
+    /// The centres that can be divided, those that gain most first.
+    fn divisible(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.gain.len()).filter(|&k| !self.sides[k].is_empty()).collect();
+        order.sort_by(|&a, &b| self.gain[b].total_cmp(&self.gain[a]).then(a.cmp(&b)));
+        order
+    }
+
+    /// All centres, those that are least missed first.
+    fn removable(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.removal.len()).collect();
+        order.sort_by(|&a, &b| self.removal[a].total_cmp(&self.removal[b]).then(a.cmp(&b)));
+        order
+    }
 }
 
 /// Whether clusters lie so far apart that merging any two costs [`HOPELESS`] times what dividing any gains, `variances` being those along each one's longest axis: overshooting
@@ -82,13 +96,54 @@ pub(crate) fn lie_far_apart(centers: &Centers, masses: &[f64], variances: &[f64]
     (0..centers.len()).all(|a| (a + 1..centers.len()).all(|b| merging(a, b) > HOPELESS * most))
 }
 
-/// How much is known before a pair is tried.
+/// What the search tries from where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Level {
-    /// What one pass over the rows says.
+#[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
+pub(crate) enum Effort {
+    /// Swaps that look best by what one pass over the rows says.
     Quick,
-    /// What each removal and each division come to in the end.
+    /// Swaps that look best once each removal and each division has been carried out to the end. When they are exhausted, the first breath.
     Careful,
+    /// Next a breath of so many centres, since larger ones led to nothing better.
+    Breathing(usize),
+    /// Nothing: the search is over.
+    Over,
+}
+
+/// [`Effort`] as checkpoints have it.
+#[derive(Serialize, Deserialize)]
+struct LevelAndBreath {
+    level: Level,
+    /// Centres of the next breath; 0 when the search is over.
+    breath: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Level {
+    Quick,
+    Careful,
+}
+
+impl From<LevelAndBreath> for Effort {
+    fn from(LevelAndBreath { level, breath }: LevelAndBreath) -> Self {
+        match (level, breath) {
+            (_, 0) => Self::Over,
+            (Level::Quick, _) => Self::Quick,
+            (Level::Careful, BREATH) => Self::Careful,
+            (Level::Careful, breath) => Self::Breathing(breath),
+        }
+    }
+}
+
+impl From<Effort> for LevelAndBreath {
+    fn from(effort: Effort) -> Self {
+        match effort {
+            Effort::Quick => Self { level: Level::Quick, breath: BREATH },
+            Effort::Careful => Self { level: Level::Careful, breath: BREATH },
+            Effort::Breathing(breath) => Self { level: Level::Careful, breath },
+            Effort::Over => Self { level: Level::Quick, breath: 0 },
+        }
+    }
 }
 
 /// What was found before a disturbance, to go back to.
@@ -109,9 +164,8 @@ pub(crate) struct Search {
     pub taken: u64,
     /// Trials in vain since the last that was taken.
     pub in_vain: usize,
-    pub level: Level,
-    /// Centres to add and remove at the next breath; 0: the search is over.
-    pub breath: usize,
+    #[serde(flatten)]
+    pub effort: Effort,
     /// Passes that were made, and counted, to prepare the present trials.
     #[serde(default)]
     preparation: u64,
@@ -126,7 +180,7 @@ pub(crate) struct Search {
     ground: Option<Ground>,
 }
 
-/// What is kept between calls of [`advance`] and can be had again.
+/// What is kept between calls of [`Searcher::advance`] and can be had again.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     prospects: Option<Prospects>,
@@ -158,8 +212,7 @@ impl Search {
             tried: 0,
             taken: 0,
             in_vain: 0,
-            level: Level::Quick,
-            breath: BREATH,
+            effort: Effort::Quick,
             preparation: 0,
             disturbed: 0,
             disturbed_in_vain: 0,
@@ -168,7 +221,12 @@ impl Search {
     }
 
     pub fn is_over(&self) -> bool {
-        self.breath == 0
+        self.effort == Effort::Over
+    }
+
+    /// Whether a trial that came to this cost is worth taking.
+    fn is_bettered_by(&self, cost: f64) -> bool {
+        cost < self.cost * (1.0 - WORTHWHILE)
     }
 
     /// Whether nothing has been better than what annealing came to, and who asks has no more patience than by default.
@@ -182,10 +240,21 @@ impl Search {
         self.ground.as_ref().is_some_and(|ground| back.contains(&(self.cost / ground.cost)))
     }
 
+    /// Keeps what the present disturbance, if there is one, led to if that is better, and goes back if it is not.
+    fn judge_disturbance(&mut self) {
+        let Some(ground) = self.ground.take() else { return };
+        if self.cost < ground.cost * (1.0 - WORTHWHILE) {
+            self.disturbed_in_vain = 0;
+        } else {
+            self.disturbed_in_vain += 1;
+            (self.centers, self.cost, self.taken) = (ground.centers, ground.cost, ground.taken);
+        }
+    }
+
     /// Trials in vain until single swaps of the present level are given up.
     pub fn trials(&self, dimension: usize, patience: usize) -> usize {
         let clusters = self.centers.len() / dimension;
-        let patience = if self.level == Level::Quick { patience.min(1) } else { patience };
+        let patience = if self.effort == Effort::Quick { patience.min(1) } else { patience };
         if patience == 0 || clusters < 2 {
             0
         } else {
@@ -194,145 +263,180 @@ impl Search {
     }
 }
 
-/// Goes on until something better is found, a group of trials is done, or the search is over.
-pub(crate) async fn advance<T: Scalar>(
-    search: &mut Search,
-    prepared: &mut Prepared,
-    lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut dyn Rounds,
-    patience: usize,
-    seed: u64,
-) -> Result<(), Error> {
-    let dimension = lloyd.rows.dimension;
-    let centers = Centers { dimension, values: search.centers.clone() };
-    let trials = search.trials(dimension, patience);
-    let seems_best = search.seems_best(patience);
-    if trials == 0 {
-        search.breath = 0;
-        return Ok(());
-    }
-    if search.is_back() {
-        return disturb(search, prepared, lloyd, rounds, patience, seed).await;
-    }
-    let before = lloyd.sweeps;
-    if prepared.prospects.is_none() {
-        let found = prospects(lloyd, rounds, &centers, seed, search.taken, PLANE_STEPS).await?;
-        if search.ground.is_none() && found.are_hopeless() {
-            search.breath = 0;
-            return Ok(());
-        }
-        prepared.pairs = pairs(&found, trials);
-        prepared.prospects = Some(found);
-        // Trials differ from here.
-        lloyd.pass(rounds, &centers, None).await?;
-        prepared.spend(lloyd.sweeps - before, search);
-    }
-    let before = lloyd.sweeps;
-    let found = prepared.prospects.as_mut().expect("just made");
-    if search.level == Level::Careful && prepared.measured < centers.len() {
-        let end = centers.len().min(prepared.measured + TRIALS_AT_ONCE);
-        for k in prepared.measured..end {
-            measure(lloyd, rounds, &centers, search.cost, found, k).await?;
-        }
-        prepared.measured = end;
-        if end == centers.len() {
-            prepared.pairs = pairs(found, trials);
-        }
-        prepared.spend(lloyd.sweeps - before, search);
-        return Ok(());
-    }
-    let gained = |cost: f64, best: f64| cost < best * (1.0 - WORTHWHILE);
-    let limit = trials.min(prepared.pairs.len());
-    if search.in_vain < limit {
-        for &(from, to) in &prepared.pairs[search.in_vain..limit.min(search.in_vain + TRIALS_AT_ONCE)] {
-            let mut trial = centers.clone();
-            let (near, far) = found.sides[to].split_at(dimension);
-            trial.set(to, near);
-            trial.set(from, far);
-            let cost = lloyd.trial(rounds, &mut trial, trial_patience(search.cost)).await?;
-            search.tried += 1;
-            search.in_vain += 1;
-            if gained(cost, search.cost) {
-                take(search, prepared, trial, cost);
-                return Ok(());
-            }
-        }
-        return Ok(());
-    }
-    // Beyond a disturbance quick trials say whether there is more, and where they have found nothing since annealing ended.
-    if search.ground.is_some() || seems_best {
-        return disturb(search, prepared, lloyd, rounds, patience, seed).await;
-    }
-    if search.level == Level::Quick {
-        (search.level, search.in_vain) = (Level::Careful, 0);
-        return Ok(());
-    }
-    let breath = search.breath.min(centers.len() - 1);
-    search.tried += 1;
-    if let Some((trial, cost)) = breathe(lloyd, rounds, &centers, found, breath, seed, search).await?
-        && gained(cost, search.cost)
-    {
-        take(search, prepared, trial, cost);
-        return Ok(());
-    }
-    if breath > 1 {
-        search.breath = breath - 1;
-        return Ok(());
-    }
-    disturb(search, prepared, lloyd, rounds, patience, seed).await
+/// A search at work: where it is, and what it works with.
+pub(crate) struct Searcher<'s, 'l, T: Scalar> {
+    pub search: &'s mut Search,
+    pub prepared: &'s mut Prepared,
+    pub lloyd: &'s mut Lloyd<'l, T>,
+    pub rounds: &'s mut dyn Rounds,
+    pub patience: usize,
+    pub seed: u64,
 }
 
-/// Keeps what the last disturbance led to if that is better, goes back if it is not, and makes the next; or ends the search.
-async fn disturb<T: Scalar>(
-    search: &mut Search,
-    prepared: &mut Prepared,
-    lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut dyn Rounds,
-    patience: usize,
-    seed: u64,
-) -> Result<(), Error> {
-    if let Some(ground) = search.ground.take() {
-        if search.cost < ground.cost * (1.0 - WORTHWHILE) {
-            search.disturbed_in_vain = 0;
-        } else {
-            search.disturbed_in_vain += 1;
-            (search.centers, search.cost, search.taken) = (ground.centers, ground.cost, ground.taken);
+impl<T: Scalar> Searcher<'_, '_, T> {
+    /// Goes on until something better is found, a group of trials is done, or the search is over.
+    pub async fn advance(&mut self) -> Result<(), Error> {
+        let centers = self.centers();
+        let trials = self.search.trials(centers.dimension, self.patience);
+        if trials == 0 {
+            self.search.effort = Effort::Over;
         }
+        if self.search.is_over() {
+            return Ok(());
+        }
+        if self.search.is_back() {
+            return self.disturb().await;
+        }
+        if self.prepared.prospects.is_none() && !self.look(&centers, trials).await? {
+            self.search.effort = Effort::Over;
+            return Ok(());
+        }
+        if self.search.effort != Effort::Quick && self.prepared.measured < centers.len() {
+            return self.measure_some(&centers, trials).await;
+        }
+        let limit = trials.min(self.prepared.pairs.len());
+        if self.search.in_vain < limit {
+            return self.try_some(&centers, limit).await;
+        }
+        // Beyond a disturbance quick trials say whether there is more, and where they have found nothing since annealing ended.
+        if self.search.ground.is_some() || self.search.seems_best(self.patience) {
+            return self.disturb().await;
+        }
+        match self.search.effort {
+            Effort::Quick => (self.search.effort, self.search.in_vain) = (Effort::Careful, 0),
+            Effort::Careful => self.try_breath(&centers, BREATH).await?,
+            Effort::Breathing(count) => self.try_breath(&centers, count).await?,
+            Effort::Over => {}
+        }
+        Ok(())
     }
-    let dimension = lloyd.rows.dimension;
-    let mut centers = Centers { dimension, values: search.centers.clone() };
-    let most = (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(*DISTURBED_IN_VAIN.start(), *DISTURBED_IN_VAIN.end());
-    let most = if search.seems_best(patience) { most / FEWER_IF_UNBETTERED } else { most };
-    if search.disturbed_in_vain >= most {
-        search.breath = 0;
-        return Ok(());
+
+    fn centers(&self) -> Centers {
+        Centers { dimension: self.lloyd.rows.dimension, values: self.search.centers.clone() }
     }
-    // Halves by planes in any direction, not by the best: the best are what has been tried.
-    let found = prospects(lloyd, rounds, &centers, seed, search.disturbed, 1).await?;
-    let stream = Stream::new(seed.wrapping_add(search.disturbed), "disturbances");
-    let prefers = search.disturbed % 2 == 1;
-    let mut divisible: Vec<usize> = (0..centers.len()).filter(|&k| !found.sides[k].is_empty()).collect();
-    divisible.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+
+    /// Looks where centres are least missed and where they gain most; whether there is hope.
+    async fn look(&mut self, centers: &Centers, trials: usize) -> Result<bool, Error> {
+        let before = self.lloyd.sweeps;
+        let found = prospects(self.lloyd, self.rounds, centers, self.seed, self.search.taken, PLANE_STEPS).await?;
+        if self.search.ground.is_none() && found.are_hopeless() {
+            return Ok(false);
+        }
+        self.prepared.pairs = pairs(&found, trials);
+        self.prepared.prospects = Some(found);
+        // Trials differ from here.
+        self.lloyd.pass(self.rounds, centers, None).await?;
+        self.prepared.spend(self.lloyd.sweeps - before, self.search);
+        Ok(true)
+    }
+
+    /// Carries out the removal and the division of some more centres.
+    async fn measure_some(&mut self, centers: &Centers, trials: usize) -> Result<(), Error> {
+        let before = self.lloyd.sweeps;
+        let found = self.prepared.prospects.as_mut().expect("looked for before");
+        let end = centers.len().min(self.prepared.measured + TRIALS_AT_ONCE);
+        for k in self.prepared.measured..end {
+            measure(self.lloyd, self.rounds, centers, self.search.cost, found, k).await?;
+        }
+        self.prepared.measured = end;
+        if end == centers.len() {
+            self.prepared.pairs = pairs(found, trials);
+        }
+        self.prepared.spend(self.lloyd.sweeps - before, self.search);
+        Ok(())
+    }
+
+    /// Tries the next pairs.
+    async fn try_some(&mut self, centers: &Centers, limit: usize) -> Result<(), Error> {
+        let found = self.prepared.prospects.as_ref().expect("looked for before");
+        let next = self.search.in_vain..limit.min(self.search.in_vain + TRIALS_AT_ONCE);
+        for &(from, to) in &self.prepared.pairs[next] {
+            let mut trial = centers.clone();
+            let (near, far) = found.sides[to].split_at(centers.dimension);
+            trial.set(to, near);
+            trial.set(from, far);
+            let cost = self.lloyd.trial(self.rounds, &mut trial, trial_patience(self.search.cost)).await?;
+            self.search.tried += 1;
+            self.search.in_vain += 1;
+            if self.search.is_bettered_by(cost) {
+                self.take(trial, cost);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries a breath of so many centres; after the smallest the search goes on from a disturbance.
+    async fn try_breath(&mut self, centers: &Centers, count: usize) -> Result<(), Error> {
+        let found = self.prepared.prospects.as_ref().expect("looked for before");
+        let breath = count.min(centers.len() - 1);
+        self.search.tried += 1;
+        let breathed = breathe(self.lloyd, self.rounds, centers, found, breath, self.seed, self.search).await?;
+        match breathed.filter(|(_, cost)| self.search.is_bettered_by(*cost)) {
+            Some((trial, cost)) => self.take(trial, cost),
+            None if breath > 1 => self.search.effort = Effort::Breathing(breath - 1),
+            None => self.disturb().await?,
+        }
+        Ok(())
+    }
+
+    /// Keeps what the last disturbance led to if that is better, goes back if it is not, and makes the next; or ends the search.
+    async fn disturb(&mut self) -> Result<(), Error> {
+        self.search.judge_disturbance();
+        let mut centers = self.centers();
+        let most =
+            (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(*DISTURBED_IN_VAIN.start(), *DISTURBED_IN_VAIN.end());
+        let most = if self.search.seems_best(self.patience) { most / FEWER_IF_UNBETTERED } else { most };
+        if self.search.disturbed_in_vain >= most {
+            self.search.effort = Effort::Over;
+            return Ok(());
+        }
+        // Halves by planes in any direction, not by the best: the best are what has been tried.
+        let disturbed = self.search.disturbed;
+        let found = prospects(self.lloyd, self.rounds, &centers, self.seed, disturbed, 1).await?;
+        let Some((from, to)) = draw(&found, self.seed, disturbed) else {
+            self.search.effort = Effort::Over;
+            return Ok(());
+        };
+        self.lloyd.pass(self.rounds, &centers, None).await?;
+        let (near, far) = found.sides[to].split_at(centers.dimension);
+        centers.set(to, near);
+        centers.set(from, far);
+        let patience = Patience { sweeps: DISTURBED_SWEEPS, to_beat: None, ..trial_patience(self.search.cost) };
+        let cost = self.lloyd.trial(self.rounds, &mut centers, patience).await?;
+        self.search.tried += 1;
+        self.search.disturbed += 1;
+        let Search { centers: before, cost: of_before, taken, .. } = &mut *self.search;
+        let ground = Ground { centers: std::mem::take(before), cost: *of_before, taken: *taken };
+        self.take(centers, cost);
+        self.search.ground = Some(ground);
+        Ok(())
+    }
+
+    /// Goes on from other centres.
+    fn take(&mut self, trial: Centers, cost: f64) {
+        self.search.centers = trial.values;
+        self.search.cost = cost;
+        self.search.taken += 1;
+        self.search.in_vain = 0;
+        self.search.effort = Effort::Quick;
+        self.search.preparation = 0;
+        *self.prepared = Prepared { repeated: self.prepared.repeated, ..Prepared::default() };
+    }
+}
+
+/// The swap of a disturbance, by lot: the centre to remove and the one to divide; nothing where none can be divided.
+fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
+    let stream = Stream::new(seed.wrapping_add(disturbed), "disturbances");
+    let prefers = disturbed % 2 == 1;
+    let divisible = found.divisible();
     if divisible.is_empty() {
-        search.breath = 0;
-        return Ok(());
+        return None;
     }
     let to = divisible[lot(stream.uniform(0), divisible.len(), prefers)];
-    let mut removable: Vec<usize> = (0..centers.len()).filter(|&k| k != to).collect();
-    removable.sort_by(|&a, &b| found.removal[a].total_cmp(&found.removal[b]).then(a.cmp(&b)));
+    let removable: Vec<usize> = found.removable().into_iter().filter(|&k| k != to).collect();
     let from = removable[lot(stream.uniform(1), removable.len(), prefers)];
-    lloyd.pass(rounds, &centers, None).await?;
-    let (near, far) = found.sides[to].split_at(dimension);
-    centers.set(to, near);
-    centers.set(from, far);
-    let patience = Patience { sweeps: DISTURBED_SWEEPS, to_beat: None, ..trial_patience(search.cost) };
-    let cost = lloyd.trial(rounds, &mut centers, patience).await?;
-    search.tried += 1;
-    search.disturbed += 1;
-    let ground = Ground { centers: std::mem::take(&mut search.centers), cost: search.cost, taken: search.taken };
-    take(search, prepared, centers, cost);
-    search.ground = Some(ground);
-    Ok(())
+    Some((from, to))
 }
 
 /// One of `of` places, from a uniform number: any as likely as another, or the first ones (that promise most) more often. Of nine clusters most pairs are worth a try; of 80 few are.
@@ -369,17 +473,6 @@ fn trial_patience(best: f64) -> Patience {
     Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best) }
 }
 
-fn take(search: &mut Search, prepared: &mut Prepared, trial: Centers, cost: f64) {
-    search.centers = trial.values;
-    search.cost = cost;
-    search.taken += 1;
-    search.in_vain = 0;
-    search.level = Level::Quick;
-    search.breath = BREATH;
-    search.preparation = 0;
-    *prepared = Prepared { repeated: prepared.repeated, ..Prepared::default() };
-}
-
 /// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets all settle again.
 async fn breathe<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
@@ -391,8 +484,7 @@ async fn breathe<T: Scalar>(
     search: &Search,
 ) -> Result<Option<(Centers, f64)>, Error> {
     let dimension = centers.dimension;
-    let mut order: Vec<usize> = (0..centers.len()).filter(|&k| !found.sides[k].is_empty()).collect();
-    order.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+    let mut order = found.divisible();
     order.truncate(breath);
     if order.is_empty() {
         return Ok(None);
@@ -405,8 +497,7 @@ async fn breathe<T: Scalar>(
     }
     lloyd.run(rounds, &mut trial, Patience { sweeps: 30, tolerance: 1e-5, to_beat: None }).await?;
     let crowd = prospects(lloyd, rounds, &trial, seed, search.taken, 1).await?;
-    let mut by_removal: Vec<usize> = (0..trial.len()).collect();
-    by_removal.sort_by(|&a, &b| crowd.removal[a].total_cmp(&crowd.removal[b]).then(a.cmp(&b)));
+    let by_removal = crowd.removable();
     let mut removed: Vec<usize> = Vec::new();
     let mut spared = vec![false; trial.len()];
     for allow_neighbours in [false, true] {
@@ -439,11 +530,8 @@ async fn breathe<T: Scalar>(
 fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
     // Of the pairs that gain most, one side or the other is among the first few of its own order; this many of each is generous.
     let few = 4 * (count as f64).sqrt().ceil() as usize;
-    let mut divide: Vec<usize> = (0..found.gain.len()).filter(|&k| !found.sides[k].is_empty()).collect();
-    divide.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+    let (mut divide, mut remove) = (found.divisible(), found.removable());
     divide.truncate(few);
-    let mut remove: Vec<usize> = (0..found.gain.len()).collect();
-    remove.sort_by(|&a, &b| found.removal[a].total_cmp(&found.removal[b]).then(a.cmp(&b)));
     remove.truncate(few);
     let mut pairs: Vec<(usize, usize)> = divide
         .iter()
@@ -608,6 +696,25 @@ mod tests {
         assert!(!lie_far_apart(&centers, &[1.0, 1.0, 2.0], &[6.0; 3]), "as it does where it weighs more");
         assert!(!lie_far_apart(&centers, &[1.0, 0.1, 1.0], &[6.0; 3]), "and merging what is light costs less");
         assert!(lie_far_apart(&centers, &[1.0; 3], &[0.0; 3]));
+    }
+
+    #[test]
+    fn efforts_stand_in_checkpoints_as_a_level_and_a_breath() {
+        let search = Search::new(Centers { dimension: 1, values: vec![0.0, 1.0] }, 1.0);
+        let written = |effort| serde_json::to_value(Search { effort, ..search.clone() }).unwrap();
+        for (effort, level, breath) in [
+            (Effort::Quick, "Quick", 6),
+            (Effort::Careful, "Careful", 6),
+            (Effort::Breathing(2), "Careful", 2),
+            (Effort::Over, "Quick", 0),
+        ] {
+            let written = written(effort);
+            assert_eq!((&written["level"], &written["breath"]), (&level.into(), &breath.into()));
+            assert_eq!(serde_json::from_value::<Search>(written).unwrap().effort, effort);
+        }
+        let mut of_before = written(Effort::Over);
+        of_before["level"] = "Careful".into();
+        assert!(serde_json::from_value::<Search>(of_before).unwrap().is_over());
     }
 
     #[test]
