@@ -13,8 +13,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::components::{Components, Mode};
+use super::filling::fill;
+use super::merging::{merge_to, ward};
 use super::parameters::Parameters;
-use super::swap::{self, Prepared, Search, Searcher};
+use super::prospects;
+use super::swap::{Prepared, Search, Searcher};
 use super::system::VectorSystem;
 use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
@@ -239,7 +242,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         let centers = Centers { dimension: self.rows.dimension, values: centers.clone() };
         let masses: Vec<f64> = priors.iter().map(|prior| prior * self.rows.total_weight).collect();
         let variances: Vec<f64> = measured.critical.iter().map(|critical| critical / 2.0).collect();
-        swap::lie_far_apart(&centers, &masses, &variances)
+        prospects::lie_far_apart(&centers, &masses, &variances)
     }
 
     /// Relaxes, divides and measures at the present temperature, and writes the history.
@@ -298,8 +301,8 @@ impl<'a, T: Scalar> Course<'a, T> {
         if let Some(clusters) = clusters {
             let mut masses = self.lloyd.masses();
             match self.rows.bernoulli {
-                None => swap::merge_to(&mut centers, &mut masses, clusters, swap::ward),
-                Some(_) => swap::merge_to(&mut centers, &mut masses, clusters, merging_cost),
+                None => merge_to(&mut centers, &mut masses, clusters, ward),
+                Some(_) => merge_to(&mut centers, &mut masses, clusters, merging_cost),
             }
             cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
         }
@@ -344,7 +347,7 @@ impl<'a, T: Scalar> Course<'a, T> {
             let wanted =
                 if self.parameters.final_temperature().is_some() { 0 } else { self.parameters.clusters.unwrap_or(0) };
             let mut centers = Centers { dimension, values };
-            let cost = swap::fill(&mut self.lloyd, rounds, &mut centers, wanted, self.parameters.seed).await?;
+            let cost = fill(&mut self.lloyd, rounds, &mut centers, wanted, self.parameters.seed).await?;
             self.state.search = Some(Search::new(centers, cost));
             return Ok(());
         };
