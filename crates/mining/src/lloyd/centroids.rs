@@ -57,7 +57,7 @@ pub struct Centroids {
 /// The clusters of rows, in the order in which the rows were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`](super::OUTLIER) where none is within the sponge's radius.
+    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] where none is within the sponge's radius.
     pub labels: Vec<u32>,
     /// The membership of each row in it at the temperature, with equal priors, in (0, 1]; of an outlier in the sponge.
     pub probabilities: Vec<f64>,
