@@ -3,6 +3,8 @@
 //! Numbers of clusters do not mean anything, so labels are not compared; pairs of items are. The adjusted Rand index (Hubert and Arabie 1985) is the share of
 //! pairs that both labellings join or both keep apart, less what chance would give: 1 for the same partition, about 0 for unrelated ones.
 
+use crate::rows::RowMajor;
+
 /// Counts of items by cluster and class, and what they say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
@@ -41,7 +43,7 @@ impl Agreement {
             counts[*cluster as usize * classes + *class as usize] += 1;
         }
         let pairs = |items: u64| items as f64 * (items as f64 - 1.0) / 2.0;
-        let in_cluster = |cluster: usize| counts[cluster * classes..][..classes].iter().sum::<u64>();
+        let in_cluster = |cluster: usize| RowMajor::new(&counts, classes).row(cluster).iter().sum::<u64>();
         let in_class = |class: usize| counts.iter().skip(class).step_by(classes).sum::<u64>();
         let both: f64 = counts.iter().map(|items| pairs(*items)).sum();
         let ours: f64 = (0..clusters).map(|cluster| pairs(in_cluster(cluster))).sum();

@@ -6,6 +6,7 @@ use lehr_data::{Incomplete, Points};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::Error;
+use crate::rows::RowMajor;
 
 /// Rows for a mixture or a map: borrowed from [`Points`], or from [`Incomplete`] rows, whose missing cells are left out of every distance and density.
 ///
@@ -110,7 +111,7 @@ impl<'a> Input<'a> {
 
     /// One row; NaN where a cell is missing.
     pub(crate) fn row(&self, index: usize) -> &'a [f64] {
-        &self.values[index * self.columns.len()..][..self.columns.len()]
+        RowMajor::new(self.values, self.columns.len()).row(index)
     }
 
     /// The rows with gaps filled by their column's mean over what is there of it, in rows of positive weight.

@@ -17,12 +17,9 @@ pub use parameters::{Parameters, Sweeps};
 use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Observer, Stage, run as shared};
+use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
-use crate::vector::e_step::Kept;
-use crate::vector::hard::Remembered;
-use crate::vector::label::{Hardness, Labelled, label_all};
-use crate::vector::rows::Rows;
-use crate::vector::{Input, Precision};
+use crate::rows::{Input, Precision, Rows, Scalar};
 use course::{Course, State};
 use model::Outcome;
 use seeding::Near;
@@ -95,7 +92,7 @@ fn dispatch(
     }
 }
 
-fn run<T: Kept>(
+fn run<T: Scalar>(
     input: Input<'_>,
     parameters: Parameters,
     state: Option<State>,
@@ -119,7 +116,7 @@ fn run<T: Kept>(
 }
 
 /// A run as the engines see it.
-struct Run<'a, 'o, T: Kept> {
+struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,
     memory: LeafCells<Remembered>,
@@ -128,7 +125,7 @@ struct Run<'a, 'o, T: Kept> {
     shared: shared::Run<'o, Parameters>,
 }
 
-impl<T: Kept> Program for Run<'_, '_, T> {
+impl<T: Scalar> Program for Run<'_, '_, T> {
     type Output = Option<Outcome>;
     type Error = Error;
 

@@ -9,6 +9,7 @@ use crate::Error;
 use crate::gather::{Gather, Turn};
 use crate::matrix::Matrix;
 use crate::round::{Partition, Round, Rounds, total_of};
+use crate::rows::{RowMajor, RowMajorMut};
 
 thread_local! {
     static SUMS: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
@@ -44,10 +45,10 @@ impl<T: Real> Round for ProductRound<'_, T> {
                 let mut entries: Vec<_> = self.entries.iter().copied().zip(parts).collect();
                 add_products(&self.matrix.block(rows.clone()), self.columns, &mut entries);
                 // Row by row, so that what is gathered is in the order of the items.
+                let (mut out, sums) = (RowMajorMut::new(out, count), RowMajor::new(sums, count));
                 for row in 0..rows.len() {
                     for kind in 0..kinds {
-                        let from = (kind * rows.len() + row) * count;
-                        out[(row * kinds + kind) * count..][..count].copy_from_slice(&sums[from..from + count]);
+                        out.row(row * kinds + kind).copy_from_slice(sums.row(kind * rows.len() + row));
                     }
                 }
             });

@@ -4,51 +4,39 @@
 //! unstable, cools, and divides each centre when its own covariance says so; no starting centres, no restarts. [`cluster`] does it all;
 //! [`equilibrium`] is the fixed point at one temperature, for those who want the physics.
 
-mod bernoulli;
-mod centroids;
-pub(crate) mod clusters;
-pub(crate) mod components;
+mod components;
 pub(crate) mod course;
-pub(crate) mod e_step;
+mod e_step;
 mod equilibrium;
-pub(crate) mod hard;
-pub(crate) mod input;
-pub(crate) mod label;
+mod filling;
 mod m_step;
+mod merging;
 mod model;
 mod parameters;
-pub(crate) mod rows;
-mod shelf;
-pub(crate) mod sparse;
-pub(crate) mod sponge;
+mod prospects;
+mod soak;
 mod swap;
 mod system;
 
 use lehr_ranks::timing::Phases;
 
 pub use crate::anneal::{Plateau, Suggestion};
-pub use centroids::{Assignment, Centroids};
-pub use clusters::{Cluster, Outliers};
+pub use crate::lloyd::{Assignment, Centroids, Cluster, OUTLIER, Outliers};
+pub use crate::rows::{Cost, Input, Precision};
 pub use components::Mode;
 pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
-pub use input::Input;
-pub(crate) use input::PLACE;
 pub use model::Model;
-pub(crate) use parameters::MOST_CLUSTERS;
-pub use parameters::{Cost, Parameters, Precision};
-pub use sponge::OUTLIER;
+pub use parameters::Parameters;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Observer, Stage, run as shared};
+use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
 use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
+use crate::rows::{Rows, Scalar};
 use course::{Course, State};
-use e_step::Kept;
-use hard::Remembered;
-use label::{Hardness, Labelled, label_all};
 use model::Outcome;
-use rows::Rows;
 
 /// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
@@ -131,7 +119,7 @@ fn dispatch(
     }
 }
 
-fn anneal<T: Kept>(
+fn anneal<T: Scalar>(
     input: Input<'_>,
     parameters: Parameters,
     state: Option<State>,
@@ -154,7 +142,7 @@ fn anneal<T: Kept>(
 }
 
 /// A run as the engines see it.
-struct Run<'a, 'o, T: Kept> {
+struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,
     memory: LeafCells<Remembered>,
@@ -162,7 +150,7 @@ struct Run<'a, 'o, T: Kept> {
     shared: shared::Run<'o, Parameters>,
 }
 
-impl<T: Kept> Program for Run<'_, '_, T> {
+impl<T: Scalar> Program for Run<'_, '_, T> {
     type Output = Option<Outcome>;
     type Error = Error;
 
@@ -192,5 +180,37 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
         Ok(spent.map(|spent| Outcome { state: course.state, totals, spent }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anneal::{AnyCheckpoint, Control, Progress};
+
+    #[derive(Default)]
+    struct First(Option<Checkpoint>);
+
+    impl Observer for First {
+        fn progress(&mut self, _: &Progress) -> Control {
+            Control::Stop
+        }
+        fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+            self.0 = checkpoint.downcast_ref().cloned();
+        }
+    }
+
+    #[test]
+    fn the_fields_of_a_checkpoint_stand_where_every_version_of_this_format_has_put_them() {
+        let points = lehr_data::Points::new(vec![0.0, 1.0, 5.0], 1).unwrap();
+        let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
+        let mut first = First::default();
+        assert!(matches!(cluster(&points, &parameters, &Execution::default(), &mut first), Err(Error::Stopped)));
+        let text = serde_json::to_string(&first.0.unwrap()).unwrap();
+        let state = &text[text.find("\"state\":").unwrap()..];
+        let names = "phase components critical_temperature temperature last_soft_temperature history splits plateaus snapshot persistent best search finish";
+        let places: Vec<_> = names.split(' ').map(|name| state.find(&format!("\"{name}\":")).unwrap()).collect();
+        assert!(places.is_sorted(), "{state}");
+        assert!(text.starts_with("{\"method\":\"vector\",\"fingerprint\":") && state.ends_with("}}"), "{text}");
     }
 }

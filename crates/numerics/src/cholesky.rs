@@ -13,6 +13,20 @@ pub const fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
 }
 
+/// Row `i` of a packed lower triangle, up to the diagonal.
+///
+/// # Panics
+/// If the triangle has no such row.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_numerics::cholesky::packed_row(&[1.0, 2.0, 3.0], 1), [2.0, 3.0]);
+/// ```
+#[inline]
+pub fn packed_row(packed: &[f64], i: usize) -> &[f64] {
+    &packed[triangle(i)..triangle(i + 1)]
+}
+
 /// The lower triangular `L` with `L L' = matrix`; `None` if the matrix is not positive definite beyond rounding, or a number is not finite.
 ///
 /// A pivot counts as nothing below `n` units of rounding of its diagonal entry. Cost: n^3 / 3 operations, one allocation.

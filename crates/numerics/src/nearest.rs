@@ -228,7 +228,6 @@ kernel! {
     fn wide[T; V](tiles: &Tiles<T>, centers: &HardCenters<T>, kind: Kind, scratch: &mut HardScratch<T>, sums: &mut [f64]) {
         let dimension = tiles.dimension();
         let per_center = kind.len(dimension);
-        let zero = V::splat(T::default());
         let HardScratch { nearest, products: scores, block, .. } = scratch;
         let (scores, _) = scores.as_chunks_mut::<WIDE_GROUP>();
         block.resize(T::Line::COUNT, T::Line::default());
@@ -238,80 +237,134 @@ kernel! {
             products::<T, V, WIDE_GROUP>(values, dimension, &centers.doubled, &centers.offsets, scores);
             for (t, (values, weight)) in values.chunks_exact(dimension).zip(weights).enumerate() {
                 let tile = group * WIDE_GROUP + t;
-                let mut square = zero;
-                for line in values {
-                    let x = V::load(line);
-                    square = x.mul_add(x, square);
-                }
-                let mut best = V::splat(T::from_f64(f64::INFINITY));
-                let (mut second, mut index) = (best, zero);
-                for (k, score) in scores.iter().enumerate() {
-                    let distance = square.sub(V::load(&score[t])).max(zero);
-                    second = V::select_less(distance, best, best, second.min(distance));
-                    index = V::select_less(distance, best, V::splat(T::from_f64(k as f64)), index);
-                    best = distance.min(best);
-                }
-                index.store(&mut nearest[tile]);
-                let (mut best_line, mut second_line) = (T::Line::default(), T::Line::default());
-                best.store(&mut best_line);
-                second.store(&mut second_line);
-                let (mut weights, mut heights) = ([0.0; MOST_LANES], [0.0; MOST_LANES]);
-                let mut starts = [0; MOST_LANES];
-                for lane in 0..T::Line::COUNT {
-                    let (own, weight) = (nearest[tile].lanes()[lane].to_f64() as usize, weight.lanes()[lane].to_f64());
-                    (weights[lane], starts[lane]) = (weight, own * per_center);
-                    if weight == 0.0 {
-                        continue;
-                    }
-                    let sums = &mut sums[own * per_center..][..per_center];
-                    let distance = best_line.lanes()[lane].to_f64();
-                    sums[0] += weight;
-                    sums[1 + dimension] += weight * distance;
-                    if kind == Kind::Swaps && centers.len() > 1 {
-                        sums[2 + dimension] += weight * (second_line.lanes()[lane].to_f64() - distance);
-                    }
-                }
+                let (best, second) = nearest_two::<T, V>(values, scores, t, &mut nearest[tile]);
+                let mut owners = Owners::of::<T>(&nearest[tile], weight, per_center);
+                owners.add_costs::<T>(&best, (kind == Kind::Swaps && centers.len() > 1).then_some(&second), dimension, sums);
                 for_blocks::<T, V>(tiles, tile, values, block, |first, width, rows| {
-                    for lane in 0..T::Line::COUNT {
-                        if weights[lane] == 0.0 {
-                            continue;
-                        }
-                        add_part::<T>(weights[lane], &rows[lane], &mut sums[starts[lane] + 1 + first..][..width]);
-                        if kind == Kind::Swaps {
-                            let normal = &centers.normals[starts[lane] / per_center * dimension + first..][..width];
-                            for (x, n) in rows[lane].lanes().iter().zip(normal) {
-                                heights[lane] += x.to_f64() * n.to_f64();
-                            }
-                        }
+                    owners.add_moments::<T>(1, first, width, rows, sums);
+                    if kind == Kind::Swaps {
+                        owners.add_heights::<T>(&centers.normals, dimension, first, width, rows);
                     }
                 });
-                if kind == Kind::Centers {
-                    continue;
-                }
-                let mut any = false;
-                for lane in 0..T::Line::COUNT {
-                    if weights[lane] == 0.0 {
-                        continue;
-                    }
-                    if heights[lane] > centers.thresholds[starts[lane] / per_center].to_f64() {
-                        sums[starts[lane] + 3 + dimension] += weights[lane];
-                        any = true;
-                    } else {
-                        weights[lane] = 0.0;
-                    }
-                }
-                if any {
+                if kind == Kind::Swaps && owners.keep_beyond::<T>(&centers.thresholds, dimension, sums) {
                     for_blocks::<T, V>(tiles, tile, values, block, |first, width, rows| {
-                        for lane in 0..T::Line::COUNT {
-                            if weights[lane] != 0.0 {
-                                let sums = &mut sums[starts[lane] + 4 + dimension + first..][..width];
-                                add_part::<T>(weights[lane], &rows[lane], sums);
-                            }
-                        }
+                        owners.add_moments::<T>(4 + dimension, first, width, rows, sums);
                     });
                 }
             }
         }
+    }
+}
+
+/// Finds the nearest centre of each row of tile `t` of a group; returns the squared distances from it and from the second nearest.
+#[inline(always)]
+fn nearest_two<T: Real, V: Lanes<Number = T>>(
+    values: &[T::Line],
+    scores: &[[T::Line; WIDE_GROUP]],
+    t: usize,
+    nearest: &mut T::Line,
+) -> (T::Line, T::Line) {
+    let zero = V::splat(T::default());
+    let mut square = zero;
+    for line in values {
+        let x = V::load(line);
+        square = x.mul_add(x, square);
+    }
+    let mut best = V::splat(T::from_f64(f64::INFINITY));
+    let (mut second, mut index) = (best, zero);
+    for (k, score) in scores.iter().enumerate() {
+        let distance = square.sub(V::load(&score[t])).max(zero);
+        second = V::select_less(distance, best, best, second.min(distance));
+        index = V::select_less(distance, best, V::splat(T::from_f64(k as f64)), index);
+        best = distance.min(best);
+    }
+    index.store(nearest);
+    let (mut best_line, mut second_line) = (T::Line::default(), T::Line::default());
+    best.store(&mut best_line);
+    second.store(&mut second_line);
+    (best_line, second_line)
+}
+
+/// The rows of a tile as additions to the sums of their centres, lane by lane. A row of weight 0 adds nothing.
+struct Owners {
+    weights: [f64; MOST_LANES],
+    /// Where the sums of each row's centre begin.
+    starts: [usize; MOST_LANES],
+    /// How far each row is along the normal of its centre's plane.
+    heights: [f64; MOST_LANES],
+    /// How many sums a centre has.
+    per_center: usize,
+}
+
+impl Owners {
+    #[inline(always)]
+    fn of<T: Real>(nearest: &T::Line, weight: &T::Line, per_center: usize) -> Self {
+        let (mut weights, mut starts) = ([0.0; MOST_LANES], [0; MOST_LANES]);
+        for lane in 0..T::Line::COUNT {
+            weights[lane] = weight.lanes()[lane].to_f64();
+            starts[lane] = nearest.lanes()[lane].to_f64() as usize * per_center;
+        }
+        Self { weights, starts, heights: [0.0; MOST_LANES], per_center }
+    }
+
+    /// Adds masses and costs, and the costs of removals, if there are second nearest centres.
+    #[inline(always)]
+    fn add_costs<T: Real>(&self, best: &T::Line, second: Option<&T::Line>, dimension: usize, sums: &mut [f64]) {
+        for lane in 0..T::Line::COUNT {
+            let weight = self.weights[lane];
+            if weight == 0.0 {
+                continue;
+            }
+            let sums = &mut sums[self.starts[lane]..][..self.per_center];
+            let distance = best.lanes()[lane].to_f64();
+            sums[0] += weight;
+            sums[1 + dimension] += weight * distance;
+            if let Some(second) = second {
+                sums[2 + dimension] += weight * (second.lanes()[lane].to_f64() - distance);
+            }
+        }
+    }
+
+    /// Adds a block of columns to the first moments that begin at `at` among the sums of each centre.
+    #[inline(always)]
+    fn add_moments<T: Real>(&self, at: usize, first: usize, width: usize, rows: &[T::Line], sums: &mut [f64]) {
+        for lane in 0..T::Line::COUNT {
+            if self.weights[lane] != 0.0 {
+                add_part::<T>(self.weights[lane], &rows[lane], &mut sums[self.starts[lane] + at + first..][..width]);
+            }
+        }
+    }
+
+    /// Adds a block of columns to the heights.
+    #[inline(always)]
+    fn add_heights<T: Real>(&mut self, normals: &[T], dimension: usize, first: usize, width: usize, rows: &[T::Line]) {
+        for lane in 0..T::Line::COUNT {
+            if self.weights[lane] == 0.0 {
+                continue;
+            }
+            let normal = &normals[self.starts[lane] / self.per_center * dimension + first..][..width];
+            for (x, n) in rows[lane].lanes().iter().zip(normal) {
+                self.heights[lane] += x.to_f64() * n.to_f64();
+            }
+        }
+    }
+
+    /// Adds the masses of rows beyond their planes, and gives the others weight 0; whether there are any.
+    #[inline(always)]
+    fn keep_beyond<T: Real>(&mut self, thresholds: &[T], dimension: usize, sums: &mut [f64]) -> bool {
+        let mut any = false;
+        for lane in 0..T::Line::COUNT {
+            if self.weights[lane] == 0.0 {
+                continue;
+            }
+            if self.heights[lane] > thresholds[self.starts[lane] / self.per_center].to_f64() {
+                sums[self.starts[lane] + 3 + dimension] += self.weights[lane];
+                any = true;
+            } else {
+                self.weights[lane] = 0.0;
+            }
+        }
+        any
     }
 }
 

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{Error, vector};
+use crate::Error;
 
 const MAGIC: &str = "lehr checkpoint";
 
@@ -31,7 +31,7 @@ pub trait Method: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned 
 /// A run that can be gone on with, on any number of ranks and under any engine, to the same bits. `M` is the method's parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
-pub struct Checkpoint<M: Method = vector::Parameters> {
+pub struct Checkpoint<M: Method> {
     method: String,
     fingerprint: u64,
     parameters: M,
@@ -174,50 +174,37 @@ fn read_content(path: &Path, method: &str, expected: u32) -> Result<String, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Execution;
-    use crate::anneal::{Control, Observer, Progress};
-    use crate::vector::{Parameters, cluster};
 
-    #[derive(Default)]
-    struct First(Option<Checkpoint>);
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct One;
 
-    impl Observer for First {
-        fn progress(&mut self, _: &Progress) -> Control {
-            Control::Stop
-        }
-        fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
-            self.0 = checkpoint.downcast_ref().cloned();
-        }
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Other;
+
+    impl Method for One {
+        const NAME: &'static str = "one";
+        const FORMAT: u32 = 1;
+        type State = u64;
     }
 
-    fn first() -> Checkpoint {
-        let points = lehr_data::Points::new(vec![0.0, 1.0, 5.0], 1).unwrap();
-        let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
-        let mut first = First::default();
-        assert!(matches!(cluster(&points, &parameters, &Execution::default(), &mut first), Err(Error::Stopped)));
-        first.0.unwrap()
+    impl Method for Other {
+        const NAME: &'static str = "other";
+        const FORMAT: u32 = 2;
+        type State = u64;
     }
 
     #[test]
     fn a_checkpoint_of_another_method_is_refused() {
-        let other = Checkpoint { method: "pairwise".into(), ..first() };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoint");
-        other.write(&path).unwrap();
-        let error = vector::Checkpoint::read(&path).unwrap_err();
-        assert!(error.to_string().contains("of the method \"pairwise\", not \"vector\""), "{error}");
-        assert!(!vector::Checkpoint::is_at(&path) && !vector::Checkpoint::is_at(folder.path()));
-        first().write(&path).unwrap();
-        assert!(vector::Checkpoint::is_at(&path));
-    }
-
-    #[test]
-    fn its_fields_stand_where_every_version_of_this_format_has_put_them() {
-        let text = serde_json::to_string(&first()).unwrap();
-        let state = &text[text.find("\"state\":").unwrap()..];
-        let names = "phase components critical_temperature temperature last_soft_temperature history splits plateaus snapshot persistent best search finish";
-        let places: Vec<_> = names.split(' ').map(|name| state.find(&format!("\"{name}\":")).unwrap()).collect();
-        assert!(places.is_sorted(), "{state}");
-        assert!(text.starts_with("{\"method\":\"vector\",\"fingerprint\":") && state.ends_with("}}"), "{text}");
+        Checkpoint::new(7, Other, 5).write(&path).unwrap();
+        let error = Checkpoint::<One>::read(&path).unwrap_err();
+        assert!(error.to_string().contains("of the method \"other\", not \"one\""), "{error}");
+        assert!(!Checkpoint::<One>::is_at(&path) && !Checkpoint::<One>::is_at(folder.path()));
+        let written = Checkpoint::new(7, One, 5);
+        written.write(&path).unwrap();
+        assert!(Checkpoint::<One>::is_at(&path));
+        assert_eq!(Checkpoint::<One>::read(&path).unwrap(), written);
+        assert!(matches!(written.state_on(8), Err(Error::OtherData { checkpoint: 7, data: 8 })));
     }
 }

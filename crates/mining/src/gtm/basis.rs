@@ -2,7 +2,7 @@
 //!
 //! Gaussians of one width on a coarser grid of their own, and a constant, which comes last. Everything is computed from four numbers, so nothing of it is stored.
 
-use lehr_numerics::cholesky::{cholesky, inverse_of_factor, triangle};
+use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::elementary::exp;
 use lehr_numerics::factor::leading_eigenpair;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ pub(crate) fn gram(phi: &[f64], functions: usize, mass: impl Fn(usize) -> f64, d
         let mass = mass(k);
         for i in 0..functions {
             let factor = mass * phi[i];
-            gram[triangle(i)..][..=i].iter_mut().zip(phi).for_each(|(sum, phi)| *sum += factor * phi);
+            gram[triangle(i)..triangle(i + 1)].iter_mut().zip(phi).for_each(|(sum, phi)| *sum += factor * phi);
         }
     }
     (0..functions).for_each(|i| gram[triangle(i) + i] += diagonal);
@@ -146,14 +146,14 @@ pub(crate) fn transmission(phi: &[f64], functions: usize, diagonal: f64) -> f64 
     let mut whitened = Vec::with_capacity(centred.len());
     for phi in centred.chunks_exact(functions) {
         for i in 0..functions {
-            let row = &inverse[triangle(i)..][..=i];
+            let row = packed_row(&inverse, i);
             whitened.push(row.iter().zip(phi).map(|(w, phi)| w * phi).sum::<f64>());
         }
     }
     let packed = gram(&whitened, functions, |_| 1.0, 0.0);
     let mut square = vec![0.0; functions * functions];
     for i in 0..functions {
-        square[i * functions..][..=i].copy_from_slice(&packed[triangle(i)..][..=i]);
+        square[i * functions..=i * functions + i].copy_from_slice(packed_row(&packed, i));
     }
     leading_eigenpair(functions, &square).map_or(0.0, |(value, _)| value.clamp(0.0, 1.0))
 }

@@ -22,6 +22,7 @@ use crate::anneal::schedule::START;
 use crate::anneal::{Progress, Stage, run};
 use crate::mixture::left_to_gain;
 use crate::round::{Rounds, total_of};
+use crate::rows::RowMajor;
 
 /// Sweeps of one step.
 const SWEEPS_A_STEP: usize = 8;
@@ -110,7 +111,7 @@ pub(crate) struct Problem<'a> {
 impl<'a> Problem<'a> {
     pub fn new(table: &'a Table, parameters: &'a Parameters) -> Self {
         let grid = parameters.grid(table.rows.count);
-        let prior = parameters.regularisation / (table.variance * table.rows.weight_unit);
+        let prior = parameters.regularisation / (table.variance * table.rows.units.weight);
         let frame = Frame { phi: grid.matrix(), functions: grid.functions(), prior, cloud: CLOUD * table.variance };
         Self { table, parameters, grid, frame }
     }
@@ -155,7 +156,7 @@ impl<'a> Problem<'a> {
     /// The noise with which a plane begins: what it leaves out, or as much as blurs the nodes into each other.
     fn plane_noise(&self, images: &[f64], left_out: f64) -> f64 {
         let (dimension, count) = (self.table.rows.dimension, self.grid.len());
-        let image = |k: usize| &images[k * dimension..][..dimension];
+        let image = |k: usize| RowMajor::new(images, dimension).row(k);
         let mut nearest = vec![f64::INFINITY; count];
         for k in 0..count {
             for other in self.grid.next_nodes(k) {
@@ -387,7 +388,7 @@ impl<'a> Course<'a> {
         climb.history.push(Step {
             temperature: climb.temperature,
             objective: climb.objectives.last().copied().unwrap_or(f64::NEG_INFINITY) - table.log_unit(),
-            noise: table.rows.squared(climb.sheet.noise),
+            noise: table.rows.units.squared(climb.sheet.noise),
             softness: climb.softness,
             sweeps: climb.objectives.len() as u64,
         });

@@ -64,7 +64,7 @@ impl Round for SheetRound<'_> {
 
     fn map(&self, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
-        let tiles = self.table.rows.leaves[leaf].block.numbers();
+        let tiles = self.table.rows.leaves[leaf].store.numbers();
         let (totals, sums) = partial.split_at_mut(TOTALS);
         let found = match &self.table.observed {
             None => SOFT.with_borrow_mut(|scratch| soft_sums(tiles, &self.centers, Sums::First, scratch, sums)),

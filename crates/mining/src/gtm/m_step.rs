@@ -140,7 +140,7 @@ mod tests {
         // Stored rows: -1.5, -0.5, 0.5, 1.5 (the unit is 1).
         let points = Points::new(vec![0.0, 1.0, 2.0, 3.0], 1).unwrap();
         let table = Table::new(&Input::from(&points)).unwrap();
-        assert_eq!(table.rows.unit, 1.0);
+        assert_eq!(table.rows.units.length, 1.0);
         let mut sheet = Sheet { weights: vec![0.0; 2], noise: 1.0 };
         frame(0.0).update(&table, &mut sheet, &[0.0, 0.0, 2.0, -2.0, 2.0, 2.0]);
         assert!(near(&sheet.weights, &[-1.0, 1.0]) && near(&[sheet.noise], &[0.25]), "{sheet:?}");
@@ -154,7 +154,7 @@ mod tests {
         let rows = Incomplete::new(vec![-1.0, -1.0, 1.0, f64::NAN, 0.0, 1.0], 2).unwrap();
         let table = Table::new(&Input::from(&rows)).unwrap();
         // Rows about (0, 0): the unit is 1, and the mean of either column 0.
-        assert_eq!((table.rows.unit, table.rows.origin.as_slice()), (1.0, [0.0, 0.0].as_slice()));
+        assert_eq!((table.rows.units.length, table.rows.units.origin.as_slice()), (1.0, [0.0, 0.0].as_slice()));
         let mut sheet = Sheet { weights: vec![0.0; 4], noise: 1.0 };
         // The first node has the first row, the second node the other two, of which one has the second column.
         let total = [0.0, 0.0, 1.0, 1.0, -1.0, -1.0, 2.0, 1.0, 1.0, 1.0];

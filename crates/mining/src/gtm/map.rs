@@ -10,6 +10,7 @@ use super::place::{Placed, Placing};
 use super::table::flags;
 use crate::Error;
 use crate::input::Input;
+use crate::rows::{RowMajor, RowMajorMut};
 
 /// Rows placed together.
 const BLOCK: usize = 256;
@@ -65,7 +66,7 @@ impl Projection {
     /// # Panics
     /// If there is no such row.
     pub fn position(&self, row: usize) -> &[f64] {
-        &self.positions[row * self.latent..][..self.latent]
+        RowMajor::new(&self.positions, self.latent).row(row)
     }
 
     pub(crate) fn with_room(latent: usize, rows: usize) -> Self {
@@ -81,8 +82,8 @@ impl Projection {
 
     /// Copies the place of row `at` of `placed` to `row`.
     pub(crate) fn set(&mut self, row: usize, placed: &Placed, at: usize) {
-        let latent = self.latent;
-        self.positions[row * latent..][..latent].copy_from_slice(&placed.positions[at * latent..][..latent]);
+        let own = RowMajorMut::new(&mut self.positions, self.latent).into_row(row);
+        own.copy_from_slice(RowMajor::new(&placed.positions, self.latent).row(at));
         self.modes[row] = placed.modes[at];
         self.probabilities[row] = placed.probabilities[at];
         self.entropies[row] = placed.entropies[at];
@@ -233,7 +234,8 @@ impl Map {
                 let cells = input.row(first + i).iter().zip(&self.origin);
                 values.extend(cells.map(|(x, origin)| if x.is_nan() { *origin } else { *x }));
             }
-            let tiles = Tiles::new(count, dimension, &self.origin, |i| &values[i * dimension..][..dimension], |_| 1.0);
+            let tiles =
+                Tiles::new(count, dimension, &self.origin, |i| RowMajor::new(&values, dimension).row(i), |_| 1.0);
             let mut placed = Placed::default();
             placing.add(&tiles, observed.as_ref(), &mut placed);
             (0..count).for_each(|at| projection.set(first + at, &placed, at));
@@ -245,7 +247,7 @@ impl Map {
     /// data; -1 to 1. Near 1 for a map without folds, whatever its proportions. Of more than 1,000 nodes every second, third, … is taken.
     pub fn order(&self) -> f64 {
         let images = self.images();
-        let dimension = self.dimension();
+        let images = RowMajor::new(&images, self.dimension());
         let chosen: Vec<usize> = (0..self.len()).step_by(self.len().div_ceil(1000)).collect();
         // Squared lengths of the axes, up to a factor for all of them.
         let stretch: Vec<f64> = (0..self.latent())
@@ -262,7 +264,7 @@ impl Map {
             for &b in &chosen[..i] {
                 let (u, v) = (self.grid.node(a), self.grid.node(b));
                 on_map.push((0..self.latent()).map(|axis| stretch[axis] * (u[axis] - v[axis]).powi(2)).sum());
-                let (u, v) = (&images[a * dimension..][..dimension], &images[b * dimension..][..dimension]);
+                let (u, v) = (images.row(a), images.row(b));
                 in_space.push(u.iter().zip(v).map(|(a, b)| (a - b) * (a - b)).sum());
             }
         }

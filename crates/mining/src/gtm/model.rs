@@ -84,75 +84,19 @@ impl Model {
         placed: impl Iterator<Item = Placed>,
     ) -> Self {
         let Outcome { state, log_likelihood, spent } = outcome;
-        let (table, rows) = (problem.table, &problem.table.rows);
-        let ln_unit = lehr_numerics::elementary::ln(rows.unit);
-        let mut places = Projection::with_room(problem.grid.latent, input.len());
-        for (leaf, placed) in rows.leaves.iter().zip(placed) {
-            for (at, &row) in leaf.rows.iter().chain(&leaf.bystander_rows).enumerate() {
-                let row = row as usize;
-                places.set(row, &placed, at);
-                let cells = input.row(row).iter().filter(|x| !x.is_nan()).count();
-                places.log_densities[row] -= cells as f64 * ln_unit;
-            }
-        }
-        let unit = table.log_unit();
-        let map_of = |climb: &Climb| {
-            let weights = climb.sheet.weights.iter().map(|weight| weight * rows.unit).collect();
-            Map::new(problem.grid, rows.origin.clone(), weights, rows.squared(climb.sheet.noise))
-        };
-        let candidate = |climb: &Climb, order: f64, log_likelihood: f64| Candidate {
-            start: climb.start,
-            log_likelihood: (log_likelihood - unit * rows.total_weight) * rows.weight_unit,
-            order,
-            is_converged: climb.is_converged,
-            sweeps: climb.sweeps,
-        };
         let State { climb, other, critical_temperature, sweeps, .. } = state;
-        let map = map_of(&climb);
+        let map = map_of(problem, &climb);
         // The likelihood that the places of the rows add up to, also where it was measured before.
-        let kept = candidate(&climb, map.order(), log_likelihood);
-        let other = other.map(|other| candidate(&other, map_of(&other).order(), other.log_likelihood));
-        let mut warnings = Vec::new();
-        if !climb.is_converged {
-            warnings.push(format!(
-                "the fit was ended after {} passes at temperature 1, the most allowed, with likelihood still to gain",
-                climb.objectives.len()
-            ));
-        }
-        if let Some(other) = other.as_ref().filter(|other| other.order > kept.order + ORDER) {
-            warnings.push(format!(
-                "the map {} is kept for its likelihood; the one {} has less of it and is laid out better (order {:.2} against {:.2}), so this one may be folded",
-                kept.start, other.start, other.order, kept.order
-            ));
-        }
-        if climb.sheet.noise < HELD_UP * problem.frame.cloud {
-            warnings.push(
-                "the rows lie on the map almost exactly: its likelihood says how little noise is allowed rather than how well it fits".into(),
-            );
-        }
-        let images = problem.frame.images(&climb.sheet);
-        let spread = images.iter().map(|y| y * y).sum::<f64>() / images.len() as f64;
-        if spread < COLLAPSED * table.variance {
-            warnings.push("the map has stayed a point: the rows look like one round Gaussian".into());
-        }
-        if map.free_parameters() as f64 > table.cells * rows.weight_unit {
-            warnings.push(format!(
-                "the map has {} free numbers for {} cells: it learns the rows by heart; ask for fewer basis functions",
-                map.free_parameters(),
-                input.len() * input.dimension() - input.missing()
-            ));
-        }
-        if table.empty_rows > 0 {
-            warnings.push(format!(
-                "{} of the rows have no value at all: nothing is known of where they came from",
-                table.empty_rows
-            ));
-        }
+        let kept = candidate(problem, &climb, map.order(), log_likelihood);
+        let other =
+            other.map(|other| candidate(problem, &other, map_of(problem, &other).order(), other.log_likelihood));
+        let warnings = warnings(input, problem, &climb, &map, &kept, other.as_ref());
         let mut candidates: Vec<Candidate> = [Some(kept.clone()), other].into_iter().flatten().collect();
         candidates.sort_by_key(|candidate| candidate.start == Start::Plane);
+        let unit = problem.table.log_unit();
         Model {
             map,
-            places,
+            places: in_input_order(input, problem, placed),
             log_likelihood: kept.log_likelihood,
             order: kept.order,
             start: kept.start,
@@ -168,4 +112,88 @@ impl Model {
             imbalance: spent.imbalance,
         }
     }
+}
+
+/// Where the rows are, in the order and the units of the input.
+fn in_input_order(input: &Input<'_>, problem: &Problem<'_>, placed: impl Iterator<Item = Placed>) -> Projection {
+    let rows = &problem.table.rows;
+    let ln_unit = lehr_numerics::elementary::ln(rows.units.length);
+    let mut places = Projection::with_room(problem.grid.latent, input.len());
+    for (leaf, placed) in rows.leaves.iter().zip(placed) {
+        for (at, &row) in leaf.rows.iter().chain(&leaf.bystander_rows).enumerate() {
+            let row = row as usize;
+            places.set(row, &placed, at);
+            let cells = input.row(row).iter().filter(|x| !x.is_nan()).count();
+            places.log_densities[row] -= cells as f64 * ln_unit;
+        }
+    }
+    places
+}
+
+/// The map at the end of a beginning, in the units of the rows.
+fn map_of(problem: &Problem<'_>, climb: &Climb) -> Map {
+    let units = &problem.table.rows.units;
+    let weights = climb.sheet.weights.iter().map(|weight| weight * units.length).collect();
+    Map::new(problem.grid, units.origin.clone(), weights, units.squared(climb.sheet.noise))
+}
+
+/// A beginning that was followed, whose end has a likelihood in stored units.
+fn candidate(problem: &Problem<'_>, climb: &Climb, order: f64, log_likelihood: f64) -> Candidate {
+    let (rows, unit) = (&problem.table.rows, problem.table.log_unit());
+    Candidate {
+        start: climb.start,
+        log_likelihood: (log_likelihood - unit * rows.total_weight) * rows.units.weight,
+        order,
+        is_converged: climb.is_converged,
+        sweeps: climb.sweeps,
+    }
+}
+
+/// What the user should know of a fit.
+fn warnings(
+    input: &Input<'_>,
+    problem: &Problem<'_>,
+    climb: &Climb,
+    map: &Map,
+    kept: &Candidate,
+    other: Option<&Candidate>,
+) -> Vec<String> {
+    let table = problem.table;
+    let mut warnings = Vec::new();
+    if !climb.is_converged {
+        warnings.push(format!(
+            "the fit was ended after {} passes at temperature 1, the most allowed, with likelihood still to gain",
+            climb.objectives.len()
+        ));
+    }
+    if let Some(other) = other.filter(|other| other.order > kept.order + ORDER) {
+        warnings.push(format!(
+            "the map {} is kept for its likelihood; the one {} has less of it and is laid out better (order {:.2} against {:.2}), so this one may be folded",
+            kept.start, other.start, other.order, kept.order
+        ));
+    }
+    if climb.sheet.noise < HELD_UP * problem.frame.cloud {
+        warnings.push(
+            "the rows lie on the map almost exactly: its likelihood says how little noise is allowed rather than how well it fits".into(),
+        );
+    }
+    let images = problem.frame.images(&climb.sheet);
+    let spread = images.iter().map(|y| y * y).sum::<f64>() / images.len() as f64;
+    if spread < COLLAPSED * table.variance {
+        warnings.push("the map has stayed a point: the rows look like one round Gaussian".into());
+    }
+    if map.free_parameters() as f64 > table.cells * table.rows.units.weight {
+        warnings.push(format!(
+            "the map has {} free numbers for {} cells: it learns the rows by heart; ask for fewer basis functions",
+            map.free_parameters(),
+            input.len() * input.dimension() - input.missing()
+        ));
+    }
+    if table.empty_rows > 0 {
+        warnings.push(format!(
+            "{} of the rows have no value at all: nothing is known of where they came from",
+            table.empty_rows
+        ));
+    }
+    warnings
 }

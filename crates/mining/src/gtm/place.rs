@@ -187,7 +187,7 @@ impl Round for PlaceRound<'_> {
         let observed = self.table.observed.as_ref().map(|observed| &observed[index]);
         self.cells.with(index, |placed| {
             *placed = Placed::default();
-            partial[0] = self.placing.add(leaf.block.numbers(), observed.map(|observed| &observed.tiles), placed);
+            partial[0] = self.placing.add(leaf.store.numbers(), observed.map(|observed| &observed.tiles), placed);
             if let Some(bystanders) = &leaf.bystanders {
                 self.placing.add(
                     bystanders.numbers(),

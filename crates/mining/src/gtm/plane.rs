@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::table::Table;
 use crate::Error;
 use crate::round::{Round, Rounds, total_of};
-use crate::vector::e_step::CovarianceRound;
+use crate::rows::{CovarianceRound, RowMajor};
 
 /// The covariance is formed and all of its eigenvectors are found up to this dimension.
 const LARGEST_FORMED: usize = 96;
@@ -52,21 +52,22 @@ pub(crate) async fn principal_axes(rounds: &mut dyn Rounds, table: &Table, count
         total_of(rounds, &ProductRound { table, scale: &scale, directions: &directions }, &mut total).await?;
         // Rayleigh and Ritz: the best axes within the span of the directions.
         let mut inner = vec![0.0; wide * wide];
+        let (u, products) = (RowMajor::new(&directions, dimension), RowMajor::new(&total, dimension));
         for a in 0..wide {
             for b in 0..=a {
-                let (u, product) = (&directions[b * dimension..][..dimension], &total[a * dimension..][..dimension]);
+                let (u, product) = (u.row(b), products.row(a));
                 inner[a * wide + b] = u.iter().zip(product).map(|(u, x)| u * x).sum();
             }
         }
         let Some(pairs) = eigenpairs(wide, &inner) else { break };
         let mut turned = vec![0.0; wide * dimension];
         let mut change = 0.0f64;
-        for (a, (value, mixing)) in pairs.iter().enumerate() {
+        let of_each = pairs.iter().zip(turned.chunks_exact_mut(dimension)).enumerate();
+        for (a, ((value, mixing), turned)) in of_each {
             if a < count {
                 change = change.max((value - values[a]).abs() / value.abs().max(f64::MIN_POSITIVE));
             }
             values[a] = *value;
-            let turned = &mut turned[a * dimension..][..dimension];
             for (mixing, product) in mixing.iter().zip(total.chunks_exact(dimension)) {
                 turned.iter_mut().zip(product).for_each(|(sum, x)| *sum += mixing * x);
             }
@@ -130,7 +131,7 @@ impl Round for ProductRound<'_> {
     fn map(&self, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
         let dimension = self.table.rows.dimension;
-        let tiles = self.table.rows.leaves[leaf].block.numbers();
+        let tiles = self.table.rows.leaves[leaf].store.numbers();
         let mut row = vec![0.0; dimension];
         for index in 0..tiles.rows() {
             tiles.read_row(index, &mut row);

@@ -4,7 +4,7 @@ use lehr_numerics::tiles::Tiles;
 
 use crate::Error;
 use crate::input::Input;
-use crate::vector::rows::Rows;
+use crate::rows::{RowMajor, Rows};
 
 /// Which cells of a leaf are there: 1 or 0.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ impl Table {
     pub fn new(input: &Input<'_>) -> Result<Self, Error> {
         let points = input.filled()?;
         let rows = Rows::<f64>::new(&*points)?;
-        if rows.unit < super::NEAREST {
-            return Err(Error::TooNear { distance: rows.unit, least: super::NEAREST });
+        if rows.units.length < super::NEAREST {
+            return Err(Error::TooNear { distance: rows.units.length, least: super::NEAREST });
         }
         let dimension = rows.dimension;
         let observed: Option<Vec<Observed>> = (input.missing() > 0).then(|| {
@@ -54,11 +54,11 @@ impl Table {
         let mut column_weights = vec![0.0; dimension];
         let mut row = vec![1.0; dimension];
         for (index, leaf) in rows.leaves.iter().enumerate() {
-            for at in 0..leaf.block.rows() {
+            for at in 0..leaf.store.len() {
                 if let Some(observed) = &observed {
                     observed[index].tiles.read_row(at, &mut row);
                 }
-                let weight = leaf.block.weight(at);
+                let weight = leaf.store.weight(at);
                 column_weights.iter_mut().zip(&row).for_each(|(sum, there)| *sum += weight * there);
             }
         }
@@ -74,14 +74,14 @@ impl Table {
 
     /// What a log-likelihood per unit of weight in stored units is more than one in the input's.
     pub fn log_unit(&self) -> f64 {
-        self.cells / self.rows.total_weight * lehr_numerics::elementary::ln(self.rows.unit)
+        self.cells / self.rows.total_weight * lehr_numerics::elementary::ln(self.rows.units.length)
     }
 }
 
 /// Which cells of some rows are there, as tiles.
 pub(crate) fn flags<'a>(count: usize, dimension: usize, row: impl Fn(usize) -> &'a [f64]) -> Tiles<f64> {
     let there: Vec<f64> = (0..count).flat_map(row).map(|x| if x.is_nan() { 0.0 } else { 1.0 }).collect();
-    Tiles::new(count, dimension, &vec![0.0; dimension], |i| &there[i * dimension..][..dimension], |_| 1.0)
+    Tiles::new(count, dimension, &vec![0.0; dimension], |i| RowMajor::new(&there, dimension).row(i), |_| 1.0)
 }
 
 #[cfg(test)]

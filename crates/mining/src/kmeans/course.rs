@@ -6,11 +6,9 @@ use super::parameters::{Parameters, Sweeps};
 use super::seeding::{Near, draw};
 use crate::Error;
 use crate::anneal::{Progress, Stage, run};
+use crate::lloyd::{AWAY, Centers, Lloyd, Patience, Remembered};
 use crate::round::{LeafCells, Rounds};
-use crate::vector::Input;
-use crate::vector::e_step::Kept;
-use crate::vector::hard::{AWAY, Centers, Lloyd, Patience, Remembered};
-use crate::vector::rows::Rows;
+use crate::rows::{Input, Rows, Scalar};
 
 /// The most sweeps of a step: whoever wants to stop waits for no more than these.
 const STEP_SWEEPS: u64 = 8;
@@ -39,7 +37,7 @@ pub struct State {
 }
 
 /// A run.
-pub(super) struct Course<'a, T: Kept> {
+pub(super) struct Course<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
     parameters: &'a Parameters,
@@ -48,7 +46,7 @@ pub(super) struct Course<'a, T: Kept> {
     pub state: State,
 }
 
-impl<'a, T: Kept> Course<'a, T> {
+impl<'a, T: Scalar> Course<'a, T> {
     pub fn new(
         input: Input<'a>,
         rows: &'a Rows<T>,
@@ -69,8 +67,8 @@ impl<'a, T: Kept> Course<'a, T> {
     fn given(&self, centers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut stored = centers.to_vec();
         for (center, given) in stored.chunks_exact_mut(self.rows.dimension).zip(centers.chunks(self.rows.dimension)) {
-            for ((value, zero), given) in center.iter_mut().zip(&self.rows.origin).zip(given) {
-                *value = (*value - zero) / self.rows.unit;
+            for ((value, zero), given) in center.iter_mut().zip(&self.rows.units.origin).zip(given) {
+                *value = (*value - zero) / self.rows.units.length;
                 if value.abs() > AWAY {
                     let expected = "centres no farther from the points than 1e9 times as far as those are apart";
                     return Err(Error::Parameter { name: "centers", expected, found: format!("{given:e}") });
@@ -87,7 +85,7 @@ impl<'a, T: Kept> Course<'a, T> {
     }
 }
 
-impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
+impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
     fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
         show(&mut self.state)
     }
@@ -114,7 +112,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
                 ("clusters", centers.map_or(0, |values| values.len() / self.rows.dimension) as f64),
                 ("sweeps", *sweeps as f64),
                 ("starts", costs.len() as f64),
-                ("mean_cost", self.rows.squared(cost / self.rows.total_weight)),
+                ("mean_cost", self.rows.units.squared(cost / self.rows.total_weight)),
             ],
         }
     }

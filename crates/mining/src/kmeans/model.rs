@@ -5,11 +5,8 @@ use lehr_ranks::timing::Spread;
 use super::course::State;
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
-use crate::vector::clusters::Clusters;
-use crate::vector::e_step::Kept;
-use crate::vector::label::{Labelled, Totals};
-use crate::vector::rows::Rows;
-use crate::vector::{Centroids, Cluster, Input};
+use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Totals};
+use crate::rows::{Input, Rows, Scalar};
 
 /// Clusters, their centres, each row's label, and what the starts came to. Clusters are numbered by falling weight.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +52,7 @@ impl Model {
     }
 
     /// Puts a run's outcome into the units and the order that users see.
-    pub(super) fn new<T: Kept>(
+    pub(super) fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,
         outcome: Outcome,
@@ -87,7 +84,7 @@ impl Model {
             labels: found.labels,
             objective: found.objective,
             sum_of_squares: found.sum_of_squares,
-            starts: state.costs.iter().map(|cost| cost * rows.squared(1.0) * rows.weight_unit).collect(),
+            starts: state.costs.iter().map(|cost| cost * rows.units.squared(1.0) * rows.units.weight).collect(),
             iterations: state.sweeps,
             phases: spent.phases,
             timers: spent.timers,

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::vector::{Input, MOST_CLUSTERS, PLACE, Precision};
+use crate::lloyd::MOST_CLUSTERS;
+use crate::rows::{Input, PLACE, Precision};
 
 /// How rows are assigned in a sweep. Both give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,11 +7,9 @@
 use lehr_numerics::random::Stream;
 
 use crate::Error;
+use crate::lloyd::Centers;
 use crate::round::{LeafCells, Round, Rounds, total_of};
-use crate::vector::Input;
-use crate::vector::e_step::Kept;
-use crate::vector::hard::Centers;
-use crate::vector::rows::{DistanceTo, Rows};
+use crate::rows::{DistanceTo, Input, RowMajor, Rows, Scalar};
 
 /// What a leaf knows of its rows while centres are drawn.
 #[derive(Debug, Default)]
@@ -22,7 +20,7 @@ pub(super) struct Near {
 }
 
 /// Draws the centres of one start; fewer than `clusters` if the rows have fewer positions.
-pub(super) async fn draw<T: Kept>(
+pub(super) async fn draw<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
     near: &LeafCells<Near>,
@@ -55,18 +53,18 @@ pub(super) async fn draw<T: Kept>(
         let in_group: Vec<usize> = draws.iter().map(|draw| pick(&total, draw[0])).collect();
         total_of(rounds, &LeavesRound { near, group, chosen: &in_group }, &mut total).await?;
         let leaf_of = |(number, draw): (usize, &[f64; 3])| {
-            in_group[number] * group + pick(&total[number * group..][..group], draw[1])
+            in_group[number] * group + pick(RowMajor::new(&total, group).row(number), draw[1])
         };
         let leaves: Vec<usize> = draws.iter().enumerate().map(leaf_of).collect();
         let longest = leaves.iter().map(|&leaf| rows.leaves[leaf].rows.len()).max().unwrap_or(0);
         total_of(rounds, &RowsRound { near, longest, chosen: &leaves }, &mut total).await?;
         let mut candidates = Centers { dimension, values: Vec::new() };
+        let mut position = vec![0.0; dimension];
         for (number, draw) in draws.iter().enumerate() {
             let leaf = &rows.leaves[leaves[number]].rows;
-            let row = leaf[pick(&total[number * longest..][..leaf.len()], draw[2])];
-            let start = candidates.values.len();
-            candidates.values.resize(start + dimension, 0.0);
-            rows.read_stored(input, row, &mut candidates.values[start..]);
+            let row = leaf[pick(&RowMajor::new(&total, longest).row(number)[..leaf.len()], draw[2])];
+            rows.units.read_stored(input, row, &mut position);
+            candidates.push(&position);
         }
         let best = if count == 1 {
             0
@@ -76,7 +74,7 @@ pub(super) async fn draw<T: Kept>(
             total_of(rounds, &PotentialRound { input, rows, near, candidates: &distances }, &mut total).await?;
             (0..count).min_by(|&a, &b| total[a].total_cmp(&total[b])).unwrap_or(0)
         };
-        centers.values.extend_from_slice(candidates.center(best));
+        centers.push(candidates.center(best));
     }
     Ok(centers)
 }
@@ -96,7 +94,7 @@ fn pick(shares: &[f64], number: f64) -> usize {
 }
 
 /// Takes the newest centre into account; sums the shares of each group of leaves.
-struct UpdateRound<'a, T: Kept> {
+struct UpdateRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near>,
@@ -107,7 +105,7 @@ struct UpdateRound<'a, T: Kept> {
     groups: usize,
 }
 
-impl<T: Kept> Round for UpdateRound<'_, T> {
+impl<T: Scalar> Round for UpdateRound<'_, T> {
     fn len(&self) -> usize {
         self.groups
     }
@@ -126,7 +124,7 @@ impl<T: Kept> Round for UpdateRound<'_, T> {
         self.near.with(index, |near| {
             near.shares.resize(leaf.len(), 0.0);
             for (share, &row) in near.shares.iter_mut().zip(leaf) {
-                let weight = self.rows.stored_weight(self.input, row);
+                let weight = self.rows.units.stored_weight(self.input, row);
                 let now = match self.newest {
                     Some(distance) => weight * distance.of(row),
                     None => weight,
@@ -189,23 +187,23 @@ impl Round for RowsRound<'_> {
 
     fn map(&self, index: usize, partial: &mut [f64]) {
         partial.fill(0.0);
-        for (number, _) in self.chosen.iter().enumerate().filter(|(_, leaf)| **leaf == index) {
-            self.near.with(index, |near| {
-                partial[number * self.longest..][..near.shares.len()].copy_from_slice(&near.shares);
-            });
+        for (_, shares) in
+            self.chosen.iter().zip(partial.chunks_exact_mut(self.longest)).filter(|(leaf, _)| **leaf == index)
+        {
+            self.near.with(index, |near| shares[..near.shares.len()].copy_from_slice(&near.shares));
         }
     }
 }
 
 /// What the sum of squares would be with each candidate.
-struct PotentialRound<'a, T: Kept> {
+struct PotentialRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near>,
     candidates: &'a [DistanceTo<'a>],
 }
 
-impl<T: Kept> Round for PotentialRound<'_, T> {
+impl<T: Scalar> Round for PotentialRound<'_, T> {
     fn len(&self) -> usize {
         self.candidates.len()
     }
@@ -222,7 +220,7 @@ impl<T: Kept> Round for PotentialRound<'_, T> {
         partial.fill(0.0);
         self.near.with(index, |near| {
             for (&share, &row) in near.shares.iter().zip(&self.rows.leaves[index].rows) {
-                let weight = self.rows.stored_weight(self.input, row);
+                let weight = self.rows.units.stored_weight(self.input, row);
                 for (potential, candidate) in partial.iter_mut().zip(self.candidates) {
                     *potential += share.min(weight * candidate.of(row));
                 }

@@ -12,11 +12,10 @@ use super::parameters::Parameters;
 use super::source::Source;
 use crate::Error;
 use crate::anneal::{AnyCheckpoint, Control, Interrupt, Observer, Progress, Stage};
+use crate::lloyd::Centers;
 use crate::round::{Execution, drive};
-use crate::vector::e_step::Kept;
-use crate::vector::hard::Centers;
-use crate::vector::rows::Rows;
-use crate::vector::{self, Precision};
+use crate::rows::{Precision, Rows, Scalar};
+use crate::vector;
 
 /// What tells a stream so far from others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -206,7 +205,7 @@ impl Course<'_> {
 
 impl Stream {
     /// Gives a batch to the centres.
-    fn add<T: Kept>(&mut self, batch: &Points, parameters: &Parameters, execution: &Execution) -> Result<(), Error> {
+    fn add<T: Scalar>(&mut self, batch: &Points, parameters: &Parameters, execution: &Execution) -> Result<(), Error> {
         let dimension = self.columns.len();
         let shape = |expected, found| lehr_data::Error::Shape { what: batch.name().into(), expected, found };
         if batch.dimension() != dimension {
@@ -224,7 +223,7 @@ impl Stream {
         }
         let positions: Vec<f64> = self.centers.iter().flat_map(|center| &center.position).copied().collect();
         let rows = Rows::<T>::among(batch, &positions)?;
-        let stored = |(index, x): (usize, f64)| (x - rows.origin[index % dimension]) / rows.unit;
+        let stored = |(index, x): (usize, f64)| (x - rows.units.origin[index % dimension]) / rows.units.length;
         let centers = Centers { dimension, values: positions.into_iter().enumerate().map(stored).collect() };
         let told = drive(execution, rows.dealt, &Pass { rows: &rows, centers: &centers })?;
         let keeps = parameters.half_life.map_or(1.0, |half_life| kept(rows.count as u64, half_life));
@@ -236,7 +235,7 @@ impl Stream {
             }
             cost += told[1 + dimension];
         }
-        self.last_objective = rows.squared(cost / rows.total_weight);
+        self.last_objective = rows.units.squared(cost / rows.total_weight);
         self.weight = weight;
         self.objective += added / self.weight * (self.last_objective - self.objective);
         self.rows += rows.count as u64;
@@ -288,14 +287,14 @@ impl Stream {
 }
 
 /// What a pass told of a centre, in the unit of the points; nothing if no row was nearest to it.
-fn given<T: Kept>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
-    let (mass, moments) = (told[0], &told[1..][..rows.dimension]);
+fn given<T: Scalar>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
+    let (mass, moments) = (told[0], &told[1..1 + rows.dimension]);
     let mean = || moments.iter().map(|moment| moment / mass).collect::<Vec<f64>>();
     (mass > 0.0).then(|| Given {
         rows: told[2 + rows.dimension] as u64,
-        weight: mass * rows.weight_unit,
-        mean: rows.position(&mean()),
-        square: rows.squared(told[1 + rows.dimension] / mass),
+        weight: mass * rows.units.weight,
+        mean: rows.units.position(&mean()),
+        square: rows.units.squared(told[1 + rows.dimension] / mass),
     })
 }
 

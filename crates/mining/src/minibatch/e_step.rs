@@ -3,10 +3,9 @@
 use lehr_numerics::nearest::{Kind, nearest_sums};
 
 use crate::Error;
+use crate::lloyd::{Centers, nearest_active};
 use crate::round::{Program, Round, Rounds, total_of};
-use crate::vector::e_step::Kept;
-use crate::vector::hard::{Centers, nearest_active};
-use crate::vector::rows::Rows;
+use crate::rows::{RowMajor, RowMajorMut, Rows, Scalar};
 
 /// How many numbers a pass tells of a centre: mass, moments and cost, in stored units, and how many rows are nearest to it.
 pub(super) fn numbers(dimension: usize) -> usize {
@@ -14,13 +13,13 @@ pub(super) fn numbers(dimension: usize) -> usize {
 }
 
 /// A pass as the engines see it: its outcome are the numbers of all centres.
-pub(super) struct Pass<'a, T: Kept> {
+pub(super) struct Pass<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     /// Stored.
     pub centers: &'a Centers,
 }
 
-impl<T: Kept> Program for Pass<'_, T> {
+impl<T: Scalar> Program for Pass<'_, T> {
     type Output = Vec<f64>;
     type Error = Error;
 
@@ -31,7 +30,7 @@ impl<T: Kept> Program for Pass<'_, T> {
     }
 }
 
-impl<T: Kept> Round for Pass<'_, T> {
+impl<T: Scalar> Round for Pass<'_, T> {
     fn len(&self) -> usize {
         self.centers.len() * numbers(self.rows.dimension)
     }
@@ -56,15 +55,16 @@ impl<T: Kept> Round for Pass<'_, T> {
             }
             scratch.sums.clear();
             scratch.sums.resize(scratch.active.len() * kind.len(dimension), 0.0);
-            let tiles = leaf.block.numbers();
+            let tiles = leaf.store.numbers();
             nearest_sums(tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
-            let sums = scratch.sums.chunks_exact(kind.len(dimension));
-            for (&k, sums) in scratch.active.iter().zip(sums) {
-                partial[k * numbers(dimension)..][..sums.len()].copy_from_slice(sums);
+            let mut of_centers = RowMajorMut::new(partial, numbers(dimension));
+            let sums = RowMajor::new(&scratch.sums, kind.len(dimension));
+            for (&k, sums) in scratch.active.iter().zip(sums.rows()) {
+                of_centers.row(k)[..sums.len()].copy_from_slice(sums);
             }
             for row in 0..tiles.rows() {
                 let k = scratch.active[scratch.hard.nearest(row)];
-                partial[(k + 1) * numbers(dimension) - 1] += 1.0;
+                of_centers.row(k)[kind.len(dimension)] += 1.0;
             }
         });
     }

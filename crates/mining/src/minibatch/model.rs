@@ -1,6 +1,6 @@
 //! The result of a stream.
 
-use crate::vector::Centroids;
+use crate::lloyd::Centroids;
 
 /// A cluster's figures: of its rows as they passed.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::vector::{MOST_CLUSTERS, Precision};
+use crate::lloyd::MOST_CLUSTERS;
+use crate::rows::Precision;
 
 /// How to cluster a stream by mini-batches.
 ///

@@ -24,10 +24,10 @@ use super::table::Table;
 use crate::Error;
 use crate::anneal::run::{self, Course as _};
 use crate::anneal::{Progress, Stage};
+use crate::lloyd::Remembered;
 use crate::round::{LeafCells, Rounds, total_of};
+use crate::rows::Rows;
 use crate::vector;
-use crate::vector::hard::Remembered;
-use crate::vector::rows::Rows;
 
 /// Sweeps of one step of a fit.
 const SWEEPS_A_STEP: usize = 8;
@@ -178,7 +178,7 @@ pub(crate) struct Course<'a> {
 fn variances(rows: &Rows<f64>) -> Vec<f64> {
     let mut variances = vec![0.0; rows.dimension];
     let mut row = vec![0.0; rows.dimension];
-    for tiles in rows.leaves.iter().map(|leaf| leaf.block.numbers()) {
+    for tiles in rows.leaves.iter().map(|leaf| leaf.store.numbers()) {
         for index in 0..tiles.rows() {
             tiles.read_row(index, &mut row);
             let share = tiles.weight(index) / rows.total_weight;
@@ -209,7 +209,7 @@ impl run::Course<Parameters> for Course<'_> {
         let (table, clustering) = (self.problem.table, self.clustering.as_ref().map(|clustering| &clustering.state));
         let sweeps = self.state.sweeps + clustering.map_or(0, |clustering| clustering.sweeps);
         let mut figures = vec![("components", self.components() as f64), ("sweeps", sweeps as f64)];
-        figures.extend(clustering.map(|state| ("temperature", table.rows.squared(state.grown.temperature))));
+        figures.extend(clustering.map(|state| ("temperature", table.rows.units.squared(state.grown.temperature))));
         figures.extend(self.state.ascent.last().map(|objective| ("log_likelihood", objective - table.log_unit())));
         Progress { stage: self.phase().into(), fraction: Some(self.fraction()), figures }
     }
@@ -454,7 +454,7 @@ impl<'a> Course<'a> {
         self.state.sweeps += 1;
         let criteria = Criteria::new(
             gaussians.covariance.free_parameters(rows.dimension, gaussians.len()),
-            rows.total_weight * rows.weight_unit,
+            rows.total_weight * rows.units.weight,
             log_likelihood,
             entropy,
         );
@@ -565,7 +565,7 @@ pub(crate) async fn assign(
         None => total_of(rounds, &AssignRound { rows, components: &components, cells }, &mut total).await?,
     }
     let volume = table.log_unit() * rows.total_weight;
-    Ok([(total[0] - volume) * rows.weight_unit, total[1] * rows.weight_unit])
+    Ok([(total[0] - volume) * rows.units.weight, total[1] * rows.units.weight])
 }
 
 /// Aitken's estimate of what an ascent has still to gain: its gains fall by about the same factor each time. Nothing is said of one that has just begun, or whose gains grow.

@@ -1,6 +1,6 @@
 //! The temperature below which one component becomes two.
 
-use lehr_numerics::cholesky::{cholesky, inverse_of_factor, triangle};
+use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::factor::leading_eigenpair;
 
 use super::course::Columns;
@@ -15,7 +15,7 @@ use super::table::Table;
 use crate::Error;
 use crate::input::Input;
 use crate::round::Execution;
-use crate::vector::rows::Rows;
+use crate::rows::Rows;
 
 /// Matrices larger than this are not decomposed.
 const MOST_SCORES: usize = 256;
@@ -79,7 +79,7 @@ pub fn critical_temperature<'a>(input: impl Into<Input<'a>>, covariance: Covaria
     if table.patterns.is_some() {
         let one = single(&table, &columns, covariance, LIKELIEST, &Execution::default())?;
         let (temperature, direction) = information::leading(&table, &one, scores)?;
-        let direction = direction.iter().map(|d| table.rows.unit * d).collect();
+        let direction = direction.iter().map(|d| table.rows.units.length * d).collect();
         let mixture = Mixture::from_gaussians(in_input_units(&table.rows, &one));
         return Ok(Critical { temperature, mixture, direction });
     }
@@ -98,7 +98,7 @@ pub fn critical_temperature<'a>(input: impl Into<Input<'a>>, covariance: Covaria
     for_rows(&rows, |row, weight| {
         score.clear();
         for i in 0..dimension {
-            score.push(whitening[triangle(i)..][..=i].iter().zip(row).map(|(w, x)| w * x).sum::<f64>());
+            score.push(packed_row(&whitening, i).iter().zip(row).map(|(w, x)| w * x).sum::<f64>());
         }
         add_scores_of_covariance(covariance, dimension, &mut score);
         for i in 0..scores {
@@ -110,7 +110,7 @@ pub fn critical_temperature<'a>(input: impl Into<Input<'a>>, covariance: Covaria
     let (temperature, vector) =
         leading_eigenpair(scores, &matrix).ok_or(Error::Collapsed { component: 0, components: 1 })?;
     let direction = (0..dimension)
-        .map(|i| rows.unit * factor[triangle(i)..][..=i].iter().zip(&vector).map(|(l, v)| l * v).sum::<f64>())
+        .map(|i| rows.units.length * packed_row(&factor, i).iter().zip(&vector).map(|(l, v)| l * v).sum::<f64>())
         .collect();
     Ok(Critical { temperature, mixture: Mixture::from_gaussians(in_input_units(&rows, &one)), direction })
 }
@@ -134,7 +134,7 @@ fn add_scores_of_covariance(covariance: Covariance, dimension: usize, score: &mu
 
 fn for_rows(rows: &Rows<f64>, mut each: impl FnMut(&[f64], f64)) {
     let mut row = vec![0.0; rows.dimension];
-    for tiles in rows.leaves.iter().map(|leaf| leaf.block.numbers()) {
+    for tiles in rows.leaves.iter().map(|leaf| leaf.store.numbers()) {
         for index in 0..tiles.rows() {
             tiles.read_row(index, &mut row);
             each(&row, tiles.weight(index));

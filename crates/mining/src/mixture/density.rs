@@ -1,7 +1,7 @@
 //! A mixture as a density: what it says of rows that it has never seen, and rows drawn from it.
 
 use lehr_data::Points;
-use lehr_numerics::cholesky::{cholesky, triangle};
+use lehr_numerics::cholesky::{cholesky, packed_row, triangle};
 use lehr_numerics::gaussian::{Components, GaussianScratch, posterior};
 use lehr_numerics::random::Stream;
 use lehr_numerics::tiles::Tiles;
@@ -13,6 +13,7 @@ use super::parameters::Covariance;
 use super::patterns::{grouped, order};
 use crate::Error;
 use crate::input::Input;
+use crate::rows::{RowMajor, RowMajorMut};
 
 /// Rows handled together.
 const BLOCK: usize = 256;
@@ -195,9 +196,8 @@ impl Mixture {
         let said = grouped(&input, &numbers, |observed, rows| {
             let mut collapsed = Ok(());
             if observed.is_empty() {
-                rows.iter().for_each(|&row| {
-                    found.memberships[row as usize * count..][..count].copy_from_slice(&self.0.weights)
-                });
+                let mut memberships = RowMajorMut::new(&mut found.memberships, count);
+                rows.iter().for_each(|&row| memberships.row(row as usize).copy_from_slice(&self.0.weights));
                 return collapsed;
             }
             match self.0.of_columns(&observed).ready(1.0, &[]) {
@@ -244,7 +244,7 @@ impl Mixture {
             }
             let z: Vec<f64> = (0..dimension).map(|j| noise.normal((row * dimension + j) as u64)).collect();
             for (i, mean) in self.0.mean(k).iter().enumerate() {
-                let factor = &factors[k][triangle(i)..][..=i];
+                let factor = packed_row(&factors[k], i);
                 values.push(mean + factor.iter().zip(&z).map(|(factor, z)| factor * z).sum::<f64>());
             }
             labels.push(k as u32);
@@ -269,11 +269,11 @@ fn said_of(
     for rows in rows.chunks(BLOCK) {
         values.clear();
         values.extend(rows.iter().flat_map(|&row| observed.iter().map(move |&column| input.row(row as usize)[column])));
-        let tiles = Tiles::new(rows.len(), width, &origin, |i| &values[i * width..][..width], |_| 1.0);
+        let tiles = Tiles::new(rows.len(), width, &origin, |i| RowMajor::new(&values, width).row(i), |_| 1.0);
         let (memberships, log_densities) = (&mut memberships[..rows.len() * count], &mut log_densities[..rows.len()]);
         posterior(&tiles, components, scratch, memberships, log_densities);
         for ((&row, memberships), log_density) in rows.iter().zip(memberships.chunks_exact(count)).zip(log_densities) {
-            found.memberships[row as usize * count..][..count].copy_from_slice(memberships);
+            RowMajorMut::new(&mut found.memberships, count).row(row as usize).copy_from_slice(memberships);
             found.log_densities[row as usize] = *log_density;
         }
     }

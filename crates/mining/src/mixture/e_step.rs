@@ -7,7 +7,7 @@ use lehr_numerics::gaussian::{Components, GaussianScratch, Scatter, gaussian_sum
 use lehr_numerics::tiles::Tiles;
 
 use crate::round::{LeafCells, Round};
-use crate::vector::rows::Rows;
+use crate::rows::Rows;
 
 /// Sums of a whole block: `T sum w ln sum exp` and `sum w (1 - max m)`.
 pub(crate) const TOTALS: usize = 2;
@@ -46,7 +46,7 @@ impl Round for MixtureRound<'_> {
 
     fn map(&self, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
-        let tiles = self.rows.leaves[leaf].block.numbers();
+        let tiles = self.rows.leaves[leaf].store.numbers();
         SCRATCH.with_borrow_mut(|scratch| {
             let sums = &mut partial[TOTALS..];
             let totals = gaussian_sums(tiles, self.components, self.scatter, &mut scratch.gaussian, sums);
@@ -154,7 +154,7 @@ impl Round for AssignRound<'_> {
         let leaf = &self.rows.leaves[index];
         self.cells.with(index, |assigned| {
             *assigned = Assigned::default();
-            partial.copy_from_slice(&assigned.add(leaf.block.numbers(), self.components));
+            partial.copy_from_slice(&assigned.add(leaf.store.numbers(), self.components));
             if let Some(bystanders) = &leaf.bystanders {
                 assigned.add(bystanders.numbers(), self.components);
             }

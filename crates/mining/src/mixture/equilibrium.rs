@@ -82,9 +82,11 @@ pub fn equilibrium<'a>(
         means: mixture
             .means()
             .chunks_exact(rows.dimension)
-            .flat_map(|mean| mean.iter().zip(&rows.origin).map(|(u, zero)| (u - zero) / rows.unit).collect::<Vec<_>>())
+            .flat_map(|mean| {
+                mean.iter().zip(&rows.units.origin).map(|(u, zero)| (u - zero) / rows.units.length).collect::<Vec<_>>()
+            })
             .collect(),
-        covariances: mixture.numbers().iter().map(|number| number / rows.unit / rows.unit).collect(),
+        covariances: mixture.numbers().iter().map(|number| number / rows.units.length / rows.units.length).collect(),
     };
     let fixed = FixedPoint { table: &table, gaussians: stored, columns, start: start.clone() };
     drive(execution, rows.dealt, &fixed)

@@ -1,11 +1,12 @@
 //! The components of a mixture: weights, means and covariances, and what a pass over the rows wants to know of them.
 
-use lehr_numerics::cholesky::{cholesky, inverse_of_factor, triangle};
+use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::elementary::ln;
 use lehr_numerics::gaussian::{self, Scatter, Whitening};
 use serde::{Deserialize, Serialize};
 
 use super::parameters::Covariance;
+use crate::rows::RowMajor;
 
 /// `ln(2 pi)`.
 const LN_TAU: f64 = 1.837_877_066_409_345_3;
@@ -56,14 +57,14 @@ impl Gaussians {
     }
 
     pub fn mean(&self, k: usize) -> &[f64] {
-        &self.means[k * self.dimension..][..self.dimension]
+        RowMajor::new(&self.means, self.dimension).row(k)
     }
 
     /// The numbers of component `k`'s covariance; of the common one where it is tied.
     pub fn numbers(&self, k: usize) -> &[f64] {
         let length = self.covariance.len(self.dimension);
         let at = if self.covariance == Covariance::Tied { 0 } else { k };
-        &self.covariances[at * length..][..length]
+        RowMajor::new(&self.covariances, length).row(at)
     }
 
     /// The covariance of component `k` as a packed lower triangle.
@@ -162,7 +163,7 @@ fn blur(whitening: Whitening, matrix: &[f64], clouds: &[f64]) -> f64 {
         Whitening::Triangular => {
             let mut sum = 0.0;
             for i in 0..clouds.len() {
-                for (w, cloud) in matrix[triangle(i)..][..=i].iter().zip(clouds) {
+                for (w, cloud) in packed_row(matrix, i).iter().zip(clouds) {
                     sum += cloud * w * w;
                 }
             }

@@ -10,8 +10,9 @@
 //! bend    a' K a + 2 a' K B y + y' B K B y - tr(K B K B) / 2      for a change (a, B)
 //! ```
 
-use lehr_numerics::cholesky::{cholesky, inverse_of_factor, triangle};
+use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::factor::leading_eigenpair;
+use lehr_numerics::tiles::Tiles;
 
 use super::gaussians::Gaussians;
 use super::m_step::for_pairs;
@@ -44,72 +45,13 @@ fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
 /// [`Error::Parameter`] if the information is not positive definite, [`Error::Collapsed`] if the covariance is not.
 pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Result<(f64, Vec<f64>), Error> {
     let dimension = one.dimension;
-    let packed = one.packed(0);
-    // In columns of one width: their units would be in the digits of the matrices.
-    let widths: Vec<f64> = (0..dimension).map(|j| packed[triangle(j) + j].sqrt()).collect();
-    let changes = changes(one.covariance, dimension);
-    let mut square = vec![0.0; numbers * numbers];
-    let mut information = vec![0.0; triangle(numbers)];
+    let mut told = Told::new(one, numbers);
     for group in table.patterns.iter().flat_map(Patterns::groups) {
-        let (Some(tiles), observed) = (&group.tiles, &group.observed) else { continue };
-        let width = observed.len();
-        let mut among = Vec::with_capacity(triangle(width));
-        for_pairs(width, |_, i, j| {
-            let (a, b) = (observed[i], observed[j]);
-            among.push(entry(&packed, a, b) / (widths[a] * widths[b]));
-        });
-        let factor = cholesky(width, &among).ok_or(Error::Collapsed { component: 0, components: 1 })?;
-        let white = inverse_of_factor(width, &factor);
-        let mut precision = vec![0.0; dimension * dimension];
-        for i in 0..width {
-            for j in 0..width {
-                let sum: f64 = (i.max(j)..width).map(|k| white[triangle(k) + i] * white[triangle(k) + j]).sum();
-                precision[observed[i] * dimension + observed[j]] = sum;
-            }
+        if let Some(tiles) = &group.tiles {
+            told.add(tiles, &group.observed)?;
         }
-        let k = |a: usize, b: usize| precision[a * dimension + b];
-        // K is 0 where a column is not there, and so is y: changes that reach there say nothing of these rows.
-        let traces: Vec<f64> = changes.iter().map(|change| change.iter().map(|&(a, b)| k(a, b)).sum()).collect();
-        let (mut there, mut y, mut score) = (vec![0.0; width], vec![0.0; dimension], vec![0.0; numbers]);
-        let (mut mass, mut first, mut second) = (0.0, vec![0.0; dimension], vec![0.0; dimension * dimension]);
-        for index in 0..tiles.rows() {
-            tiles.read_row(index, &mut there);
-            for (x, &column) in there.iter_mut().zip(observed) {
-                *x = (*x - one.mean(0)[column]) / widths[column];
-            }
-            for &a in observed {
-                y[a] = observed.iter().zip(&there).map(|(&b, x)| k(a, b) * x).sum();
-            }
-            let weight = tiles.weight(index);
-            mass += weight;
-            for &a in observed {
-                first[a] += weight * y[a];
-                observed.iter().for_each(|&b| second[a * dimension + b] += weight * y[a] * y[b]);
-            }
-            score[..dimension].copy_from_slice(&y);
-            for ((score, change), trace) in score[dimension..].iter_mut().zip(&changes).zip(&traces) {
-                *score = 0.5 * (change.iter().map(|&(a, b)| y[a] * y[b]).sum::<f64>() - trace);
-            }
-            for i in 0..numbers {
-                (0..=i).for_each(|j| square[i * numbers + j] += weight * score[i] * score[j]);
-            }
-        }
-        for_pairs(numbers, |n, i, j| {
-            information[n] += match (i.checked_sub(dimension), j.checked_sub(dimension)) {
-                (None, _) => mass * k(i, j),
-                (Some(i), None) => changes[i].iter().map(|&(a, b)| k(j, a) * first[b]).sum(),
-                (Some(i), Some(j)) => {
-                    let mut sum = 0.0;
-                    for &(a, b) in &changes[i] {
-                        for &(c, d) in &changes[j] {
-                            sum += k(b, c) * (second[d * dimension + a] - 0.5 * mass * k(d, a));
-                        }
-                    }
-                    sum
-                }
-            };
-        });
     }
+    let Told { widths, mut square, information, .. } = told;
     let untold = || Error::Parameter {
         name: "covariance",
         expected: "a form whose numbers the cells that are there tell",
@@ -133,9 +75,127 @@ pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Res
     Ok((temperature, direction))
 }
 
+/// What groups of rows say of a component, added up. Columns are in units of their widths, which would be in the digits of the matrices otherwise.
+struct Told<'a> {
+    one: &'a Gaussians,
+    numbers: usize,
+    /// D x D, lower triangle.
+    packed: Vec<f64>,
+    widths: Vec<f64>,
+    changes: Vec<Change>,
+    /// The square of the scores: lower triangle of a full matrix.
+    square: Vec<f64>,
+    /// Lower triangle.
+    information: Vec<f64>,
+}
+
+/// Weighted sums over the rows of a group.
+struct Moments {
+    mass: f64,
+    /// Of `y`.
+    first: Vec<f64>,
+    /// D x D.
+    second: Vec<f64>,
+}
+
+impl<'a> Told<'a> {
+    fn new(one: &'a Gaussians, numbers: usize) -> Self {
+        let packed = one.packed(0);
+        let widths: Vec<f64> = (0..one.dimension).map(|j| packed[triangle(j) + j].sqrt()).collect();
+        let changes = changes(one.covariance, one.dimension);
+        let (square, information) = (vec![0.0; numbers * numbers], vec![0.0; triangle(numbers)]);
+        Self { one, numbers, packed, widths, changes, square, information }
+    }
+
+    /// Adds the rows that have the columns `observed`.
+    ///
+    /// # Errors
+    /// [`Error::Collapsed`] if the covariance of these columns is not positive definite.
+    fn add(&mut self, tiles: &Tiles<f64>, observed: &[usize]) -> Result<(), Error> {
+        let precision = self.precision(observed)?;
+        let moments = self.add_scores(tiles, observed, &precision);
+        self.add_information(&precision, &moments);
+        Ok(())
+    }
+
+    /// K, the inverse of the covariance of some columns, as D x D; 0 where a column is not there.
+    fn precision(&self, observed: &[usize]) -> Result<Vec<f64>, Error> {
+        let (width, dimension) = (observed.len(), self.one.dimension);
+        let mut among = Vec::with_capacity(triangle(width));
+        for_pairs(width, |_, i, j| {
+            let (a, b) = (observed[i], observed[j]);
+            among.push(entry(&self.packed, a, b) / (self.widths[a] * self.widths[b]));
+        });
+        let factor = cholesky(width, &among).ok_or(Error::Collapsed { component: 0, components: 1 })?;
+        let white = inverse_of_factor(width, &factor);
+        let mut precision = vec![0.0; dimension * dimension];
+        for i in 0..width {
+            for j in 0..width {
+                let sum: f64 = (i.max(j)..width).map(|k| white[triangle(k) + i] * white[triangle(k) + j]).sum();
+                precision[observed[i] * dimension + observed[j]] = sum;
+            }
+        }
+        Ok(precision)
+    }
+
+    /// Adds the square of the scores of some rows; returns the moments of their `y`.
+    fn add_scores(&mut self, tiles: &Tiles<f64>, observed: &[usize], precision: &[f64]) -> Moments {
+        let (dimension, numbers) = (self.one.dimension, self.numbers);
+        let k = |a: usize, b: usize| precision[a * dimension + b];
+        // K is 0 where a column is not there, and so is y: changes that reach there say nothing of these rows.
+        let traces: Vec<f64> = self.changes.iter().map(|change| change.iter().map(|&(a, b)| k(a, b)).sum()).collect();
+        let (mut there, mut y, mut score) = (vec![0.0; observed.len()], vec![0.0; dimension], vec![0.0; numbers]);
+        let (mut mass, mut first, mut second) = (0.0, vec![0.0; dimension], vec![0.0; dimension * dimension]);
+        for index in 0..tiles.rows() {
+            tiles.read_row(index, &mut there);
+            for (x, &column) in there.iter_mut().zip(observed) {
+                *x = (*x - self.one.mean(0)[column]) / self.widths[column];
+            }
+            for &a in observed {
+                y[a] = observed.iter().zip(&there).map(|(&b, x)| k(a, b) * x).sum();
+            }
+            let weight = tiles.weight(index);
+            mass += weight;
+            for &a in observed {
+                first[a] += weight * y[a];
+                observed.iter().for_each(|&b| second[a * dimension + b] += weight * y[a] * y[b]);
+            }
+            score[..dimension].copy_from_slice(&y);
+            for ((score, change), trace) in score[dimension..].iter_mut().zip(&self.changes).zip(&traces) {
+                *score = 0.5 * (change.iter().map(|&(a, b)| y[a] * y[b]).sum::<f64>() - trace);
+            }
+            for i in 0..numbers {
+                (0..=i).for_each(|j| self.square[i * numbers + j] += weight * score[i] * score[j]);
+            }
+        }
+        Moments { mass, first, second }
+    }
+
+    /// Adds the information of rows of these moments.
+    fn add_information(&mut self, precision: &[f64], Moments { mass, first, second }: &Moments) {
+        let (dimension, changes) = (self.one.dimension, &self.changes);
+        let k = |a: usize, b: usize| precision[a * dimension + b];
+        for_pairs(self.numbers, |n, i, j| {
+            self.information[n] += match (i.checked_sub(dimension), j.checked_sub(dimension)) {
+                (None, _) => mass * k(i, j),
+                (Some(i), None) => changes[i].iter().map(|&(a, b)| k(j, a) * first[b]).sum(),
+                (Some(i), Some(j)) => {
+                    let mut sum = 0.0;
+                    for &(a, b) in &changes[i] {
+                        for &(c, d) in &changes[j] {
+                            sum += k(b, c) * (second[d * dimension + a] - 0.5 * mass * k(d, a));
+                        }
+                    }
+                    sum
+                }
+            };
+        });
+    }
+}
+
 /// `W M W'` of a packed lower triangular W.
 fn congruent(n: usize, white: &[f64], matrix: &[f64]) -> Vec<f64> {
-    let row = |i: usize| &white[triangle(i)..][..=i];
+    let row = |i: usize| packed_row(white, i);
     let mut half = vec![0.0; n * n];
     for i in 0..n {
         for j in 0..n {

@@ -8,6 +8,7 @@ use lehr_numerics::cholesky::triangle;
 use super::e_step::TOTALS;
 use super::gaussians::Gaussians;
 use super::parameters::Covariance;
+use crate::rows::{RowMajor, RowMajorMut};
 
 /// A component with less than this share of the weight stays where it is: quotients of its sums would be noise.
 pub(crate) const LEAST_WEIGHT: f64 = 1e-12;
@@ -26,12 +27,12 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
     let pooled_len = if gaussians.covariance == Covariance::Tied { triangle(dimension) } else { second_len };
     let mut pooled = vec![0.0; pooled_len];
     if gaussians.covariance == Covariance::Tied {
-        pooled.copy_from_slice(&sums[count * per_component..][..pooled_len]);
+        pooled.copy_from_slice(&sums[count * per_component..count * per_component + pooled_len]);
     }
     let mut own = vec![0.0; count * second_len];
     let mut counted = 0.0;
     for k in 0..count {
-        let sums = &sums[k * per_component..][..per_component];
+        let sums = RowMajor::new(sums, per_component).row(k);
         let mass = sums[0];
         gaussians.weights[k] = mass / total_weight;
         if gaussians.weights[k] <= LEAST_WEIGHT {
@@ -39,14 +40,13 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
         }
         counted += mass;
         let shift: Vec<f64> = sums[1..=dimension].iter().map(|sum| sum / mass).collect();
-        for (mean, shift) in gaussians.means[k * dimension..][..dimension].iter_mut().zip(&shift) {
-            *mean += shift;
-        }
+        let mut means = RowMajorMut::new(&mut gaussians.means, dimension);
+        means.row(k).iter_mut().zip(&shift).for_each(|(mean, shift)| *mean += shift);
         if gaussians.covariance == Covariance::Tied {
             for_pairs(dimension, |n, i, j| pooled[n] -= mass * shift[i] * shift[j]);
             continue;
         }
-        let own = &mut own[k * second_len..][..second_len];
+        let own = RowMajorMut::new(&mut own, second_len).into_row(k);
         own.copy_from_slice(&sums[1 + dimension..]);
         match gaussians.covariance {
             Covariance::Full => for_pairs(dimension, |n, i, j| own[n] -= mass * shift[i] * shift[j]),
@@ -69,9 +69,9 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
                 if gaussians.weights[k] <= LEAST_WEIGHT {
                     continue;
                 }
-                let own = &own[k * second_len..][..second_len];
+                let own = RowMajor::new(&own, second_len).row(k);
                 let variance = |n: usize| (own[n] + lent * (pooled[n] / counted)) / (mass + lent);
-                let out = &mut gaussians.covariances[k * length..][..length];
+                let out = RowMajorMut::new(&mut gaussians.covariances, length).into_row(k);
                 match covariance {
                     Covariance::Spherical => {
                         out[0] = (0..dimension).map(|j| variance(j) + clouds[j]).sum::<f64>() / dimension as f64;

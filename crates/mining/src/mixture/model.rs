@@ -11,7 +11,7 @@ use super::parameters::{Covariance, Parameters};
 use super::patterns::Patterns;
 use super::table::Table;
 use crate::anneal::run::Spent;
-use crate::vector::rows::Rows;
+use crate::rows::Rows;
 
 /// A component less than so many times as wide as the clouds that rows count as is held up by them alone.
 const COLLAPSED: f64 = 100.0;
@@ -57,8 +57,8 @@ pub(crate) struct Outcome {
 /// Components in the units of the points.
 pub(crate) fn in_input_units(rows: &Rows<f64>, gaussians: &Gaussians) -> Gaussians {
     Gaussians {
-        means: gaussians.means.chunks_exact(rows.dimension).flat_map(|mean| rows.position(mean)).collect(),
-        covariances: gaussians.covariances.iter().map(|&number| rows.squared(number)).collect(),
+        means: gaussians.means.chunks_exact(rows.dimension).flat_map(|mean| rows.units.position(mean)).collect(),
+        covariances: gaussians.covariances.iter().map(|&number| rows.units.squared(number)).collect(),
         ..gaussians.clone()
     }
 }
@@ -72,91 +72,19 @@ impl Model {
         clouds: &[f64],
     ) -> Self {
         let Outcome { state, spent } = outcome;
-        let Fitted { asked, gaussians, ascent, is_converged, criteria } =
-            state.best.expect("a finished fit has a mixture");
-        let (rows, unit, count) = (&table.rows, table.log_unit(), table.input.len());
-        let (mut labels, mut probabilities, mut log_densities) = (vec![0; count], vec![0.0; count], vec![0.0; count]);
-        for (leaf, assigned) in assigned.enumerate() {
-            for (at, row) in table.rows_of(leaf).into_iter().enumerate() {
-                let row = row as usize;
-                labels[row] = assigned.labels[at];
-                probabilities[row] = assigned.probabilities[at];
-                log_densities[row] = assigned.log_densities[at] - table.log_unit_of(row);
-            }
-        }
-        let mut warnings = Vec::new();
-        if parameters.components.is_some() && gaussians.len() < asked {
-            warnings.push(format!(
-                "{asked} components were asked for, but only {} were found: the points of positive weight have no more distinct positions, \
-                 or a component was left without rows",
-                gaussians.len()
-            ));
-        }
-        if !is_converged {
-            warnings.push(format!(
-                "the fit was ended after {} passes, the most allowed, with likelihood still to gain",
-                ascent.len()
-            ));
-        }
-        if parameters.regularisation > 0.0 {
-            let narrow = gaussians.widths(clouds).iter().filter(|&&width| width < COLLAPSED).count();
-            if narrow > 0 && gaussians.covariance == Covariance::Tied {
-                warnings.push(
-                    "the common covariance has a direction in which only the regularisation keeps it wide: columns may depend on each other"
-                        .to_string(),
-                );
-            } else if narrow > 0 {
-                warnings.push(format!(
-                    "{narrow} of {} components have a direction in which only the regularisation keeps them wide: the likelihood says little; \
-                     rows may be equal, or columns depend on each other",
-                    gaussians.len()
-                ));
-            }
-        }
-        let effective = rows.total_weight * rows.weight_unit;
-        if criteria.free_parameters as f64 >= effective {
-            warnings.push(format!(
-                "the mixture has {} free numbers, and the weights of the rows add up to {effective}: it describes these rows rather than what they were drawn from",
-                criteria.free_parameters
-            ));
-        }
-        if table.empty_rows > 0 {
-            warnings.push(format!(
-                "{} of the rows have no value at all: they count for nothing, and are given the heaviest component",
-                table.empty_rows
-            ));
-        }
-        if matches!(gaussians.covariance, Covariance::Tied | Covariance::Full) {
-            let apart = table.patterns.as_ref().map(Patterns::never_together).unwrap_or_default();
-            if let [(i, j), more @ ..] = &apart[..] {
-                let names = table.input.columns();
-                let also = if more.is_empty() { String::new() } else { format!(" (and of {} more pairs)", more.len()) };
-                warnings.push(format!(
-                    "no row has both {} and {}{also}: nothing in the rows says how they vary together within a component",
-                    names[*i], names[*j]
-                ));
-            }
-        }
-        let tried = state.candidates.len();
-        if parameters.components.is_none()
-            && tried > 1
-            && state.candidates[tried - 1].criteria.bic == criteria.bic
-            && state.candidates[tried - 1].components == state.candidates[tried - 1].asked
-        {
-            warnings.push(format!(
-                "BIC is still falling at {} components, the most that were tried: there may be more",
-                gaussians.len()
-            ));
-        }
+        let fitted = state.best.expect("a finished fit has a mixture");
+        let warnings = warnings(table, &fitted, &state.candidates, parameters, clouds);
+        let Assigned { labels, probabilities, log_densities } = in_input_order(table, assigned);
+        let unit = table.log_unit();
         Model {
-            mixture: Mixture::from_gaussians(in_input_units(rows, &gaussians)),
+            mixture: Mixture::from_gaussians(in_input_units(&table.rows, &fitted.gaussians)),
             labels,
             probabilities,
             log_densities,
-            criteria,
+            criteria: fitted.criteria,
             candidates: state.candidates,
-            ascent: ascent.iter().map(|objective| objective - unit).collect(),
-            is_converged,
+            ascent: fitted.ascent.iter().map(|objective| objective - unit).collect(),
+            is_converged: fitted.is_converged,
             sweeps: state.sweeps,
             phases: spent.phases,
             timers: spent.timers,
@@ -164,4 +92,104 @@ impl Model {
             imbalance: spent.imbalance,
         }
     }
+}
+
+/// What the leaves say of all rows, in the order and the units of the input.
+fn in_input_order(table: &Table<'_>, assigned: impl Iterator<Item = Assigned>) -> Assigned {
+    let count = table.input.len();
+    let mut all = Assigned { labels: vec![0; count], probabilities: vec![0.0; count], log_densities: vec![0.0; count] };
+    for (leaf, assigned) in assigned.enumerate() {
+        for (at, row) in table.rows_of(leaf).into_iter().enumerate() {
+            let row = row as usize;
+            all.labels[row] = assigned.labels[at];
+            all.probabilities[row] = assigned.probabilities[at];
+            all.log_densities[row] = assigned.log_densities[at] - table.log_unit_of(row);
+        }
+    }
+    all
+}
+
+/// What the user should know of a fit.
+fn warnings(
+    table: &Table<'_>,
+    fitted: &Fitted,
+    candidates: &[Candidate],
+    parameters: &Parameters,
+    clouds: &[f64],
+) -> Vec<String> {
+    let found = fitted.gaussians.len();
+    let mut warnings = Vec::new();
+    if parameters.components.is_some() && found < fitted.asked {
+        warnings.push(format!(
+            "{} components were asked for, but only {found} were found: the points of positive weight have no more distinct positions, \
+             or a component was left without rows",
+            fitted.asked
+        ));
+    }
+    if !fitted.is_converged {
+        warnings.push(format!(
+            "the fit was ended after {} passes, the most allowed, with likelihood still to gain",
+            fitted.ascent.len()
+        ));
+    }
+    if parameters.regularisation > 0.0 {
+        warnings.extend(held_up(&fitted.gaussians, clouds));
+    }
+    let (free_parameters, effective) =
+        (fitted.criteria.free_parameters, table.rows.total_weight * table.rows.units.weight);
+    if free_parameters as f64 >= effective {
+        warnings.push(format!(
+            "the mixture has {free_parameters} free numbers, and the weights of the rows add up to {effective}: it describes these rows rather than what they were drawn from"
+        ));
+    }
+    if table.empty_rows > 0 {
+        warnings.push(format!(
+            "{} of the rows have no value at all: they count for nothing, and are given the heaviest component",
+            table.empty_rows
+        ));
+    }
+    warnings.extend(never_together(table, fitted.gaussians.covariance));
+    if parameters.components.is_none()
+        && let [_, .., last] = candidates
+        && last.criteria.bic == fitted.criteria.bic
+        && last.components == last.asked
+    {
+        warnings
+            .push(format!("BIC is still falling at {found} components, the most that were tried: there may be more"));
+    }
+    warnings
+}
+
+/// That the regularisation alone keeps components wide, if it does.
+fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
+    let narrow = gaussians.widths(clouds).iter().filter(|&&width| width < COLLAPSED).count();
+    if narrow == 0 {
+        return None;
+    }
+    Some(match gaussians.covariance {
+        Covariance::Tied => {
+            "the common covariance has a direction in which only the regularisation keeps it wide: columns may depend on each other"
+                .to_string()
+        }
+        _ => format!(
+            "{narrow} of {} components have a direction in which only the regularisation keeps them wide: the likelihood says little; \
+             rows may be equal, or columns depend on each other",
+            gaussians.len()
+        ),
+    })
+}
+
+/// That no row has both of two columns whose covariance the mixture has, if there are such columns.
+fn never_together(table: &Table<'_>, covariance: Covariance) -> Option<String> {
+    if !matches!(covariance, Covariance::Tied | Covariance::Full) {
+        return None;
+    }
+    let apart = table.patterns.as_ref().map(Patterns::never_together).unwrap_or_default();
+    let [(i, j), more @ ..] = &apart[..] else { return None };
+    let names = table.input.columns();
+    let also = if more.is_empty() { String::new() } else { format!(" (and of {} more pairs)", more.len()) };
+    Some(format!(
+        "no row has both {} and {}{also}: nothing in the rows says how they vary together within a component",
+        names[*i], names[*j]
+    ))
 }

@@ -85,9 +85,8 @@ impl PatternRound<'_> {
         let (components, pooled) = all.split_at_mut(count * per_component);
         let mut told: Option<Conditional> = None;
         let mut mass = 0.0;
-        for k in 0..count {
-            let own = &scratch.sums[k * of_each..][..of_each];
-            let all = &mut components[k * per_component..][..per_component];
+        let each = components.chunks_exact_mut(per_component).zip(scratch.sums.chunks_exact(of_each));
+        for (k, (all, own)) in each.enumerate() {
             if gaussians.covariance != Covariance::Tied || told.is_none() {
                 told = Some(gaussians.conditional(k, &group.observed, &missing)?);
             }

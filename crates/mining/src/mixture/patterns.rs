@@ -10,7 +10,7 @@ use lehr_data::Points;
 use lehr_numerics::tiles::Tiles;
 
 use crate::input::Input;
-use crate::vector::rows::Rows;
+use crate::rows::{RowMajor, Rows};
 
 /// Rows that have the same columns.
 #[derive(Debug)]
@@ -64,13 +64,16 @@ impl Patterns {
         let group = |observed: Vec<usize>, members: &[u32]| {
             let values: Vec<f64> = members
                 .iter()
-                .flat_map(|&row| observed.iter().map(move |&column| input.row(row as usize)[column] / rows.unit))
+                .flat_map(|&row| {
+                    observed.iter().map(move |&column| input.row(row as usize)[column] / rows.units.length)
+                })
                 .collect();
-            let origin: Vec<f64> = observed.iter().map(|&column| rows.origin[column] / rows.unit).collect();
+            let origin: Vec<f64> =
+                observed.iter().map(|&column| rows.units.origin[column] / rows.units.length).collect();
             let width = observed.len();
             let tiles = (width > 0).then(|| {
-                let weight = |i: usize| points.weight(members[i] as usize) / rows.weight_unit;
-                Tiles::new(members.len(), width, &origin, |i| &values[i * width..][..width], weight)
+                let weight = |i: usize| points.weight(members[i] as usize) / rows.units.weight;
+                Tiles::new(members.len(), width, &origin, |i| RowMajor::new(&values, width).row(i), weight)
             });
             Group { observed, tiles, rows: members.to_vec() }
         };
@@ -194,9 +197,9 @@ mod tests {
         assert_eq!(patterns.leaves[0].bystanders[0].rows, [4]);
         assert_eq!((patterns.leaves[0].bystanders[0].tiles.is_none(), patterns.cells), (true, 6.0));
         let (means, variances) = patterns.moments();
-        let stored = |x: f64, column: usize| (x - arranged.origin[column]) / arranged.unit;
+        let stored = |x: f64, column: usize| (x - arranged.units.origin[column]) / arranged.units.length;
         assert!((means[0] - stored(13.0 / 4.0, 0)).abs() < 1e-14 && (means[1] - stored(5.0, 1)).abs() < 1e-14);
-        assert!((arranged.squared(variances[1]) - 4.0).abs() < 1e-13);
+        assert!((arranged.units.squared(variances[1]) - 4.0).abs() < 1e-13);
         assert!(patterns.never_together().is_empty());
     }
 

@@ -13,7 +13,7 @@ use super::single::{SingleEnd, single};
 use crate::Error;
 use crate::input::Input;
 use crate::round::Execution;
-use crate::vector::rows::Rows;
+use crate::rows::Rows;
 
 /// Deviations below this have variances that a number may not hold.
 const NEAREST: f64 = 1e-120;
@@ -66,8 +66,8 @@ impl<'a> Table<'a> {
     /// `points`: the input's rows without gaps, those without any value of weight 0.
     fn of(input: Input<'a>, points: &Points) -> Result<Self, Error> {
         let rows = Rows::<f64>::new(points)?;
-        if rows.unit < NEAREST {
-            return Err(Error::TooNear { distance: rows.unit, least: NEAREST });
+        if rows.units.length < NEAREST {
+            return Err(Error::TooNear { distance: rows.units.length, least: NEAREST });
         }
         let patterns = (input.missing() > 0).then(|| Patterns::new(&input, points, &rows));
         let empty_rows = (0..input.len()).filter(|&row| input.is_empty_row(row)).count();
@@ -80,7 +80,7 @@ impl<'a> Table<'a> {
             Some(patterns) => patterns.cells / self.rows.total_weight,
             None => self.rows.dimension as f64,
         };
-        cells * ln(self.rows.unit)
+        cells * ln(self.rows.units.length)
     }
 
     /// The same of the log-density of one row.
@@ -89,7 +89,7 @@ impl<'a> Table<'a> {
             Some(_) => self.input.row(row).iter().filter(|x| !x.is_nan()).count(),
             None => self.rows.dimension,
         };
-        there as f64 * ln(self.rows.unit)
+        there as f64 * ln(self.rows.units.length)
     }
 
     /// Where the rows of a leaf stand in the input, those that count first.
@@ -118,7 +118,7 @@ impl<'a> Table<'a> {
                     let told: f64 =
                         from.iter().enumerate().map(|(o, from)| from * told.regression[o * missing.len() + m]).sum();
                     let stored = one.mean(0)[column] + told;
-                    let value = rows.origin[column] + rows.unit * stored;
+                    let value = rows.units.origin[column] + rows.units.length * stored;
                     values[row as usize * dimension + column] = value.clamp(-f64::MAX, f64::MAX);
                 }
             }

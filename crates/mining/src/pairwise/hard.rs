@@ -17,6 +17,7 @@ use crate::Error;
 use crate::gather::Turn;
 use crate::product::products;
 use crate::round::Rounds;
+use crate::rows::RowMajor;
 
 /// Moves of all at once, at most.
 const MOST_SWEEPS: usize = 100;
@@ -200,7 +201,7 @@ impl Hard {
     /// The cluster that an item had better be in.
     fn better(&self, item: usize, weight: f64) -> Option<usize> {
         let from = self.labels[item] as usize;
-        let row = &self.sums[item * self.count..][..self.count];
+        let row = RowMajor::new(&self.sums, self.count).row(item);
         let cost = |k: usize| self.half(self.masses[k], self.within[k], self.pairs[k]);
         let own = weight * weight;
         let left = self.half(

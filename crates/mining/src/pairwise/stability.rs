@@ -19,6 +19,7 @@ use crate::anneal::climb::{Climb, unit};
 use crate::gather::Turn;
 use crate::product::products;
 use crate::round::Rounds;
+use crate::rows::RowMajor;
 
 /// Readings of the matrix at most, in a division test.
 pub(crate) const STEPS: usize = 24;
@@ -87,7 +88,7 @@ impl<T: Real> Centered<'_, '_, T> {
             for (item, moved) in moves.iter_mut().enumerate() {
                 let field = self.fields[item * count + k];
                 *moved = if has_gaps {
-                    let row = &out[item * 2 * width..][..2 * width];
+                    let row = RowMajor::new(&out, 2 * width).row(item);
                     let (here, known) = (row[k], &row[width..]);
                     -(here - field * known[k] - known[count + k] - 2.0 * own * known[k])
                 } else {

@@ -245,8 +245,7 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
         components.hold_until.push(CHILD_HOLD * temperature);
         // Copies search along the parent's vector: the kick tells them apart.
         let items = self.problem.items();
-        let copy = components.vectors[component * items..][..items].to_vec();
-        components.vectors.extend(copy);
+        components.vectors.extend_from_within(component * items..(component + 1) * items);
     }
 }
 

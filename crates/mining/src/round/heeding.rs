@@ -5,11 +5,10 @@
 
 use std::ops::Range;
 
+use lehr_ranks::observe::Interrupt;
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{CellBytes, Error, Partition, Pending, Round, Rounds};
-
-use crate::anneal::Interrupt;
 
 /// The rounds of one step.
 pub(crate) struct Heeding<'a> {

@@ -9,6 +9,7 @@ use lehr_numerics::factor::eigenpairs;
 use crate::Error;
 use crate::gather::{Gather, Turn};
 use crate::round::{Execution, Partition, Program, Round, Rounds, drive, total_of};
+use crate::rows::RowMajor;
 
 /// Neighbours spread in a direction by less than this share of their largest spread say nothing about it.
 const FLAT: f64 = 1e-10;
@@ -154,7 +155,7 @@ impl Placing<'_> {
         near.truncate(count);
         near.sort_unstable_by(by_distance);
         let known: Vec<(&[f64], f64)> =
-            near.iter().map(|&j| (&self.map[j * dimension..][..dimension], given[j])).collect();
+            near.iter().map(|&j| (RowMajor::new(self.map, dimension).row(j), given[j])).collect();
         if known[0].1 == 0.0 {
             out[..dimension].copy_from_slice(known[0].0);
             out[dimension] = error_at(&known, known[0].0);

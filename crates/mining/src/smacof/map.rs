@@ -7,6 +7,7 @@ use lehr_ranks::timing::Spread;
 use super::course::{Iteration, State, Stop};
 use super::problem::{Passed, Problem};
 use crate::anneal::run::Spent;
+use crate::rows::RowMajor;
 
 /// Positions of items in few dimensions, how well their distances say the dissimilarities, and how they were found.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +109,7 @@ impl Map {
     /// # Panics
     /// If there is no such item.
     pub fn position(&self, item: usize) -> &[f64] {
-        &self.positions[item * self.dimension..][..self.dimension]
+        RowMajor::new(&self.positions, self.dimension).row(item)
     }
 
     /// How many items there are.

@@ -12,6 +12,7 @@ use crate::Error;
 use crate::gather::{Gather, Turn};
 use crate::matrix::{Matrix, item_weights};
 use crate::round::{Partition, Round, Rounds, total_of};
+use crate::rows::RowMajor;
 
 /// Dissimilarities below this share of the mean count as that, where weights are one over them.
 const SAMMON_FLOOR: f64 = 1e-3;
@@ -205,7 +206,7 @@ impl<T: Real> Round for PassRound<'_, T> {
         problem.gather.write(leaf, self.turn, rows.len() * (dimension + 1), |out| {
             guttman(&problem.matrix.block(rows.clone()), &problem.weighing(rows.clone()), &at, out);
             for (row, own) in rows.zip(out.chunks_exact(dimension + 1)) {
-                let position = &self.positions[row * dimension..][..dimension];
+                let position = RowMajor::new(self.positions, dimension).row(row);
                 let dot: f64 = position.iter().zip(own).map(|(x, moment)| x * moment).sum();
                 // Each pair is seen from both sides.
                 partial[0] += 0.5 * problem.weights[row] * own[dimension];

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rows::RowMajor;
+
 /// Whether a centre's mass takes part in the assignment (`mining-spec` 1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
@@ -11,7 +13,7 @@ pub enum Mode {
     Mass,
 }
 
-/// The state that is annealed. Positions are stored ones (see [`super::rows::Rows`]).
+/// The state that is annealed. Positions are stored ones (see [`crate::rows::Rows`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Components {
     pub dimension: usize,
@@ -48,8 +50,14 @@ impl Components {
         self.priors.len()
     }
 
+    #[inline]
     pub fn center(&self, k: usize) -> &[f64] {
-        &self.centers[k * self.dimension..][..self.dimension]
+        RowMajor::new(&self.centers, self.dimension).row(k)
+    }
+
+    #[inline]
+    pub fn direction(&self, k: usize) -> &[f64] {
+        RowMajor::new(&self.directions, self.dimension).row(k)
     }
 
     /// How far apart two centres are as `column` says it of each coordinate.
@@ -72,8 +80,7 @@ impl Components {
         self.hold_until[k] = hold_until;
         self.hold_until.push(hold_until);
         if !self.directions.is_empty() {
-            let copy = self.directions[k * dimension..][..dimension].to_vec();
-            self.directions.extend(copy);
+            self.directions.extend_from_within(k * dimension..(k + 1) * dimension);
         }
     }
 

@@ -12,20 +12,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bernoulli::merging_cost;
 use super::components::{Components, Mode};
-use super::e_step::Kept;
-use super::hard::{Centers, Lloyd, Remembered, TO_THE_END};
+use super::filling::fill;
+use super::merging::{merge_to, ward};
 use super::parameters::Parameters;
-use super::rows::Rows;
-use super::sponge::{self, Sponge};
-use super::swap::{self, Prepared, Search};
+use super::prospects;
+use super::swap::{Prepared, Search, Searcher};
 use super::system::VectorSystem;
 use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
 use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
 use crate::anneal::{Measured, Progress, Settled, Stage, run, settle};
+use crate::lloyd::{Centers, Lloyd, Remembered, Sponge, TO_THE_END, trim};
 use crate::round::{LeafCells, Rounds};
+use crate::rows::bernoulli::merging_cost;
+use crate::rows::{Rows, Scalar};
 
 /// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that make it needless.
 const MOST_OVERSHOT: usize = 1000;
@@ -74,7 +75,7 @@ pub struct State {
 }
 
 /// A run.
-pub(crate) struct Course<'a, T: Kept> {
+pub(crate) struct Course<'a, T: Scalar> {
     rows: &'a Rows<T>,
     parameters: &'a Parameters,
     lloyd: Lloyd<'a, T>,
@@ -84,7 +85,7 @@ pub(crate) struct Course<'a, T: Kept> {
     pub state: State,
 }
 
-impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
+impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
     fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
         show(&mut self.state)
     }
@@ -99,7 +100,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
 
     fn progress(&mut self) -> Progress {
         let rows = self.rows;
-        let step = self.state.grown.step(rows.squared(1.0), rows.squared(rows.square / rows.total_weight));
+        let step = self.state.grown.step(rows.units.squared(1.0), rows.units.squared(rows.square / rows.total_weight));
         step.progress(self.stage(), self.state.sweeps, self.fraction())
     }
 
@@ -117,7 +118,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
     }
 }
 
-impl<'a, T: Kept> Course<'a, T> {
+impl<'a, T: Scalar> Course<'a, T> {
     /// A new run: finds the first critical temperature.
     pub async fn begin(
         rows: &'a Rows<T>,
@@ -189,13 +190,13 @@ impl<'a, T: Kept> Course<'a, T> {
     /// The sponge in stored units, if there is to be one.
     pub fn sponge(&self) -> Option<Sponge> {
         let Parameters { sponge, clusters, .. } = self.parameters;
-        sponge.map(|radius| Sponge::new(radius, self.rows.unit, *clusters))
+        sponge.map(|radius| Sponge::new(radius, self.rows.units.length, *clusters))
     }
 
     /// When growth ends.
     fn limits(&self) -> Limits {
         let parameters = self.parameters;
-        let last = parameters.final_temperature().map(|temperature| temperature / self.rows.squared(1.0));
+        let last = parameters.final_temperature().map(|temperature| temperature / self.rows.units.squared(1.0));
         let most = match parameters.clusters {
             Some(clusters) if last.is_some() || !(2..=MOST_OVERSHOT).contains(&clusters) || self.sponge().is_some() => {
                 clusters
@@ -223,7 +224,7 @@ impl<'a, T: Kept> Course<'a, T> {
         let limits = self.limits();
         let (tolerance, most) = self.state.grown.bounds(&limits);
         let settled = self.settle_at(rounds, Mode::Mass, tolerance, most).await?;
-        let (clusters, squared) = (self.state.grown.components.len(), self.rows.squared(1.0));
+        let (clusters, squared) = (self.state.grown.components.len(), self.rows.units.squared(1.0));
         let goes_on = self.state.grown.goes_on(&limits, clusters, &settled.measured, squared);
         let overshoots = limits.wanted == Some(clusters) && limits.last.is_none();
         if goes_on && !(overshoots && self.lie_far_apart(&settled.measured)) {
@@ -241,7 +242,7 @@ impl<'a, T: Kept> Course<'a, T> {
         let centers = Centers { dimension: self.rows.dimension, values: centers.clone() };
         let masses: Vec<f64> = priors.iter().map(|prior| prior * self.rows.total_weight).collect();
         let variances: Vec<f64> = measured.critical.iter().map(|critical| critical / 2.0).collect();
-        swap::lie_far_apart(&centers, &masses, &variances)
+        prospects::lie_far_apart(&centers, &masses, &variances)
     }
 
     /// Relaxes, divides and measures at the present temperature, and writes the history.
@@ -260,7 +261,7 @@ impl<'a, T: Kept> Course<'a, T> {
         system.sponge = sponge;
         let settled = settle(&mut system, rounds, grown.temperature, tolerance, most).await?;
         grown.components = system.components;
-        grown.record(&settled, grown.components.len(), self.rows.squared(1.0));
+        grown.record(&settled, grown.components.len(), self.rows.units.squared(1.0));
         self.state.sweeps += settled.sweeps;
         Ok(settled)
     }
@@ -291,17 +292,17 @@ impl<'a, T: Kept> Course<'a, T> {
     ) -> Result<f64, Error> {
         let mut centers = Centers { dimension: self.rows.dimension, values: centers };
         if let Some(sponge) = self.sponge() {
-            let trimmed = sponge::trim(rounds, self.rows, &mut centers, &sponge).await?;
+            let trimmed = trim(rounds, self.rows, &mut centers, &sponge).await?;
             self.lloyd.sweeps += trimmed.sweeps;
             self.state.best = Some((centers.values, trimmed.cost));
-            return Ok(self.rows.squared(trimmed.cost / self.rows.total_weight));
+            return Ok(self.rows.units.squared(trimmed.cost / self.rows.total_weight));
         }
         let mut cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
         if let Some(clusters) = clusters {
             let mut masses = self.lloyd.masses();
             match self.rows.bernoulli {
-                None => swap::merge_to(&mut centers, &mut masses, clusters, swap::ward),
-                Some(_) => swap::merge_to(&mut centers, &mut masses, clusters, merging_cost),
+                None => merge_to(&mut centers, &mut masses, clusters, ward),
+                Some(_) => merge_to(&mut centers, &mut masses, clusters, merging_cost),
             }
             cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
         }
@@ -314,7 +315,7 @@ impl<'a, T: Kept> Course<'a, T> {
         if better {
             self.state.best = Some((centers.values, cost));
         }
-        Ok(self.rows.squared(cost / self.rows.total_weight))
+        Ok(self.rows.units.squared(cost / self.rows.total_weight))
     }
 
     async fn harden(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
@@ -346,24 +347,18 @@ impl<'a, T: Kept> Course<'a, T> {
             let wanted =
                 if self.parameters.final_temperature().is_some() { 0 } else { self.parameters.clusters.unwrap_or(0) };
             let mut centers = Centers { dimension, values };
-            let cost = swap::fill(&mut self.lloyd, rounds, &mut centers, wanted, self.parameters.seed).await?;
+            let cost = fill(&mut self.lloyd, rounds, &mut centers, wanted, self.parameters.seed).await?;
             self.state.search = Some(Search::new(centers, cost));
             return Ok(());
         };
-        swap::advance(
-            search,
-            &mut self.prepared,
-            &mut self.lloyd,
-            rounds,
-            self.parameters.patience,
-            self.parameters.seed,
-        )
-        .await?;
+        let Parameters { patience, seed, .. } = *self.parameters;
+        let (prepared, lloyd) = (&mut self.prepared, &mut self.lloyd);
+        Searcher { search: &mut *search, prepared, lloyd, rounds: &mut *rounds, patience, seed }.advance().await?;
         if search.is_over() {
             let mut centers = Centers { dimension, values: std::mem::take(&mut search.centers) };
             search.cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
             let masses = self.lloyd.masses();
-            (0..centers.len()).rev().filter(|&k| masses[k] == 0.0).for_each(|k| centers.remove(k));
+            centers.remove_empty(&masses);
             search.centers = centers.values;
             (self.state.finish.tried, self.state.finish.taken) = (search.tried, search.taken);
             self.state.phase = Phase::Done;
@@ -378,7 +373,7 @@ impl<'a, T: Kept> Course<'a, T> {
         let mut centers = Centers { dimension: self.rows.dimension, values };
         let cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
         let masses = self.lloyd.masses();
-        (0..centers.len()).rev().filter(|&k| masses[k] == 0.0).for_each(|k| centers.remove(k));
+        centers.remove_empty(&masses);
         self.state.search = Some(Search::new(centers, cost));
         self.state.phase = Phase::Done;
         Ok(())
@@ -389,10 +384,10 @@ impl<'a, T: Kept> Course<'a, T> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
         let mut centers = Centers { dimension: self.rows.dimension, values };
-        let trimmed = sponge::trim(rounds, self.rows, &mut centers, sponge).await?;
+        let trimmed = trim(rounds, self.rows, &mut centers, sponge).await?;
         self.lloyd.sweeps += trimmed.sweeps;
         sponge.check(trimmed.outside / self.rows.total_weight)?;
-        (0..centers.len()).rev().filter(|&k| trimmed.masses[k] == 0.0).for_each(|k| centers.remove(k));
+        centers.remove_empty(&trimmed.masses);
         self.state.search = Some(Search::new(centers, trimmed.cost));
         self.state.phase = Phase::Done;
         Ok(())

@@ -2,85 +2,23 @@
 //!
 //! Paper 004 eq. (1)-(3), `mining-spec` 0.4 and 1.2. This file does not know that there are ranks: it adds up one leaf.
 
-use std::cell::RefCell;
-
-use lehr_numerics::bits::{BitRows, BitScratch, SoftBitCenters, soft_bit_sums};
+use lehr_numerics::bits::{BitRows, SoftBitCenters, soft_bit_sums};
 use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::Real;
-use lehr_numerics::membership::MembershipScratch;
-use lehr_numerics::nearest::{HardCenters, HardScratch};
-use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
-use lehr_numerics::sparse::{SoftSparseCenters, SparseRows, SparseScratch, soft_sparse_sums};
+use lehr_numerics::soft::{Sums, soft_sums};
+use lehr_numerics::sparse::{SoftSparseCenters, SparseRows, soft_sparse_sums};
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
-use super::bernoulli::form;
 use super::components::{Components, Mode};
-use super::rows::{Block, Rows};
-use super::sponge::{SpongeScratch, soak};
+use super::soak::soak;
 use crate::round::Round;
+use crate::rows::bernoulli::form;
+use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work};
 
 /// Sums of a whole block: `-T sum w ln sum exp` and `sum w (1 - max m)`.
 const TOTALS: usize = 2;
 /// Behind them, where there is a sponge: the weight in it, and `sum w |x|^2` of what is not, which of rows of bits [`Sums::First`] alone tells.
 const SOAKED: usize = 2;
-
-/// What a thread keeps between leaves, so that no round allocates.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch<T: Real> {
-    pub active: Vec<usize>,
-    pub reach: Vec<f64>,
-    pub sums: Vec<f64>,
-    pub soft_centers: SoftCenters<T>,
-    pub soft: SoftScratch<T>,
-    pub hard_centers: HardCenters<T>,
-    pub hard: HardScratch<T>,
-    pub membership: MembershipScratch<T>,
-    pub bits: BitScratch<T>,
-    pub sparse: SparseScratch<T>,
-    pub sponge: SpongeScratch<T>,
-}
-
-thread_local! {
-    static SCRATCH_F64: RefCell<Scratch<f64>> = RefCell::default();
-    static SCRATCH_F32: RefCell<Scratch<f32>> = RefCell::default();
-}
-
-/// A precision that rows may be kept in, with this thread's buffers for it.
-pub(crate) trait Kept: Real {
-    /// Scores further than this below the best one of their row are left out: the largest share lost is about the precision's own error.
-    const CUT: f64;
-    /// The tiles themselves, where they hold the rows as exactly as any.
-    fn exact(tiles: &Tiles<Self>) -> Option<&Tiles<f64>>;
-    /// The same of sparse rows.
-    fn exact_sparse(rows: &SparseRows<Self>) -> Option<&SparseRows<f64>>;
-    fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R;
-}
-
-impl Kept for f64 {
-    const CUT: f64 = 37.0; // exp(-37) = 8.5e-17
-    fn exact(tiles: &Tiles<f64>) -> Option<&Tiles<f64>> {
-        Some(tiles)
-    }
-    fn exact_sparse(rows: &SparseRows<f64>) -> Option<&SparseRows<f64>> {
-        Some(rows)
-    }
-    fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R {
-        SCRATCH_F64.with_borrow_mut(f)
-    }
-}
-
-impl Kept for f32 {
-    const CUT: f64 = 17.0; // exp(-17) = 4.1e-8
-    fn exact(_: &Tiles<f32>) -> Option<&Tiles<f64>> {
-        None
-    }
-    fn exact_sparse(_: &SparseRows<f32>) -> Option<&SparseRows<f64>> {
-        None
-    }
-    fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R {
-        SCRATCH_F32.with_borrow_mut(f)
-    }
-}
 
 /// One pass over all rows at fixed centres.
 pub(crate) struct SoftRound<'a, T: Real> {
@@ -130,7 +68,7 @@ pub(crate) struct SideBySide<T: Real> {
 }
 
 impl<T: Real> SideBySide<T> {
-    /// Nothing for rows of numbers.
+    /// Prepares the components for the way in which rows are stored. Rows of numbers need nothing.
     pub fn prepare(
         &mut self,
         rows: &Rows<T>,
@@ -140,56 +78,131 @@ impl<T: Real> SideBySide<T> {
         sums: Sums,
         sponge: Option<f64>,
     ) {
-        let dimension = rows.dimension;
-        let count = components.len() + usize::from(sponge.is_some());
-        let direction = |k: usize| &components.directions[k * dimension..][..dimension];
-        if rows.are_bits() {
-            let centers = &mut self.bits;
-            centers.begin(dimension, count, rows.squared(temperature), sums == Sums::Along);
-            for (k, &log_prior) in log_priors.iter().enumerate() {
-                if let Some(bernoulli) = rows.bernoulli {
-                    let (constant, terms) = form(components.center(k));
-                    centers.set_form(k, constant, terms, log_prior);
-                    if sums == Sums::Along {
-                        let mass = components.priors[k] * rows.total_weight;
-                        let (means, units) = bernoulli.frame(components.center(k), mass);
-                        let in_bits = |(u, unit): (&f64, &f64)| if *unit > 0.0 { u / unit } else { 0.0 };
-                        let direction: Vec<f64> = direction(k).iter().zip(&units).map(in_bits).collect();
-                        centers.set_direction(k, &means, &direction);
-                    }
-                    continue;
-                }
-                let position = rows.position(components.center(k));
-                centers.set(k, &position, log_prior);
-                if sums == Sums::Along {
-                    centers.set_direction(k, &position, direction(k));
-                }
+        let has_directions = sums == Sums::Along;
+        match rows.storage {
+            Storage::Numbers => {}
+            Storage::Bits => {
+                self.prepare_bits(rows, components, log_priors, temperature, has_directions, sponge);
             }
-            if let Some(score) = sponge {
-                centers.set_equally_far(components.len(), score);
+            Storage::Sparse => {
+                let origin = &rows.units.scaled_origin[..];
+                self.prepare_sparse(origin, components, log_priors, temperature, has_directions, sponge);
             }
         }
-        if rows.are_sparse() {
-            let (centers, origin) = (&mut self.sparse, &rows.scaled_origin[..]);
-            centers.begin(dimension, count, temperature, sums == Sums::Along);
-            for (k, &log_prior) in log_priors.iter().enumerate() {
-                centers.set(k, components.center(k), origin, log_prior);
-                if sums == Sums::Along {
-                    centers.set_direction(k, components.center(k), origin, direction(k));
+    }
+
+    fn prepare_bits(
+        &mut self,
+        rows: &Rows<T>,
+        components: &Components,
+        log_priors: &[f64],
+        temperature: f64,
+        has_directions: bool,
+        sponge: Option<f64>,
+    ) {
+        let (centers, count) = (&mut self.bits, components.len() + usize::from(sponge.is_some()));
+        centers.begin(rows.dimension, count, rows.units.squared(temperature), has_directions);
+        for (k, &log_prior) in log_priors.iter().enumerate() {
+            if let Some(bernoulli) = rows.bernoulli {
+                let (constant, terms) = form(components.center(k));
+                centers.set_form(k, constant, terms, log_prior);
+                if has_directions {
+                    let mass = components.priors[k] * rows.total_weight;
+                    let (means, units) = bernoulli.frame(components.center(k), mass);
+                    let in_bits = |(u, unit): (&f64, &f64)| if *unit > 0.0 { u / unit } else { 0.0 };
+                    let direction: Vec<f64> = components.direction(k).iter().zip(&units).map(in_bits).collect();
+                    centers.set_direction(k, &means, &direction);
                 }
+                continue;
             }
-            if let Some(score) = sponge {
-                centers.set_equally_far(components.len(), score);
+            let position = rows.units.position(components.center(k));
+            centers.set(k, &position, log_prior);
+            if has_directions {
+                centers.set_direction(k, &position, components.direction(k));
             }
+        }
+        if let Some(score) = sponge {
+            centers.set_equally_far(components.len(), score);
+        }
+    }
+
+    fn prepare_sparse(
+        &mut self,
+        origin: &[f64],
+        components: &Components,
+        log_priors: &[f64],
+        temperature: f64,
+        has_directions: bool,
+        sponge: Option<f64>,
+    ) {
+        let (centers, count) = (&mut self.sparse, components.len() + usize::from(sponge.is_some()));
+        centers.begin(components.dimension, count, temperature, has_directions);
+        for (k, &log_prior) in log_priors.iter().enumerate() {
+            centers.set(k, components.center(k), origin, log_prior);
+            if has_directions {
+                centers.set_direction(k, components.center(k), origin, components.direction(k));
+            }
+        }
+        if let Some(score) = sponge {
+            centers.set_equally_far(components.len(), score);
         }
     }
 }
 
 impl<T: Real> SoftRound<'_, T> {
-    /// The sums of rows of bits, in stored units. The sponge is one more component of the same pass.
-    fn map_bits(&self, bits: &BitRows, scratch: &mut Scratch<T>, partial: &mut [f64]) {
-        partial.fill(0.0);
-        let (rows, unit, per_center, centers) = (self.rows, self.rows.unit, self.per_center(), &self.side_by_side.bits);
+    /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    pub fn settle(&self, total: &mut [f64]) {
+        if self.rows.storage == Storage::Sparse {
+            let sums = &mut total[self.totals()..];
+            sums.chunks_exact_mut(self.per_center()).for_each(|sums| self.rows.units.subtract_origin(sums));
+        }
+    }
+}
+
+impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
+    fn over_numbers(&self, tiles: &Tiles<T>, Work { leaf, scratch, partial }: Work<'_, T>) {
+        let (dimension, per_center, components) = (self.rows.dimension, self.per_center(), self.components);
+        let cut = T::CUT + (components.len() as f64).ln();
+        active(
+            &self.rows.leaves[leaf].bounds,
+            components,
+            self.log_priors,
+            self.temperature,
+            cut,
+            &mut scratch.active,
+            &mut scratch.reach,
+        );
+        scratch.soft_centers.begin(dimension, self.temperature);
+        for &k in &scratch.active {
+            scratch.soft_centers.push(components.center(k), self.log_priors[k]);
+            if self.sums == Sums::Along {
+                scratch.soft_centers.push_direction(components.center(k), components.direction(k));
+            }
+        }
+        scratch.sums.clear();
+        scratch.sums.resize(scratch.active.len() * per_center, 0.0);
+        let soaked = self.sponge.map(|score| {
+            let centers = scratch.active.iter().map(|&k| (components.center(k), self.log_priors[k]));
+            soak(tiles, centers, self.temperature, score, &mut scratch.weighted)
+        });
+        let tiles = soaked.as_ref().map_or(tiles, |(left, _)| left);
+        let totals = soft_sums(tiles, &scratch.soft_centers, self.sums, &mut scratch.soft, &mut scratch.sums);
+        let (of_block, of_centers) = partial.split_at_mut(self.totals());
+        match soaked {
+            None => of_block.copy_from_slice(&[totals.free_energy, totals.softness]),
+            Some((_, soaked)) => {
+                of_block.copy_from_slice(&[soaked.free_energy, soaked.softness, soaked.weight, soaked.square]);
+            }
+        }
+        let mut of_centers = RowMajorMut::new(of_centers, per_center);
+        for (&k, sums) in scratch.active.iter().zip(RowMajor::new(&scratch.sums, per_center).rows()) {
+            of_centers.row(k).copy_from_slice(sums);
+        }
+    }
+
+    /// In stored units. The sponge is one more component of the same pass.
+    fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
+        let (units, per_center, centers) = (&self.rows.units, self.per_center(), &self.side_by_side.bits);
         let (totals, sums) = partial.split_at_mut(self.totals());
         let found = if self.sponge.is_some() {
             scratch.sums.clear();
@@ -200,29 +213,26 @@ impl<T: Real> SoftRound<'_, T> {
             totals[2] = of_sponge[0];
             if self.sums == Sums::First {
                 let left = of_centers.chunks_exact(per_center);
-                totals[3] = left.map(|sums| rows.square_of_moments(sums[0], &sums[1..])).sum();
+                totals[3] = left.map(|sums| units.square_of_moments(sums[0], &sums[1..])).sum();
             }
             found
         } else {
             soft_bit_sums(bits, centers, self.sums, &mut scratch.bits, sums)
         };
-        totals[0] = found.free_energy / unit / unit;
+        totals[0] = found.free_energy / units.length / units.length;
         totals[1] = found.softness;
         for sums in sums.chunks_exact_mut(per_center) {
             let (mass, moments) = sums.split_at_mut(1);
-            rows.store_moments(mass[0], moments);
+            units.store_moments(mass[0], moments);
             if self.sums == Sums::Along {
                 // What is along the direction is a length itself.
-                sums.iter_mut().for_each(|sum| *sum /= unit);
+                sums.iter_mut().for_each(|sum| *sum /= units.length);
             }
         }
     }
-}
 
-impl<T: Real> SoftRound<'_, T> {
-    /// The sums of sparse rows as they are. The sponge is one more component of the same pass.
-    fn map_sparse(&self, rows: &SparseRows<T>, scratch: &mut Scratch<T>, partial: &mut [f64]) {
-        partial.fill(0.0);
+    /// Of the rows as they are. The sponge is one more component of the same pass.
+    fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         let (totals, sums) = partial.split_at_mut(self.totals());
         let (centers, scratch_sums) = (&self.side_by_side.sparse, &mut scratch.sums);
         let found = if self.sponge.is_some() {
@@ -242,17 +252,9 @@ impl<T: Real> SoftRound<'_, T> {
         totals[0] = found.free_energy;
         totals[1] = found.softness;
     }
-
-    /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.
-    pub fn settle(&self, total: &mut [f64]) {
-        if self.rows.are_sparse() {
-            let sums = &mut total[self.totals()..];
-            sums.chunks_exact_mut(self.per_center()).for_each(|sums| self.rows.subtract_origin(sums));
-        }
-    }
 }
 
-impl<T: Kept> Round for SoftRound<'_, T> {
+impl<T: Scalar> Round for SoftRound<'_, T> {
     fn len(&self) -> usize {
         self.totals() + self.components.len() * self.per_center()
     }
@@ -266,91 +268,7 @@ impl<T: Kept> Round for SoftRound<'_, T> {
     }
 
     fn map(&self, leaf: usize, partial: &mut [f64]) {
-        let leaf = &self.rows.leaves[leaf];
-        let (dimension, per_center) = (self.rows.dimension, self.per_center());
-        T::with_scratch(|scratch| {
-            let tiles = match &leaf.block {
-                Block::Numbers(tiles) => tiles,
-                Block::Bits(bits) => return self.map_bits(bits, scratch, partial),
-                Block::Sparse(rows) => return self.map_sparse(rows, scratch, partial),
-            };
-            let components = self.components;
-            let cut = T::CUT + (components.len() as f64).ln();
-            active(
-                &leaf.bounds,
-                components,
-                self.log_priors,
-                self.temperature,
-                cut,
-                &mut scratch.active,
-                &mut scratch.reach,
-            );
-            scratch.soft_centers.begin(dimension, self.temperature);
-            for &k in &scratch.active {
-                scratch.soft_centers.push(components.center(k), self.log_priors[k]);
-                if self.sums == Sums::Along {
-                    scratch
-                        .soft_centers
-                        .push_direction(components.center(k), &components.directions[k * dimension..][..dimension]);
-                }
-            }
-            scratch.sums.clear();
-            scratch.sums.resize(scratch.active.len() * per_center, 0.0);
-            partial.fill(0.0);
-            let soaked = self.sponge.map(|score| {
-                let centers = scratch.active.iter().map(|&k| (components.center(k), self.log_priors[k]));
-                soak(tiles, centers, self.temperature, score, &mut scratch.sponge)
-            });
-            let tiles = soaked.as_ref().map_or(tiles, |(left, _)| left);
-            let totals = soft_sums(tiles, &scratch.soft_centers, self.sums, &mut scratch.soft, &mut scratch.sums);
-            match soaked {
-                None => partial[..TOTALS].copy_from_slice(&[totals.free_energy, totals.softness]),
-                Some((_, soaked)) => partial[..TOTALS + SOAKED].copy_from_slice(&[
-                    soaked.free_energy,
-                    soaked.softness,
-                    soaked.weight,
-                    soaked.square,
-                ]),
-            }
-            for (&k, sums) in scratch.active.iter().zip(scratch.sums.chunks_exact(per_center)) {
-                partial[self.totals() + k * per_center..][..per_center].copy_from_slice(sums);
-            }
-        });
-    }
-}
-
-/// The second moments of all rows about the origin, which is their mean: D x D, lower triangle.
-pub(crate) struct CovarianceRound<'a, T: Real> {
-    pub rows: &'a Rows<T>,
-}
-
-impl<T: Real> Round for CovarianceRound<'_, T> {
-    fn len(&self) -> usize {
-        self.rows.dimension * self.rows.dimension
-    }
-
-    fn key_len(&self) -> usize {
-        self.rows.dimension
-    }
-
-    fn name(&self) -> &'static str {
-        "covariance"
-    }
-
-    fn map(&self, leaf: usize, partial: &mut [f64]) {
-        let (block, dimension) = (&self.rows.leaves[leaf].block, self.rows.dimension);
-        partial.fill(0.0);
-        let mut row = vec![0.0; dimension];
-        for index in 0..block.rows() {
-            self.rows.read_row(block, index, &mut row);
-            let weight = block.weight(index);
-            for i in 0..dimension {
-                let value = weight * row[i];
-                for j in 0..=i {
-                    partial[i * dimension + j] += value * row[j];
-                }
-            }
-        }
+        self.rows.map(self, leaf, partial);
     }
 }
 

@@ -1,13 +1,11 @@
 //! The fixed point of soft assignment at one temperature, as a function: the physics without the cooling.
 
 use super::components::{Components, Mode};
-use super::input::Input;
-use super::parameters::Cost;
-use super::rows::{FARTHEST, Rows};
 use super::system::VectorSystem;
 use crate::Error;
 use crate::anneal::System;
 use crate::round::{Execution, Program, Rounds, drive};
+use crate::rows::{Cost, FARTHEST, Input, Rows};
 
 /// Where to start.
 #[derive(Clone, Debug)]
@@ -101,7 +99,7 @@ pub fn equilibrium<'a>(
         return wrong("centers", "frequencies, 0 to 1", "one that is not".into());
     }
     let rows = Rows::<f64>::with_cost(input, start.cost)?;
-    if !(start.temperature / rows.squared(1.0)).is_normal() {
+    if !(start.temperature / rows.units.squared(1.0)).is_normal() {
         return wrong(
             "temperature",
             "a temperature within the range of numbers of the points' squared distances",
@@ -111,7 +109,9 @@ pub fn equilibrium<'a>(
     let centers: Vec<f64> = start
         .centers
         .chunks_exact(dimension)
-        .flat_map(|y| y.iter().zip(&rows.origin).map(|(y, zero)| (y - zero) / rows.unit).collect::<Vec<_>>())
+        .flat_map(|y| {
+            y.iter().zip(&rows.units.origin).map(|(y, zero)| (y - zero) / rows.units.length).collect::<Vec<_>>()
+        })
         .collect();
     if !centers.iter().all(|y| y.abs() < FARTHEST) {
         return wrong(
@@ -137,13 +137,13 @@ impl Program for FixedPoint<'_> {
 
     async fn run(&self, rounds: &mut dyn Rounds) -> Result<Equilibrium, Error> {
         let rows = self.rows;
-        let temperature = self.start.temperature / rows.squared(1.0);
+        let temperature = self.start.temperature / rows.units.squared(1.0);
         let mut system = VectorSystem::new(rows, self.components.clone(), self.start.mode, 0);
         let mut free_energies = Vec::new();
         let mut converged = false;
         for _ in 0..self.start.most_sweeps {
             let (free_energy, moved) = system.sweep(rounds, temperature).await?;
-            free_energies.push(rows.squared(free_energy));
+            free_energies.push(rows.units.squared(free_energy));
             if moved <= self.start.tolerance * temperature {
                 converged = true;
                 break;
@@ -152,12 +152,12 @@ impl Program for FixedPoint<'_> {
         let measured = system.measure(rounds, temperature).await?;
         let components = &system.components;
         Ok(Equilibrium {
-            centers: (0..components.len()).flat_map(|k| rows.position(components.center(k))).collect(),
+            centers: (0..components.len()).flat_map(|k| rows.units.position(components.center(k))).collect(),
             masses: components.priors.clone(),
-            free_energy: rows.squared(measured.free_energy),
+            free_energy: rows.units.squared(measured.free_energy),
             free_energies,
-            mean_cost: rows.squared(measured.mean_cost),
-            critical_temperatures: measured.critical.iter().map(|&critical| rows.squared(critical)).collect(),
+            mean_cost: rows.units.squared(measured.mean_cost),
+            critical_temperatures: measured.critical.iter().map(|&critical| rows.units.squared(critical)).collect(),
             converged,
         })
     }

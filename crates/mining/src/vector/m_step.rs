@@ -2,8 +2,8 @@
 
 use lehr_numerics::factor::leading_eigenpair;
 
-use super::bernoulli::{Bernoulli, apart};
 use super::components::Components;
+use crate::rows::bernoulli::{Bernoulli, apart};
 
 /// Masses below this share of the whole leave their centre where it is: the quotient would be noise.
 const LEAST_MASS: f64 = 1e-12;
@@ -12,16 +12,17 @@ const COUNTED_MASS: f64 = 1e-9;
 
 /// Replaces centres and priors by those of the sums (`1 + D` numbers a centre), whose masses add up to `whole`. Returns the largest squared move, of frequencies in units of their variances.
 pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bernoulli: Option<Bernoulli>) -> f64 {
-    let dimension = components.dimension;
+    let Components { dimension, centers, priors, .. } = components;
     let mut largest = 0.0f64;
-    for (k, sums) in sums.chunks_exact(1 + dimension).enumerate() {
+    let of_each = centers.chunks_exact_mut(*dimension).zip(priors).zip(sums.chunks_exact(1 + *dimension));
+    for ((center, prior), sums) in of_each {
         let mass = sums[0];
-        components.priors[k] = mass / whole;
-        if components.priors[k] <= LEAST_MASS {
+        *prior = mass / whole;
+        if *prior <= LEAST_MASS {
             continue;
         }
         let mut moved = 0.0;
-        for (y, sum) in components.centers[k * dimension..][..dimension].iter_mut().zip(&sums[1..]) {
+        for (y, sum) in center.iter_mut().zip(&sums[1..]) {
             let next = match bernoulli {
                 None => sum / mass,
                 Some(bernoulli) => bernoulli.frequency(*sum, mass),
@@ -29,7 +30,7 @@ pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bern
             moved += if bernoulli.is_some() { apart(next, *y) } else { (next - *y) * (next - *y) };
             *y = next;
         }
-        if components.priors[k] > COUNTED_MASS {
+        if *prior > COUNTED_MASS {
             largest = largest.max(moved);
         }
     }

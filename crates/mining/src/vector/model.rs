@@ -4,16 +4,12 @@ use std::collections::HashSet;
 
 use lehr_ranks::timing::Spread;
 
-use super::centroids::Centroids;
-use super::clusters::{Cluster, Clusters, Outliers};
 use super::course::{Finish, LEAST_CRITICAL, State};
-use super::e_step::Kept;
-use super::input::Input;
-use super::label::{Labelled, Totals};
-use super::parameters::{Cost, Parameters};
-use super::rows::Rows;
+use super::parameters::Parameters;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
+use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Outliers, Totals};
+use crate::rows::{Cost, Input, Rows, Scalar};
 
 /// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by falling weight.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,7 +84,7 @@ impl Model {
     }
 
     /// Puts a run's outcome into the units and the order that users see. A cluster that no row is in is left out.
-    pub(crate) fn new<T: Kept>(
+    pub(crate) fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,
         outcome: Outcome,
@@ -129,11 +125,11 @@ impl Model {
                     .to_string(),
             );
         }
-        if rows.squared(1.0) < f64::MIN_POSITIVE {
+        if rows.units.squared(1.0) < f64::MIN_POSITIVE {
             warnings.push(format!(
                 "the squares of the distances, of {:e} at most, are too small for a number to hold: figures in squared units are 0 or have few digits; \
                  multiply the columns by a power of ten",
-                rows.unit
+                rows.units.length
             ));
         }
         if !is_open
@@ -148,7 +144,7 @@ impl Model {
         }
         let suggestion = suggest.then(|| Suggestion::new(grown.plateaus, found.clusters.len()));
         warnings.extend(suggestion.as_ref().and_then(Suggestion::warning));
-        let squared = rows.squared(1.0);
+        let squared = rows.units.squared(1.0);
         Model {
             dimension: rows.dimension,
             centers: found.centers,

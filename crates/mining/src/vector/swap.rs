@@ -11,18 +11,16 @@
 //!
 //! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
 
-use lehr_numerics::nearest::Kind;
 use lehr_numerics::random::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::e_step::Kept;
-use super::hard::{AWAY, Centers, Lloyd, Patience, Planes};
 use super::parameters::PATIENCE;
+use super::prospects::{PLANE_STEPS, Prospects, pairs, prospects};
 use crate::Error;
+use crate::lloyd::{Centers, Lloyd, Patience};
 use crate::round::Rounds;
+use crate::rows::Scalar;
 
-/// Steps of two-means that turn a random plane into a good division.
-const PLANE_STEPS: usize = 6;
 /// Trials between two looks at the observer.
 const TRIALS_AT_ONCE: usize = 32;
 /// Centres added and removed at once, at first; one fewer after each failure.
@@ -38,57 +36,61 @@ const CLUSTERS_PER_DISTURBANCE: usize = 2;
 const FEWER_IF_UNBETTERED: usize = 2;
 /// Sweeps after a disturbance, before trials go on from there: of many clusters, pairs that are tried before all have settled lead to what is lower.
 const DISTURBED_SWEEPS: u64 = 8;
-/// Where every removal seems to cost more than this many times what any division seems to gain, nothing is tried. When the others have settled a removal may turn out to cost half of what it seems
-/// (Ward's rule: the lighter of two neighbours is the cheaper to remove, and merging them costs half of that or more), and a division is guessed within a factor of two; removing and dividing several at once
-/// costs and gains no less and no more for each. Twice the product of both, to be safe.
-const HOPELESS: f64 = 8.0;
 /// A trial is taken if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
 /// What a disturbance leads to is where it began if it costs no more than this share more: sweeps of trials are given up some way before the fixed point, most often within a few 1e-5 of it.
 const BACK: f64 = 1e-4;
-/// Divisions in a row that may leave no more centres with rows than before, until filling up is given up.
-const FILL_IN_VAIN: u64 = 8;
 /// At least this many trials, however few clusters.
 const LEAST_TRIALS: usize = 40;
 
-/// What one pass says about each centre.
-#[derive(Clone, Debug, Default)]
-struct Prospects {
-    /// What taking the centre away would cost at most.
-    removal: Vec<f64>,
-    /// What dividing its rows by its plane gains at least.
-    gain: Vec<f64>,
-    /// The means of the two sides, one after the other; empty where the plane has rows on one side only.
-    sides: Vec<Vec<f64>>,
+/// What the search tries from where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
+pub(crate) enum Effort {
+    /// Swaps that look best by what one pass over the rows says.
+    Quick,
+    /// Swaps that look best once each removal and each division has been carried out to the end. When they are exhausted, the first breath.
+    Careful,
+    /// Next a breath of so many centres, since larger ones led to nothing better.
+    Breathing(usize),
+    /// Nothing: the search is over.
+    Over,
 }
 
-impl Prospects {
-    /// Whether no removal can be made good by a division.
-    fn are_hopeless(&self) -> bool {
-        let least = self.removal.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = self.gain.iter().copied().fold(0.0, f64::max);
-        least > HOPELESS * most
+/// [`Effort`] as checkpoints have it.
+#[derive(Serialize, Deserialize)]
+struct LevelAndBreath {
+    level: Level,
+    /// Centres of the next breath; 0 when the search is over.
+    breath: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Level {
+    Quick,
+    Careful,
+}
+
+impl From<LevelAndBreath> for Effort {
+    fn from(LevelAndBreath { level, breath }: LevelAndBreath) -> Self {
+        match (level, breath) {
+            (_, 0) => Self::Over,
+            (Level::Quick, _) => Self::Quick,
+            (Level::Careful, BREATH) => Self::Careful,
+            (Level::Careful, breath) => Self::Breathing(breath),
+        }
     }
 }
 
-/// Whether clusters lie so far apart that merging any two costs [`HOPELESS`] times what dividing any gains, `variances` being those along each one's longest axis: overshooting
-/// would divide what is one and merge it again.
-///
-/// Cost: K^2 / 2 distances at most, and few where two are near each other.
-pub(crate) fn lie_far_apart(centers: &Centers, masses: &[f64], variances: &[f64]) -> bool {
-    // Two means differ along one direction, and cannot differ by more than the rows do.
-    let most = masses.iter().zip(variances).map(|(mass, variance)| mass * variance).fold(0.0, f64::max);
-    let merging = |a: usize, b: usize| ward([masses[a], masses[b]], centers.center(a), centers.center(b));
-    (0..centers.len()).all(|a| (a + 1..centers.len()).all(|b| merging(a, b) > HOPELESS * most))
-}
-
-/// How much is known before a pair is tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Level {
-    /// What one pass over the rows says.
-    Quick,
-    /// What each removal and each division come to in the end.
-    Careful,
+impl From<Effort> for LevelAndBreath {
+    fn from(effort: Effort) -> Self {
+        match effort {
+            Effort::Quick => Self { level: Level::Quick, breath: BREATH },
+            Effort::Careful => Self { level: Level::Careful, breath: BREATH },
+            Effort::Breathing(breath) => Self { level: Level::Careful, breath },
+            Effort::Over => Self { level: Level::Quick, breath: 0 },
+        }
+    }
 }
 
 /// What was found before a disturbance, to go back to.
@@ -109,9 +111,8 @@ pub(crate) struct Search {
     pub taken: u64,
     /// Trials in vain since the last that was taken.
     pub in_vain: usize,
-    pub level: Level,
-    /// Centres to add and remove at the next breath; 0: the search is over.
-    pub breath: usize,
+    #[serde(flatten)]
+    pub effort: Effort,
     /// Passes that were made, and counted, to prepare the present trials.
     #[serde(default)]
     preparation: u64,
@@ -126,7 +127,7 @@ pub(crate) struct Search {
     ground: Option<Ground>,
 }
 
-/// What is kept between calls of [`advance`] and can be had again.
+/// What is kept between calls of [`Searcher::advance`] and can be had again.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     prospects: Option<Prospects>,
@@ -158,8 +159,7 @@ impl Search {
             tried: 0,
             taken: 0,
             in_vain: 0,
-            level: Level::Quick,
-            breath: BREATH,
+            effort: Effort::Quick,
             preparation: 0,
             disturbed: 0,
             disturbed_in_vain: 0,
@@ -168,7 +168,12 @@ impl Search {
     }
 
     pub fn is_over(&self) -> bool {
-        self.breath == 0
+        self.effort == Effort::Over
+    }
+
+    /// Whether a trial that came to this cost is worth taking.
+    fn is_bettered_by(&self, cost: f64) -> bool {
+        cost < self.cost * (1.0 - WORTHWHILE)
     }
 
     /// Whether nothing has been better than what annealing came to, and who asks has no more patience than by default.
@@ -182,10 +187,21 @@ impl Search {
         self.ground.as_ref().is_some_and(|ground| back.contains(&(self.cost / ground.cost)))
     }
 
+    /// Keeps what the present disturbance, if there is one, led to if that is better, and goes back if it is not.
+    fn judge_disturbance(&mut self) {
+        let Some(ground) = self.ground.take() else { return };
+        if self.cost < ground.cost * (1.0 - WORTHWHILE) {
+            self.disturbed_in_vain = 0;
+        } else {
+            self.disturbed_in_vain += 1;
+            (self.centers, self.cost, self.taken) = (ground.centers, ground.cost, ground.taken);
+        }
+    }
+
     /// Trials in vain until single swaps of the present level are given up.
     pub fn trials(&self, dimension: usize, patience: usize) -> usize {
         let clusters = self.centers.len() / dimension;
-        let patience = if self.level == Level::Quick { patience.min(1) } else { patience };
+        let patience = if self.effort == Effort::Quick { patience.min(1) } else { patience };
         if patience == 0 || clusters < 2 {
             0
         } else {
@@ -194,145 +210,180 @@ impl Search {
     }
 }
 
-/// Goes on until something better is found, a group of trials is done, or the search is over.
-pub(crate) async fn advance<T: Kept>(
-    search: &mut Search,
-    prepared: &mut Prepared,
-    lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut dyn Rounds,
-    patience: usize,
-    seed: u64,
-) -> Result<(), Error> {
-    let dimension = lloyd.rows.dimension;
-    let centers = Centers { dimension, values: search.centers.clone() };
-    let trials = search.trials(dimension, patience);
-    let seems_best = search.seems_best(patience);
-    if trials == 0 {
-        search.breath = 0;
-        return Ok(());
-    }
-    if search.is_back() {
-        return disturb(search, prepared, lloyd, rounds, patience, seed).await;
-    }
-    let before = lloyd.sweeps;
-    if prepared.prospects.is_none() {
-        let found = prospects(lloyd, rounds, &centers, seed, search.taken, PLANE_STEPS).await?;
-        if search.ground.is_none() && found.are_hopeless() {
-            search.breath = 0;
-            return Ok(());
-        }
-        prepared.pairs = pairs(&found, trials);
-        prepared.prospects = Some(found);
-        // Trials differ from here.
-        lloyd.pass(rounds, &centers, None).await?;
-        prepared.spend(lloyd.sweeps - before, search);
-    }
-    let before = lloyd.sweeps;
-    let found = prepared.prospects.as_mut().expect("just made");
-    if search.level == Level::Careful && prepared.measured < centers.len() {
-        let end = centers.len().min(prepared.measured + TRIALS_AT_ONCE);
-        for k in prepared.measured..end {
-            measure(lloyd, rounds, &centers, search.cost, found, k).await?;
-        }
-        prepared.measured = end;
-        if end == centers.len() {
-            prepared.pairs = pairs(found, trials);
-        }
-        prepared.spend(lloyd.sweeps - before, search);
-        return Ok(());
-    }
-    let gained = |cost: f64, best: f64| cost < best * (1.0 - WORTHWHILE);
-    let limit = trials.min(prepared.pairs.len());
-    if search.in_vain < limit {
-        for &(from, to) in &prepared.pairs[search.in_vain..limit.min(search.in_vain + TRIALS_AT_ONCE)] {
-            let mut trial = centers.clone();
-            let (near, far) = found.sides[to].split_at(dimension);
-            trial.values[to * dimension..][..dimension].copy_from_slice(near);
-            trial.values[from * dimension..][..dimension].copy_from_slice(far);
-            let cost = lloyd.trial(rounds, &mut trial, trial_patience(search.cost)).await?;
-            search.tried += 1;
-            search.in_vain += 1;
-            if gained(cost, search.cost) {
-                take(search, prepared, trial, cost);
-                return Ok(());
-            }
-        }
-        return Ok(());
-    }
-    // Beyond a disturbance quick trials say whether there is more, and where they have found nothing since annealing ended.
-    if search.ground.is_some() || seems_best {
-        return disturb(search, prepared, lloyd, rounds, patience, seed).await;
-    }
-    if search.level == Level::Quick {
-        (search.level, search.in_vain) = (Level::Careful, 0);
-        return Ok(());
-    }
-    let breath = search.breath.min(centers.len() - 1);
-    search.tried += 1;
-    if let Some((trial, cost)) = breathe(lloyd, rounds, &centers, found, breath, seed, search).await?
-        && gained(cost, search.cost)
-    {
-        take(search, prepared, trial, cost);
-        return Ok(());
-    }
-    if breath > 1 {
-        search.breath = breath - 1;
-        return Ok(());
-    }
-    disturb(search, prepared, lloyd, rounds, patience, seed).await
+/// A search at work: where it is, and what it works with.
+pub(crate) struct Searcher<'s, 'l, T: Scalar> {
+    pub search: &'s mut Search,
+    pub prepared: &'s mut Prepared,
+    pub lloyd: &'s mut Lloyd<'l, T>,
+    pub rounds: &'s mut dyn Rounds,
+    pub patience: usize,
+    pub seed: u64,
 }
 
-/// Keeps what the last disturbance led to if that is better, goes back if it is not, and makes the next; or ends the search.
-async fn disturb<T: Kept>(
-    search: &mut Search,
-    prepared: &mut Prepared,
-    lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut dyn Rounds,
-    patience: usize,
-    seed: u64,
-) -> Result<(), Error> {
-    if let Some(ground) = search.ground.take() {
-        if search.cost < ground.cost * (1.0 - WORTHWHILE) {
-            search.disturbed_in_vain = 0;
-        } else {
-            search.disturbed_in_vain += 1;
-            (search.centers, search.cost, search.taken) = (ground.centers, ground.cost, ground.taken);
+impl<T: Scalar> Searcher<'_, '_, T> {
+    /// Goes on until something better is found, a group of trials is done, or the search is over.
+    pub async fn advance(&mut self) -> Result<(), Error> {
+        let centers = self.centers();
+        let trials = self.search.trials(centers.dimension, self.patience);
+        if trials == 0 {
+            self.search.effort = Effort::Over;
         }
+        if self.search.is_over() {
+            return Ok(());
+        }
+        if self.search.is_back() {
+            return self.disturb().await;
+        }
+        if self.prepared.prospects.is_none() && !self.look(&centers, trials).await? {
+            self.search.effort = Effort::Over;
+            return Ok(());
+        }
+        if self.search.effort != Effort::Quick && self.prepared.measured < centers.len() {
+            return self.measure_some(&centers, trials).await;
+        }
+        let limit = trials.min(self.prepared.pairs.len());
+        if self.search.in_vain < limit {
+            return self.try_some(&centers, limit).await;
+        }
+        // Beyond a disturbance quick trials say whether there is more, and where they have found nothing since annealing ended.
+        if self.search.ground.is_some() || self.search.seems_best(self.patience) {
+            return self.disturb().await;
+        }
+        match self.search.effort {
+            Effort::Quick => (self.search.effort, self.search.in_vain) = (Effort::Careful, 0),
+            Effort::Careful => self.try_breath(&centers, BREATH).await?,
+            Effort::Breathing(count) => self.try_breath(&centers, count).await?,
+            Effort::Over => {}
+        }
+        Ok(())
     }
-    let dimension = lloyd.rows.dimension;
-    let mut centers = Centers { dimension, values: search.centers.clone() };
-    let most = (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(*DISTURBED_IN_VAIN.start(), *DISTURBED_IN_VAIN.end());
-    let most = if search.seems_best(patience) { most / FEWER_IF_UNBETTERED } else { most };
-    if search.disturbed_in_vain >= most {
-        search.breath = 0;
-        return Ok(());
+
+    fn centers(&self) -> Centers {
+        Centers { dimension: self.lloyd.rows.dimension, values: self.search.centers.clone() }
     }
-    // Halves by planes in any direction, not by the best: the best are what has been tried.
-    let found = prospects(lloyd, rounds, &centers, seed, search.disturbed, 1).await?;
-    let stream = Stream::new(seed.wrapping_add(search.disturbed), "disturbances");
-    let prefers = search.disturbed % 2 == 1;
-    let mut divisible: Vec<usize> = (0..centers.len()).filter(|&k| !found.sides[k].is_empty()).collect();
-    divisible.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+
+    /// Looks where centres are least missed and where they gain most; whether there is hope.
+    async fn look(&mut self, centers: &Centers, trials: usize) -> Result<bool, Error> {
+        let before = self.lloyd.sweeps;
+        let found = prospects(self.lloyd, self.rounds, centers, self.seed, self.search.taken, PLANE_STEPS).await?;
+        if self.search.ground.is_none() && found.are_hopeless() {
+            return Ok(false);
+        }
+        self.prepared.pairs = pairs(&found, trials);
+        self.prepared.prospects = Some(found);
+        // Trials differ from here.
+        self.lloyd.pass(self.rounds, centers, None).await?;
+        self.prepared.spend(self.lloyd.sweeps - before, self.search);
+        Ok(true)
+    }
+
+    /// Carries out the removal and the division of some more centres.
+    async fn measure_some(&mut self, centers: &Centers, trials: usize) -> Result<(), Error> {
+        let before = self.lloyd.sweeps;
+        let found = self.prepared.prospects.as_mut().expect("looked for before");
+        let end = centers.len().min(self.prepared.measured + TRIALS_AT_ONCE);
+        for k in self.prepared.measured..end {
+            measure(self.lloyd, self.rounds, centers, self.search.cost, found, k).await?;
+        }
+        self.prepared.measured = end;
+        if end == centers.len() {
+            self.prepared.pairs = pairs(found, trials);
+        }
+        self.prepared.spend(self.lloyd.sweeps - before, self.search);
+        Ok(())
+    }
+
+    /// Tries the next pairs.
+    async fn try_some(&mut self, centers: &Centers, limit: usize) -> Result<(), Error> {
+        let found = self.prepared.prospects.as_ref().expect("looked for before");
+        let next = self.search.in_vain..limit.min(self.search.in_vain + TRIALS_AT_ONCE);
+        for &(from, to) in &self.prepared.pairs[next] {
+            let mut trial = centers.clone();
+            let (near, far) = found.sides[to].split_at(centers.dimension);
+            trial.set(to, near);
+            trial.set(from, far);
+            let cost = self.lloyd.trial(self.rounds, &mut trial, trial_patience(self.search.cost)).await?;
+            self.search.tried += 1;
+            self.search.in_vain += 1;
+            if self.search.is_bettered_by(cost) {
+                self.take(trial, cost);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries a breath of so many centres; after the smallest the search goes on from a disturbance.
+    async fn try_breath(&mut self, centers: &Centers, count: usize) -> Result<(), Error> {
+        let found = self.prepared.prospects.as_ref().expect("looked for before");
+        let breath = count.min(centers.len() - 1);
+        self.search.tried += 1;
+        let breathed = breathe(self.lloyd, self.rounds, centers, found, breath, self.seed, self.search).await?;
+        match breathed.filter(|(_, cost)| self.search.is_bettered_by(*cost)) {
+            Some((trial, cost)) => self.take(trial, cost),
+            None if breath > 1 => self.search.effort = Effort::Breathing(breath - 1),
+            None => self.disturb().await?,
+        }
+        Ok(())
+    }
+
+    /// Keeps what the last disturbance led to if that is better, goes back if it is not, and makes the next; or ends the search.
+    async fn disturb(&mut self) -> Result<(), Error> {
+        self.search.judge_disturbance();
+        let mut centers = self.centers();
+        let most =
+            (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(*DISTURBED_IN_VAIN.start(), *DISTURBED_IN_VAIN.end());
+        let most = if self.search.seems_best(self.patience) { most / FEWER_IF_UNBETTERED } else { most };
+        if self.search.disturbed_in_vain >= most {
+            self.search.effort = Effort::Over;
+            return Ok(());
+        }
+        // Halves by planes in any direction, not by the best: the best are what has been tried.
+        let disturbed = self.search.disturbed;
+        let found = prospects(self.lloyd, self.rounds, &centers, self.seed, disturbed, 1).await?;
+        let Some((from, to)) = draw(&found, self.seed, disturbed) else {
+            self.search.effort = Effort::Over;
+            return Ok(());
+        };
+        self.lloyd.pass(self.rounds, &centers, None).await?;
+        let (near, far) = found.sides[to].split_at(centers.dimension);
+        centers.set(to, near);
+        centers.set(from, far);
+        let patience = Patience { sweeps: DISTURBED_SWEEPS, to_beat: None, ..trial_patience(self.search.cost) };
+        let cost = self.lloyd.trial(self.rounds, &mut centers, patience).await?;
+        self.search.tried += 1;
+        self.search.disturbed += 1;
+        let Search { centers: before, cost: of_before, taken, .. } = &mut *self.search;
+        let ground = Ground { centers: std::mem::take(before), cost: *of_before, taken: *taken };
+        self.take(centers, cost);
+        self.search.ground = Some(ground);
+        Ok(())
+    }
+
+    /// Goes on from other centres.
+    fn take(&mut self, trial: Centers, cost: f64) {
+        self.search.centers = trial.values;
+        self.search.cost = cost;
+        self.search.taken += 1;
+        self.search.in_vain = 0;
+        self.search.effort = Effort::Quick;
+        self.search.preparation = 0;
+        *self.prepared = Prepared { repeated: self.prepared.repeated, ..Prepared::default() };
+    }
+}
+
+/// The swap of a disturbance, by lot: the centre to remove and the one to divide; nothing where none can be divided.
+fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
+    let stream = Stream::new(seed.wrapping_add(disturbed), "disturbances");
+    let prefers = disturbed % 2 == 1;
+    let divisible = found.divisible();
     if divisible.is_empty() {
-        search.breath = 0;
-        return Ok(());
+        return None;
     }
     let to = divisible[lot(stream.uniform(0), divisible.len(), prefers)];
-    let mut removable: Vec<usize> = (0..centers.len()).filter(|&k| k != to).collect();
-    removable.sort_by(|&a, &b| found.removal[a].total_cmp(&found.removal[b]).then(a.cmp(&b)));
+    let removable: Vec<usize> = found.removable().into_iter().filter(|&k| k != to).collect();
     let from = removable[lot(stream.uniform(1), removable.len(), prefers)];
-    lloyd.pass(rounds, &centers, None).await?;
-    let (near, far) = found.sides[to].split_at(dimension);
-    centers.values[to * dimension..][..dimension].copy_from_slice(near);
-    centers.values[from * dimension..][..dimension].copy_from_slice(far);
-    let patience = Patience { sweeps: DISTURBED_SWEEPS, to_beat: None, ..trial_patience(search.cost) };
-    let cost = lloyd.trial(rounds, &mut centers, patience).await?;
-    search.tried += 1;
-    search.disturbed += 1;
-    let ground = Ground { centers: std::mem::take(&mut search.centers), cost: search.cost, taken: search.taken };
-    take(search, prepared, centers, cost);
-    search.ground = Some(ground);
-    Ok(())
+    Some((from, to))
 }
 
 /// One of `of` places, from a uniform number: any as likely as another, or the first ones (that promise most) more often. Of nine clusters most pairs are worth a try; of 80 few are.
@@ -342,7 +393,7 @@ fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
 }
 
 /// Replaces the estimates for one centre by what happens when it is removed, and when it is divided, and all the others settle.
-async fn measure<T: Kept>(
+async fn measure<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
     centers: &Centers,
@@ -353,13 +404,13 @@ async fn measure<T: Kept>(
     let dimension = centers.dimension;
     let patience = Patience { sweeps: 30, tolerance: 1e-6, to_beat: None };
     let mut without = centers.clone();
-    without.values[k * dimension..][..dimension].fill(AWAY);
+    without.set_away(k);
     found.removal[k] = lloyd.trial(rounds, &mut without, patience).await? - cost;
     if !found.sides[k].is_empty() {
         let mut with = centers.clone();
         let (near, far) = found.sides[k].split_at(dimension);
-        with.values[k * dimension..][..dimension].copy_from_slice(near);
-        with.values.extend_from_slice(far);
+        with.set(k, near);
+        with.push(far);
         found.gain[k] = cost - lloyd.trial(rounds, &mut with, patience).await?;
     }
     Ok(())
@@ -369,19 +420,8 @@ fn trial_patience(best: f64) -> Patience {
     Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best) }
 }
 
-fn take(search: &mut Search, prepared: &mut Prepared, trial: Centers, cost: f64) {
-    search.centers = trial.values;
-    search.cost = cost;
-    search.taken += 1;
-    search.in_vain = 0;
-    search.level = Level::Quick;
-    search.breath = BREATH;
-    search.preparation = 0;
-    *prepared = Prepared { repeated: prepared.repeated, ..Prepared::default() };
-}
-
 /// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets all settle again.
-async fn breathe<T: Kept>(
+async fn breathe<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
     centers: &Centers,
@@ -391,8 +431,7 @@ async fn breathe<T: Kept>(
     search: &Search,
 ) -> Result<Option<(Centers, f64)>, Error> {
     let dimension = centers.dimension;
-    let mut order: Vec<usize> = (0..centers.len()).filter(|&k| !found.sides[k].is_empty()).collect();
-    order.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+    let mut order = found.divisible();
     order.truncate(breath);
     if order.is_empty() {
         return Ok(None);
@@ -400,13 +439,12 @@ async fn breathe<T: Kept>(
     let mut trial = centers.clone();
     for &k in &order {
         let (near, far) = found.sides[k].split_at(dimension);
-        trial.values[k * dimension..][..dimension].copy_from_slice(near);
-        trial.values.extend_from_slice(far);
+        trial.set(k, near);
+        trial.push(far);
     }
     lloyd.run(rounds, &mut trial, Patience { sweeps: 30, tolerance: 1e-5, to_beat: None }).await?;
     let crowd = prospects(lloyd, rounds, &trial, seed, search.taken, 1).await?;
-    let mut by_removal: Vec<usize> = (0..trial.len()).collect();
-    by_removal.sort_by(|&a, &b| crowd.removal[a].total_cmp(&crowd.removal[b]).then(a.cmp(&b)));
+    let by_removal = crowd.removable();
     let mut removed: Vec<usize> = Vec::new();
     let mut spared = vec![false; trial.len()];
     for allow_neighbours in [false, true] {
@@ -435,180 +473,27 @@ async fn breathe<T: Kept>(
     Ok(Some((trial, cost)))
 }
 
-/// The most promising `count` pairs of different centres and perhaps some more, best first, equals in the order of their numbers.
-fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
-    // Of the pairs that gain most, one side or the other is among the first few of its own order; this many of each is generous.
-    let few = 4 * (count as f64).sqrt().ceil() as usize;
-    let mut divide: Vec<usize> = (0..found.gain.len()).filter(|&k| !found.sides[k].is_empty()).collect();
-    divide.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
-    divide.truncate(few);
-    let mut remove: Vec<usize> = (0..found.gain.len()).collect();
-    remove.sort_by(|&a, &b| found.removal[a].total_cmp(&found.removal[b]).then(a.cmp(&b)));
-    remove.truncate(few);
-    let mut pairs: Vec<(usize, usize)> = divide
-        .iter()
-        .flat_map(|&to| remove.iter().filter(move |&&from| from != to).map(move |&from| (from, to)))
-        .collect();
-    let promise = |&(from, to): &(usize, usize)| found.gain[to] - found.removal[from];
-    pairs.sort_by(|a, b| promise(b).total_cmp(&promise(a)).then(a.cmp(b)));
-    pairs
-}
-
-/// What each centre's removal would cost and its division gain; planes start in directions that `seed` and `generation` name and are improved by two-means.
-async fn prospects<T: Kept>(
-    lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut dyn Rounds,
-    centers: &Centers,
-    seed: u64,
-    generation: u64,
-    steps: usize,
-) -> Result<Prospects, Error> {
-    let dimension = centers.dimension;
-    let per_center = Kind::Swaps.len(dimension);
-    let mut planes = random_planes(centers, seed.wrapping_add(generation));
-    let mut found = Prospects::default();
-    for _ in 0..steps {
-        lloyd.pass(rounds, centers, Some(&planes)).await?;
-        found = Prospects::default();
-        for (k, sums) in lloyd.total.chunks_exact(per_center).enumerate() {
-            let (mass, first) = (sums[0], &sums[1..1 + dimension]);
-            let (beyond, beyond_first) = (sums[3 + dimension], &sums[4 + dimension..]);
-            let before = mass - beyond;
-            found.removal.push(sums[2 + dimension]);
-            if beyond <= 0.0 || before <= 1e-12 * mass {
-                if beyond > 0.0 {
-                    // What is before the plane is known by a difference only, and too light for that: from the other side it is a sum.
-                    planes.normals[k * dimension..][..dimension].iter_mut().for_each(|n| *n = -*n);
-                    planes.thresholds[k] = -planes.thresholds[k];
-                }
-                found.gain.push(0.0);
-                found.sides.push(Vec::new());
-                continue;
-            }
-            let mut sides: Vec<f64> = first.iter().zip(beyond_first).map(|(all, far)| (all - far) / before).collect();
-            sides.extend(beyond_first.iter().map(|sum| sum / beyond));
-            let mut apart = 0.0;
-            let mut threshold = 0.0;
-            for j in 0..dimension {
-                let (near, far) = (sides[j], sides[dimension + j]);
-                planes.normals[k * dimension + j] = far - near;
-                threshold += (far - near) * (far + near) / 2.0;
-                apart += (far - near) * (far - near);
-            }
-            planes.thresholds[k] = threshold;
-            found.gain.push(beyond * before / mass * apart);
-            found.sides.push(sides);
-        }
-    }
-    Ok(found)
-}
-
-/// Planes through the centres in pseudo-random directions.
-fn random_planes(centers: &Centers, seed: u64) -> Planes {
-    let stream = Stream::new(seed, "swap planes");
-    let mut planes = Planes::default();
-    for k in 0..centers.len() {
-        let start = (k * centers.dimension) as u64;
-        let normal: Vec<f64> = (0..centers.dimension as u64).map(|j| stream.normal(start + j)).collect();
-        planes.thresholds.push(normal.iter().zip(centers.center(k)).map(|(n, y)| n * y).sum());
-        planes.normals.extend(normal);
-    }
-    planes
-}
-
-/// Takes away centres without rows, and divides others where it gains most, until there are `clusters` that have some, or no division gains anything. Returns the cost.
-pub(crate) async fn fill<T: Kept>(
-    lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut dyn Rounds,
-    centers: &mut Centers,
-    clusters: usize,
-    seed: u64,
-) -> Result<f64, Error> {
-    let dimension = centers.dimension;
-    let (mut most, mut in_vain) = (0, 0);
-    loop {
-        let cost = lloyd.run(rounds, centers, super::hard::TO_THE_END).await?;
-        let masses = lloyd.masses();
-        (0..centers.len()).rev().filter(|&k| masses[k] == 0.0).for_each(|k| centers.remove(k));
-        // A division whose one half loses its rows again leaves as many as before: from other planes, but not for ever.
-        in_vain = if centers.len() > most { 0 } else { in_vain + 1 };
-        most = most.max(centers.len());
-        let missing = clusters.saturating_sub(centers.len());
-        if missing == 0 || in_vain > FILL_IN_VAIN {
-            return Ok(cost);
-        }
-        let found = prospects(lloyd, rounds, centers, seed, in_vain, PLANE_STEPS).await?;
-        let mut order: Vec<usize> = (0..centers.len()).filter(|&k| found.gain[k] > 0.0).collect();
-        order.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
-        if order.is_empty() {
-            return Ok(cost);
-        }
-        for &k in order.iter().take(missing.min(centers.len().div_ceil(4))) {
-            let (near, far) = found.sides[k].split_at(dimension);
-            centers.values[k * dimension..][..dimension].copy_from_slice(near);
-            centers.values.extend_from_slice(far);
-        }
-    }
-}
-
-/// What merging two centres of these masses costs (Ward's rule: `c_i c_j / (c_i + c_j) |y_i - y_j|^2`).
-pub(crate) fn ward(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
-    let sum = masses[0] + masses[1];
-    let squared = || a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
-    if sum > 0.0 { masses[0] * masses[1] / sum * squared() } else { 0.0 }
-}
-
-/// Merges the pairs whose merging costs least until `clusters` are left; `cost` tells from two masses and two centres what it costs.
-///
-/// Cost: K^3 / 6 distances at most, of K about 1.5 times `clusters`.
-pub(crate) fn merge_to(
-    centers: &mut Centers,
-    masses: &mut Vec<f64>,
-    clusters: usize,
-    cost: impl Fn([f64; 2], &[f64], &[f64]) -> f64,
-) {
-    let dimension = centers.dimension;
-    while centers.len() > clusters {
-        let mut least = (f64::INFINITY, 0, 1);
-        for a in 0..centers.len() {
-            for b in a + 1..centers.len() {
-                let cost = cost([masses[a], masses[b]], centers.center(a), centers.center(b));
-                if cost < least.0 {
-                    least = (cost, a, b);
-                }
-            }
-        }
-        let (_, a, b) = least;
-        let sum = masses[a] + masses[b];
-        if sum > 0.0 {
-            for j in 0..dimension {
-                let other = centers.values[b * dimension + j];
-                let y = &mut centers.values[a * dimension + j];
-                *y = (masses[a] * *y + masses[b] * other) / sum;
-            }
-        }
-        masses[a] = sum;
-        masses.remove(b);
-        centers.remove(b);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn clusters_lie_far_apart_by_what_they_weigh_and_how_wide_they_are_too() {
-        let centers = Centers { dimension: 2, values: vec![0.0, 0.0, 10.0, 0.0, 0.0, 20.0] };
-        // Merging the first two costs 50 (1 / 2 of 100).
-        assert!(lie_far_apart(&centers, &[1.0; 3], &[6.0; 3]));
-        assert!(
-            !lie_far_apart(&centers, &[1.0; 3], &[6.0, 6.0, 7.0]),
-            "dividing the third gains more than an eighth of that"
-        );
-        assert!(!lie_far_apart(&centers, &[1.0, 1.0, 2.0], &[6.0; 3]), "as it does where it weighs more");
-        assert!(!lie_far_apart(&centers, &[1.0, 0.1, 1.0], &[6.0; 3]), "and merging what is light costs less");
-        assert!(lie_far_apart(&centers, &[1.0; 3], &[0.0; 3]));
+    fn efforts_stand_in_checkpoints_as_a_level_and_a_breath() {
+        let search = Search::new(Centers { dimension: 1, values: vec![0.0, 1.0] }, 1.0);
+        let written = |effort| serde_json::to_value(Search { effort, ..search.clone() }).unwrap();
+        for (effort, level, breath) in [
+            (Effort::Quick, "Quick", 6),
+            (Effort::Careful, "Careful", 6),
+            (Effort::Breathing(2), "Careful", 2),
+            (Effort::Over, "Quick", 0),
+        ] {
+            let written = written(effort);
+            assert_eq!((&written["level"], &written["breath"]), (&level.into(), &breath.into()));
+            assert_eq!(serde_json::from_value::<Search>(written).unwrap().effort, effort);
+        }
+        let mut of_before = written(Effort::Over);
+        of_before["level"] = "Careful".into();
+        assert!(serde_json::from_value::<Search>(of_before).unwrap().is_over());
     }
 
     #[test]

@@ -7,17 +7,17 @@ use lehr_numerics::random::Stream;
 use lehr_numerics::soft::Sums;
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
-use super::bernoulli::{apart, displacement, form};
 use super::components::{Components, Mode, squared};
-use super::e_step::{CovarianceRound, Kept, SideBySide, SoftRound, log_priors, totals};
+use super::e_step::{SideBySide, SoftRound, log_priors, totals};
 use super::m_step::{Stability, stabilities, update};
-use super::rows::Rows;
-use super::sponge::Sponge;
 use crate::Error;
 use crate::anneal::climb::{Climb, unit};
 use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
 use crate::anneal::{Measured, Relaxed, System};
+use crate::lloyd::Sponge;
 use crate::round::{Rounds, total_of};
+use crate::rows::bernoulli::{apart, displacement, form};
+use crate::rows::{CovarianceRound, RowMajor, Rows, Scalar};
 
 /// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next temperature is better.
 const MOST_SWEEPS: u64 = 500;
@@ -44,7 +44,7 @@ const KICK: f64 = 0.02;
 const LARGEST_FORMED: usize = 64;
 
 /// Vectors, their components and the room to work on them.
-pub(crate) struct VectorSystem<'a, T: Kept> {
+pub(crate) struct VectorSystem<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub components: Components,
     pub mode: Mode,
@@ -59,7 +59,7 @@ pub(crate) struct VectorSystem<'a, T: Kept> {
     stability: Vec<Stability>,
 }
 
-impl<'a, T: Kept> VectorSystem<'a, T> {
+impl<'a, T: Scalar> VectorSystem<'a, T> {
     pub fn new(rows: &'a Rows<T>, components: Components, mode: Mode, seed: u64) -> Self {
         Self {
             rows,
@@ -82,7 +82,10 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
     }
 
     fn sponge_score(&self, temperature: f64) -> Option<f64> {
-        self.sponge.map(|sponge| sponge.score(self.mode, temperature))
+        self.sponge.map(|sponge| match self.mode {
+            Mode::Mass => sponge.mass_score(temperature),
+            Mode::Plain => sponge.plain_score(temperature),
+        })
     }
 
     /// The sums of the components in `total`.
@@ -192,7 +195,7 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
             made += 1;
             for (k, &mass) in masses.iter().enumerate() {
                 let image = self.image(k, mass, frames.get(k));
-                let direction = self.components.directions[k * dimension..][..dimension].to_vec();
+                let direction = self.components.direction(k).to_vec();
                 match climbs.get_mut(k) {
                     None => climbs.push(Climb::begin(direction, image)),
                     Some(climb) => climb.take(direction, image),
@@ -224,9 +227,8 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
 
     /// After a pass along the directions: a component's covariance times its direction, in the units of its frame, if it has one.
     fn image(&self, k: usize, mass: f64, frame: Option<&(Vec<f64>, Vec<f64>)>) -> Vec<f64> {
-        let dimension = self.rows.dimension;
-        let sums = &self.sums()[k * (1 + dimension)..][..1 + dimension];
-        let y = frame.map_or(&self.components.centers[k * dimension..][..dimension], |(means, _)| &means[..]);
+        let sums = RowMajor::new(self.sums(), 1 + self.rows.dimension).row(k);
+        let y = frame.map_or(self.components.center(k), |(means, _)| &means[..]);
         // sum w m p (x - y) / mass, of which the first sum is sum w m p.
         let mass = mass.max(f64::MIN_POSITIVE);
         let mut image: Vec<f64> = sums[1..].iter().zip(y).map(|(sum, y)| (sum - sums[0] * y) / mass).collect();
@@ -237,7 +239,7 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
     }
 }
 
-impl<T: Kept> VectorSystem<'_, T> {
+impl<T: Scalar> VectorSystem<'_, T> {
     /// Adds to each direction a vector of length [`KICK`] whose coordinates differ by random signs only: no axis is orthogonal to it.
     fn kick(&mut self) {
         let dimension = self.rows.dimension;
@@ -256,7 +258,7 @@ impl<T: Kept> VectorSystem<'_, T> {
     }
 }
 
-impl<T: Kept> System for VectorSystem<'_, T> {
+impl<T: Scalar> System for VectorSystem<'_, T> {
     fn components(&self) -> usize {
         self.components.len()
     }

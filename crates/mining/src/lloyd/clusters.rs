@@ -1,10 +1,8 @@
 //! Clusters as users see them, whichever method found their centres: numbered by falling weight, in the unit of the points.
 
-use super::e_step::Kept;
-use super::input::Input;
 use super::label::{Labelled, Totals};
-use super::rows::Rows;
 use super::sponge::OUTLIER;
+use crate::rows::{Input, RowMajor, Rows, Scalar};
 
 /// A cluster's figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,14 +45,15 @@ pub(crate) struct Clusters {
 
 impl Clusters {
     /// Puts what [`label_all`](super::label::label_all) found into units and order. A cluster that no row is in is left out.
-    pub fn new<T: Kept>(
+    pub fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,
         totals: &Totals,
         labelled: impl Iterator<Item = Labelled>,
     ) -> Self {
         let Totals { centers, sums, spreads, outside } = totals;
-        let masses: Vec<f64> = sums.chunks_exact(1 + rows.dimension).map(|sums| sums[0]).collect();
+        let (sums, units) = (RowMajor::new(sums, 1 + rows.dimension), &rows.units);
+        let masses: Vec<f64> = sums.rows().map(|sums| sums[0]).collect();
         let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
         order.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
         let mut number = vec![0u32; centers.len()];
@@ -74,7 +73,7 @@ impl Clusters {
             None => spreads.chunks_exact(2).map(|spread| spread[1]).collect(),
             Some(_) => (0..centers.len())
                 .map(|k| {
-                    let (mass, ones) = sums[k * (1 + rows.dimension)..][..1 + rows.dimension].split_at(1);
+                    let (mass, ones) = sums.row(k).split_at(1);
                     let columns = ones.iter().zip(centers.center(k));
                     columns.map(|(ones, y)| ones * (1.0 - y) * (1.0 - y) + (mass[0] - ones).max(0.0) * y * y).sum()
                 })
@@ -82,19 +81,19 @@ impl Clusters {
         };
         let clusters = order.iter().map(|&k| Cluster {
             rows: spreads[2 * k] as u64,
-            weight: masses[k] * rows.weight_unit,
-            spread: if masses[k] > 0.0 { (squares[k] / masses[k]).sqrt() * rows.unit } else { 0.0 },
+            weight: masses[k] * units.weight,
+            spread: if masses[k] > 0.0 { (squares[k] / masses[k]).sqrt() * units.length } else { 0.0 },
         });
         let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();
         let stored_squares: f64 = order.iter().map(|&k| squares[k]).sum();
         Self {
-            centers: order.iter().flat_map(|&k| rows.position(centers.center(k))).collect(),
+            centers: order.iter().flat_map(|&k| units.position(centers.center(k))).collect(),
             clusters: clusters.collect(),
             labels,
-            outliers: Outliers { rows: outside[0] as u64, weight: outside[1] * rows.weight_unit },
+            outliers: Outliers { rows: outside[0] as u64, weight: outside[1] * units.weight },
             probabilities,
-            objective: rows.squared(stored_cost / (rows.total_weight - outside[1])),
-            sum_of_squares: stored_squares * rows.squared(1.0) * rows.weight_unit,
+            objective: units.squared(stored_cost / (rows.total_weight - outside[1])),
+            sum_of_squares: stored_squares * units.squared(1.0) * units.weight,
         }
     }
 }

@@ -10,12 +10,11 @@ use lehr_numerics::sparse::{HardSparseCenters, SparseRows, SparseScratch, sparse
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 use serde::{Deserialize, Serialize};
 
-use super::bernoulli::Costs;
-use super::input::Input;
 use super::label::nearest_of;
-use super::sparse::{SparseDistance, entries};
 use super::sponge::{self, OUTLIER};
 use crate::Error;
+use crate::rows::bernoulli::Costs;
+use crate::rows::{Input, RowMajor, SparseDistance, entries};
 
 /// Rows handled together.
 const BLOCK: usize = 256;
@@ -58,7 +57,7 @@ pub struct Centroids {
 /// The clusters of rows, in the order in which the rows were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`](super::OUTLIER) where none is within the sponge's radius.
+    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] where none is within the sponge's radius.
     pub labels: Vec<u32>,
     /// The membership of each row in it at the temperature, with equal priors, in (0, 1]; of an outlier in the sponge.
     pub probabilities: Vec<f64>,
@@ -177,7 +176,7 @@ impl Centroids {
     /// # Panics
     /// If there is no centre `k`.
     pub fn center(&self, k: usize) -> &[f64] {
-        &self.centers[k * self.dimension..][..self.dimension]
+        RowMajor::new(&self.centers, self.dimension).row(k)
     }
 
     /// The temperature of memberships, in the squared unit of the points.
@@ -231,7 +230,7 @@ impl Centroids {
                 nearest_membership(&tiles, &soft, &mut membership);
             }
             for row in 0..tiles.rows() {
-                let coordinates = &values[row * dimension..][..dimension];
+                let coordinates = RowMajor::new(&values, dimension).row(row);
                 let (label, share) = if is_vast || self.is_vast(coordinates, &origin) {
                     let (label, memberships) = self.memberships_of(coordinates);
                     (label, memberships[label])
@@ -482,7 +481,7 @@ impl Centroids {
         let (rows, dimension) = (BLOCK.min(input.len() - first), self.dimension);
         values.resize(rows * dimension, 0.0);
         values.chunks_exact_mut(dimension).enumerate().for_each(|(i, values)| input.read(first + i, values));
-        Tiles::new(rows, dimension, origin, |i| &values[i * dimension..][..dimension], |_| 1.0)
+        Tiles::new(rows, dimension, origin, |i| RowMajor::new(values, dimension).row(i), |_| 1.0)
     }
 }
 
@@ -560,7 +559,7 @@ mod tests {
             let one = Points::new(points.row(row).to_vec(), 2).unwrap();
             let found = centroids.assign(&one).unwrap();
             assert_eq!((found.labels[0], found.probabilities[0]), (whole.labels[row], whole.probabilities[row]));
-            assert_eq!(centroids.memberships(&one).unwrap(), all[3 * row..][..3]);
+            assert_eq!(centroids.memberships(&one).unwrap(), *RowMajor::new(&all, 3).row(row));
         }
         assert!(Centroids::new(2, vec![1.0, 2.0, 3.0], 1.0).is_err());
         assert!(Centroids::new(1, vec![f64::NAN], 1.0).is_err());

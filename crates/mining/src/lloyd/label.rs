@@ -4,21 +4,19 @@
 //! rows, those of weight 0 too, and sums each cluster's rows, so that centres are means to the last digit. The second
 //! measures the distances from those centres.
 
+use lehr_numerics::bits::BitRows;
 use lehr_numerics::elementary::exp;
 use lehr_numerics::membership::nearest_membership;
 use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::sparse::{HardSparseCenters, SparseRows, sparse_distances};
 use lehr_numerics::tiles::Tiles;
 
-use super::bernoulli::Costs;
-use super::e_step::Kept;
-use super::hard::Centers;
-use super::input::Input;
-use super::rows::{BitDistance, Block, Rows};
-use super::sparse::SparseDistance;
+use super::centers::Centers;
 use super::sponge::{OUTLIER, within};
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
+use crate::rows::bernoulli::Costs;
+use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage};
 
 /// Rows that are made numbers of double precision together, where they are not kept so.
 const UNPACKED: usize = 256;
@@ -76,7 +74,7 @@ pub(crate) struct Totals {
 }
 
 /// Labels all rows, moves each centre to the mean of its rows, and gives every process all labels.
-pub(crate) async fn label_all<T: Kept>(
+pub(crate) async fn label_all<T: Scalar>(
     rounds: &mut dyn Rounds,
     input: Input<'_>,
     rows: &Rows<T>,
@@ -91,10 +89,10 @@ pub(crate) async fn label_all<T: Kept>(
         LabelRound { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: costs.as_ref(), hardness, cells };
     total_of(rounds, &label, &mut sums).await?;
     drop(sparse);
-    if rows.are_sparse() {
+    if rows.storage == Storage::Sparse {
         // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be what rounding leaves.
-        exact_means(&mut centers, &sums, |j, sum, mass| sum / mass - rows.scaled_origin[j]);
-        sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.subtract_origin(sums));
+        exact_means(&mut centers, &sums, |j, sum, mass| sum / mass - rows.units.scaled_origin[j]);
+        sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.units.subtract_origin(sums));
     } else {
         exact_means(&mut centers, &sums, |_, sum, mass| rows.center_of(sum, mass));
     }
@@ -115,8 +113,8 @@ pub(crate) async fn label_all<T: Kept>(
 
 /// Moves each centre to the mean of its rows, from their sums in double precision; `stored` makes of a column, its sum and the mass a stored coordinate. A centre whose rows weigh nothing stays where it is.
 fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, f64) -> f64) {
-    let dimension = centers.dimension;
-    for (y, sums) in centers.values.chunks_exact_mut(dimension).zip(sums.chunks_exact(1 + dimension)) {
+    let sums = RowMajor::new(sums, 1 + centers.dimension);
+    for (y, sums) in centers.rows_mut().zip(sums.rows()) {
         if sums[0] > 0.0 {
             for (j, (y, sum)) in y.iter_mut().zip(&sums[1..]).enumerate() {
                 *y = stored(j, *sum, sums[0]);
@@ -135,11 +133,11 @@ pub(crate) struct SparseCenters<'a> {
 
 impl<'a> SparseCenters<'a> {
     /// Nothing, unless rows are kept sparse.
-    fn new<T: Kept>(rows: &'a Rows<T>, centers: &Centers) -> Option<Self> {
-        if !rows.are_sparse() {
+    fn new<T: Scalar>(rows: &'a Rows<T>, centers: &Centers) -> Option<Self> {
+        if rows.storage != Storage::Sparse {
             return None;
         }
-        let (mut side_by_side, origin) = (HardSparseCenters::default(), &rows.scaled_origin[..]);
+        let (mut side_by_side, origin) = (HardSparseCenters::default(), &rows.units.scaled_origin[..]);
         side_by_side.begin(rows.dimension, centers.len());
         (0..centers.len()).for_each(|k| side_by_side.set(k, centers.center(k), origin));
         let distances = (0..centers.len()).map(|k| SparseDistance::to(origin, centers.center(k))).collect();
@@ -160,7 +158,7 @@ pub(crate) fn nearest_of(distances: &[f64], temperature: f64) -> (usize, f64) {
 }
 
 /// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units; of sparse rows not from the origin.
-pub(crate) struct LabelRound<'a, T: Kept> {
+pub(crate) struct LabelRound<'a, T: Scalar> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
@@ -172,47 +170,62 @@ pub(crate) struct LabelRound<'a, T: Kept> {
     pub cells: &'a LeafCells<Labelled>,
 }
 
-impl<T: Kept> LabelRound<'_, T> {
-    /// Labels rows of the input, which the block holds: in double precision, whatever it keeps of them.
-    fn label(&self, block: &Block<T>, rows: &[u32], out: &mut Labelled) {
-        if let (Some(costs), Block::Bits(bits)) = (self.costs, block) {
-            let mut of_row = Vec::new();
-            for row in 0..bits.rows() {
-                costs.of(bits.row(row), &mut of_row);
-                let (nearest, membership) = nearest_of(&of_row, self.hardness.temperature);
-                self.put(nearest, membership, || of_row[nearest], out);
-            }
-            return;
+/// Where the rows that are labelled together stand in the input, and their labels.
+struct Labelling<'w> {
+    rows: &'w [u32],
+    out: &'w mut Labelled,
+}
+
+/// In double precision, whatever a leaf keeps of the rows.
+impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
+    fn over_numbers(&self, tiles: &Tiles<T>, Labelling { rows, out }: Labelling<'_>) {
+        match T::exact(tiles) {
+            Some(tiles) => self.label_tiles(tiles, out),
+            None => self.label_read(rows, out),
         }
-        if let Block::Numbers(tiles) = block
-            && let Some(tiles) = T::exact(tiles)
-        {
-            return self.label_tiles(tiles, out);
+    }
+
+    fn over_bits(&self, bits: &BitRows, Labelling { rows, out }: Labelling<'_>) {
+        let Some(costs) = self.costs else { return self.label_read(rows, out) };
+        let mut of_row = Vec::new();
+        for row in 0..bits.rows() {
+            costs.of(bits.row(row), &mut of_row);
+            let (nearest, membership) = nearest_of(&of_row, self.hardness.temperature);
+            self.put(nearest, membership, || of_row[nearest], out);
         }
-        if let (Block::Sparse(block), Some(centers), Input::Sparse(input)) = (block, self.sparse, self.input) {
-            if let Some(block) = T::exact_sparse(block) {
-                return self.label_sparse(block, centers, out);
-            }
-            let from_origin = SparseDistance::to(&self.rows.scaled_origin, &vec![0.0; self.rows.dimension]);
-            for rows in rows.chunks(UNPACKED) {
-                let row = |i: usize| input.row(rows[i] as usize);
-                let length = |i: usize| from_origin.of(self.rows.entries(input, rows[i]));
-                let (count, unit) = (rows.len(), self.rows.unit);
-                let block = SparseRows::new(count, self.rows.dimension, unit, row, length, |_| 1.0);
-                self.label_sparse(&block, centers, out);
-            }
-            return;
+    }
+
+    fn over_sparse(&self, block: &SparseRows<T>, Labelling { rows, out }: Labelling<'_>) {
+        let (Some(centers), Input::Sparse(input)) = (self.sparse, self.input) else {
+            return self.label_read(rows, out);
+        };
+        if let Some(block) = T::exact_sparse(block) {
+            return self.label_sparse(block, centers, out);
         }
-        let dimension = self.rows.dimension;
+        let units = &self.rows.units;
+        let from_origin = SparseDistance::to(&units.scaled_origin, &vec![0.0; self.rows.dimension]);
+        for rows in rows.chunks(UNPACKED) {
+            let row = |i: usize| input.row(rows[i] as usize);
+            let length = |i: usize| from_origin.of(units.entries(input, rows[i]));
+            let block = SparseRows::new(rows.len(), self.rows.dimension, units.length, row, length, |_| 1.0);
+            self.label_sparse(&block, centers, out);
+        }
+    }
+}
+
+impl<T: Scalar> LabelRound<'_, T> {
+    /// Labels rows as the input has them.
+    fn label_read(&self, rows: &[u32], out: &mut Labelled) {
+        let (units, dimension) = (&self.rows.units, self.rows.dimension);
         let zero = vec![0.0; dimension];
         let mut values = Vec::new();
         for rows in rows.chunks(UNPACKED) {
             values.resize(rows.len() * dimension, 0.0);
             for (&row, values) in rows.iter().zip(values.chunks_exact_mut(dimension)) {
-                self.rows.read_stored(self.input, row, values);
+                units.read_stored(self.input, row, values);
             }
-            let row = |i: usize| &values[i * dimension..][..dimension];
-            let weight = |i: usize| self.rows.stored_weight(self.input, rows[i]);
+            let row = |i: usize| RowMajor::new(&values, dimension).row(i);
+            let weight = |i: usize| units.stored_weight(self.input, rows[i]);
             self.label_tiles(&Tiles::new(rows.len(), dimension, &zero, row, weight), out);
         }
     }
@@ -270,7 +283,7 @@ impl<T: Kept> LabelRound<'_, T> {
     }
 }
 
-impl<T: Kept> Round for LabelRound<'_, T> {
+impl<T: Scalar> Round for LabelRound<'_, T> {
     fn len(&self) -> usize {
         self.centers.len() * (1 + self.rows.dimension)
     }
@@ -288,20 +301,21 @@ impl<T: Kept> Round for LabelRound<'_, T> {
         partial.fill(0.0);
         self.cells.with(index, |labelled| {
             *labelled = Labelled::default();
-            self.label(&leaf.block, &leaf.rows, labelled);
+            leaf.store.apply(self, Labelling { rows: &leaf.rows, out: &mut *labelled });
             if let Some(bystanders) = &leaf.bystanders {
-                self.label(bystanders, &leaf.bystander_rows, labelled);
+                bystanders.apply(self, Labelling { rows: &leaf.bystander_rows, out: &mut *labelled });
             }
             let mut position = vec![0.0; if self.sparse.is_some() { 0 } else { self.rows.dimension }];
+            let mut of_clusters = RowMajorMut::new(partial, 1 + self.rows.dimension);
             for (&row, &label) in leaf.rows.iter().zip(&labelled.labels).filter(|(_, label)| **label != OUTLIER) {
-                let sums = &mut partial[label as usize * (1 + self.rows.dimension)..][..1 + self.rows.dimension];
-                let weight = self.rows.stored_weight(self.input, row);
+                let sums = of_clusters.row(label as usize);
+                let weight = self.rows.units.stored_weight(self.input, row);
                 sums[0] += weight;
                 if let (Input::Sparse(input), Some(_)) = (self.input, self.sparse) {
-                    self.rows.entries(input, row).for_each(|(j, x)| sums[1 + j] += weight * x);
+                    self.rows.units.entries(input, row).for_each(|(j, x)| sums[1 + j] += weight * x);
                     continue;
                 }
-                self.rows.read_stored(self.input, row, &mut position);
+                self.rows.units.read_stored(self.input, row, &mut position);
                 for (sum, x) in sums[1..].iter_mut().zip(&position) {
                     *sum += weight * x;
                 }
@@ -311,7 +325,7 @@ impl<T: Kept> Round for LabelRound<'_, T> {
 }
 
 /// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`; then, if there is a sponge, the number of rows in it, and their weight.
-pub(crate) struct SpreadRound<'a, T: Kept> {
+pub(crate) struct SpreadRound<'a, T: Scalar> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
@@ -323,7 +337,7 @@ pub(crate) struct SpreadRound<'a, T: Kept> {
     pub cells: &'a LeafCells<Labelled>,
 }
 
-impl<T: Kept> Round for SpreadRound<'_, T> {
+impl<T: Scalar> Round for SpreadRound<'_, T> {
     fn len(&self) -> usize {
         2 * (self.centers.len() + usize::from(self.has_sponge))
     }
@@ -345,20 +359,20 @@ impl<T: Kept> Round for SpreadRound<'_, T> {
             for (&row, &label) in rows.zip(&labelled.labels) {
                 if label == OUTLIER {
                     partial[2 * self.centers.len()] += 1.0;
-                    partial[2 * self.centers.len() + 1] += self.rows.stored_weight(self.input, row);
+                    partial[2 * self.centers.len() + 1] += self.rows.units.stored_weight(self.input, row);
                     continue;
                 }
                 let center = self.centers.center(label as usize);
                 partial[2 * label as usize] += 1.0;
-                let weight = self.rows.stored_weight(self.input, row);
+                let weight = self.rows.units.stored_weight(self.input, row);
                 // Nothing times the square of a row that is too far away is no number.
                 if weight > 0.0 {
                     let distance: f64 = if let (Input::Sparse(input), Some(centers)) = (self.input, self.sparse) {
-                        centers.distances[label as usize].of(self.rows.entries(input, row))
+                        centers.distances[label as usize].of(self.rows.units.entries(input, row))
                     } else if let (Input::Bits(input), Some(costs)) = (self.input, self.costs) {
                         costs[label as usize].of(input.row(row as usize))
                     } else {
-                        self.rows.read_stored(self.input, row, &mut position);
+                        self.rows.units.read_stored(self.input, row, &mut position);
                         position.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
                     };
                     partial[2 * label as usize + 1] += weight * distance;
@@ -376,14 +390,14 @@ mod tests {
     use crate::round::{Execution, Program, drive};
 
     /// Labels rows by centres, and says where these are then, all in stored units.
-    struct Labelling<'a> {
+    struct Run<'a> {
         input: Input<'a>,
         rows: &'a Rows<f64>,
         centers: Vec<f64>,
         cells: LeafCells<Labelled>,
     }
 
-    impl Program for Labelling<'_> {
+    impl Program for Run<'_> {
         type Output = Vec<f64>;
         type Error = Error;
 
@@ -398,10 +412,10 @@ mod tests {
     /// Where centres are at the end, and the labels.
     fn labelled(input: Input<'_>, centers: &[f64]) -> (Vec<f64>, Vec<u32>) {
         let rows = Rows::<f64>::new(input).unwrap();
-        let stored = |(index, y): (usize, &f64)| (y - rows.origin[index % rows.dimension]) / rows.unit;
+        let stored = |(index, y): (usize, &f64)| (y - rows.units.origin[index % rows.dimension]) / rows.units.length;
         let centers = centers.iter().enumerate().map(stored).collect();
         let cells = LeafCells::new(rows.leaves.len(), |_| Labelled::default());
-        let run = Labelling { input, rows: &rows, centers, cells };
+        let run = Run { input, rows: &rows, centers, cells };
         let found = drive(&Execution::default(), rows.dealt, &run).unwrap();
         let mut labels = vec![u32::MAX; input.len()];
         for (leaf, labelled) in rows.leaves.iter().zip(run.cells.into_values()) {
@@ -409,7 +423,7 @@ mod tests {
                 labels[row as usize] = *label;
             }
         }
-        (found.chunks_exact(rows.dimension).flat_map(|y| rows.position(y)).collect(), labels)
+        (found.chunks_exact(rows.dimension).flat_map(|y| rows.units.position(y)).collect(), labels)
     }
 
     #[test]
@@ -420,7 +434,7 @@ mod tests {
         let weights = vec![1.0, 3.0, 0.0];
         let rows = Sparse::from_rows(rows, COLUMNS).unwrap().with_weights(weights.clone()).unwrap();
         let mut values = vec![0.0; 3 * COLUMNS];
-        (0..3).for_each(|row| rows.read(row, &mut values[row * COLUMNS..][..COLUMNS]));
+        values.chunks_exact_mut(COLUMNS).enumerate().for_each(|(row, values)| rows.read(row, values));
         let points = Points::new(values, COLUMNS).unwrap().with_weights(weights).unwrap();
         let mut centers = [0.0; 2 * COLUMNS];
         (centers[0], centers[5]) = (4.0, 99.0);

@@ -6,6 +6,8 @@
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::elementary::ln;
 
+use super::row_major::RowMajor;
+
 /// Frequencies nearer to 0 or 1 than this cost as if they were so near: 27.7 nats for what never was. Without a prior there would be no number.
 const LEAST: f64 = 1.0 / (1u64 << 40) as f64;
 
@@ -125,9 +127,9 @@ impl Costs {
     /// Of the row that these words are.
     pub fn of(&self, words: &[u64], out: &mut Vec<f64>) {
         out.clone_from(&self.constants);
-        let count = out.len();
+        let terms = RowMajor::new(&self.terms, out.len());
         for_each_set_bit(words, |j| {
-            out.iter_mut().zip(&self.terms[j * count..][..count]).for_each(|(cost, term)| *cost += term);
+            out.iter_mut().zip(terms.row(j)).for_each(|(cost, term)| *cost += term);
         });
         // What rounding leaves of nothing is no cost below it.
         out.iter_mut().for_each(|cost| *cost = cost.max(0.0));

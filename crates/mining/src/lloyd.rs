@@ -1,0 +1,39 @@
+//! Centres and the rows nearest to them: hard assignment, Lloyd's sweeps, labels.
+//!
+//! | file | subject |
+//! | --- | --- |
+//! | `centers.rs` | centres, and planes that divide their clusters |
+//! | `side_by_side.rs` | centres as kernels read them |
+//! | `hard.rs` | one pass of hard assignment |
+//! | `sweeps.rs` | Lloyd's algorithm |
+//! | `sponge.rs`, `trimmed.rs` | the component for outliers; sweeps with it |
+//! | `label.rs`, `clusters.rs` | the cluster of each row; clusters in the units and order that users see |
+//! | `centroids.rs` | the clusters of other rows |
+//!
+//! Annealing of vectors ends here, k-means is this alone, mini-batches and mixtures take parts of it. Nothing here knows temperatures but those of labels.
+
+mod centers;
+mod centroids;
+mod clusters;
+mod hard;
+mod label;
+mod side_by_side;
+mod sponge;
+mod sweeps;
+mod trimmed;
+
+pub(crate) use centers::{AWAY, Centers, Planes};
+pub use centroids::{Assignment, Centroids};
+pub(crate) use clusters::Clusters;
+pub use clusters::{Cluster, Outliers};
+pub(crate) use hard::{Remembered, nearest_active};
+pub(crate) use label::{Hardness, Labelled, Totals, label_all};
+pub use sponge::OUTLIER;
+pub(crate) use sponge::{Sponge, share_of};
+#[cfg(test)]
+pub(crate) use sponge::{plain_score, within};
+pub(crate) use sweeps::{Lloyd, Patience, TO_THE_END};
+pub(crate) use trimmed::trim;
+
+/// Numbers of centres are kept in single-precision lanes, which count this far without a gap.
+pub(crate) const MOST_CLUSTERS: usize = (1 << 24) - 1;

@@ -1,0 +1,315 @@
+//! One pass of hard assignment, recomputed only where a centre has moved.
+//!
+//! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box: centres that cannot be near are left out of it, and it remembers its sums until one of the others moves. A leaf of rows of bits knows of each row how near each centre can be
+//! ([`Known`]), and forms the distances of which that does not say enough. Neither changes a bit.
+
+use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
+use lehr_numerics::nearest::{Kind, nearest_sums};
+use lehr_numerics::sparse::{SparseRows, nearest_sparse_sums};
+use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
+
+use super::centers::{Centers, Planes};
+use super::side_by_side::{HardSideBySide, push};
+use crate::round::{LeafCells, Round};
+use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work};
+
+/// What a leaf remembers of sweeps before.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered {
+    /// Of the last, in up to [`DIRECT_DIMENSION`] dimensions.
+    active: Vec<usize>,
+    positions: Vec<f64>,
+    sums: Vec<f64>,
+    /// Of the last, and of the one that trials differ from, where rows are bits.
+    last: Known,
+    base: Known,
+}
+
+impl Remembered {
+    /// What a pass goes by, and leaves behind.
+    fn known(&mut self, from: Source, clusters: usize) -> &mut Known {
+        match from {
+            Source::Nothing => self.last.forget(),
+            Source::Last => {}
+            Source::Base => self.last.take_over(&self.base, clusters),
+            Source::NothingForBase => {
+                self.base.forget();
+                return &mut self.base;
+            }
+        }
+        &mut self.last
+    }
+}
+
+/// What is known of rows of bits when a pass begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Nothing,
+    /// The same, and what it finds is what trials differ from.
+    NothingForBase,
+    /// What the last pass found.
+    Last,
+    /// What that found which trials differ from.
+    Base,
+}
+
+/// One pass of hard assignment over all rows. A leaf whose centres are where they were keeps the sums it remembers.
+pub(crate) struct HardRound<'a, T: Scalar> {
+    pub rows: &'a Rows<T>,
+    pub centers: &'a Centers,
+    pub planes: Option<&'a Planes>,
+    /// The same as the kernels want them that hold every row against every centre.
+    pub side_by_side: &'a HardSideBySide<T>,
+    pub memory: &'a LeafCells<Remembered>,
+    /// Whether every row is held against every centre, and nothing is remembered.
+    pub is_plain: bool,
+    /// Of rows of bits: what is known of them, and how far centres have moved since. None where every row is held against every centre.
+    pub known: Option<(Source, &'a Moves)>,
+}
+
+impl<T: Scalar> HardRound<'_, T> {
+    fn kind(&self) -> Kind {
+        if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
+    }
+
+    /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    pub fn settle(&self, total: &mut [f64]) {
+        if self.rows.storage != Storage::Sparse {
+            return;
+        }
+        let (kind, dimension, units) = (self.kind(), self.rows.dimension, &self.rows.units);
+        for sums in total.chunks_exact_mut(kind.len(dimension)) {
+            units.subtract_origin(&mut sums[..1 + dimension]);
+            if kind == Kind::Swaps {
+                units.subtract_origin(&mut sums[3 + dimension..]);
+            }
+        }
+    }
+}
+
+impl<T: Scalar> OverStore<T, Work<'_, T>> for HardRound<'_, T> {
+    fn over_numbers(&self, tiles: &Tiles<T>, Work { leaf: index, scratch, partial }: Work<'_, T>) {
+        let (leaf, kind) = (&self.rows.leaves[index], self.kind());
+        let (dimension, per_center) = (self.rows.dimension, kind.len(self.rows.dimension));
+        if dimension > DIRECT_DIMENSION {
+            // Every centre matters to every leaf.
+            return nearest_sums(tiles, &self.side_by_side.numbers, kind, &mut scratch.hard, partial);
+        }
+        let nearest = if self.planes.is_some() { 2 } else { 1 };
+        if self.is_plain {
+            scratch.active.clear();
+            scratch.active.extend(0..self.centers.len());
+        } else {
+            nearest_active(&leaf.bounds, self.centers, nearest, &mut scratch.active, &mut scratch.reach);
+        }
+        scratch.hard_centers.begin(dimension);
+        for &k in &scratch.active {
+            push(&mut scratch.hard_centers, self.centers, self.planes, k);
+        }
+        scratch.sums.clear();
+        scratch.sums.resize(scratch.active.len() * per_center, 0.0);
+        let mut of_centers = RowMajorMut::new(partial, per_center);
+        let mut spread = |sums: &[f64]| {
+            for (&k, sums) in scratch.active.iter().zip(RowMajor::new(sums, per_center).rows()) {
+                of_centers.row(k).copy_from_slice(sums);
+            }
+        };
+        if self.is_plain || self.planes.is_some() {
+            nearest_sums(tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
+            spread(&scratch.sums);
+            return;
+        }
+        self.memory.with(index, |memory| {
+            let positions = || scratch.active.iter().flat_map(|&k| self.centers.center(k)).copied();
+            if memory.active != scratch.active || !positions().eq(memory.positions.iter().copied()) {
+                nearest_sums(tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
+                memory.active.clone_from(&scratch.active);
+                memory.positions.clear();
+                memory.positions.extend(positions());
+                memory.sums.clone_from(&scratch.sums);
+            }
+            spread(&memory.sums);
+        });
+    }
+
+    /// In stored units.
+    fn over_bits(&self, bits: &BitRows, Work { leaf, scratch, partial }: Work<'_, T>) {
+        let (units, dimension, kind) = (&self.rows.units, self.rows.dimension, self.kind());
+        let centers = &self.side_by_side.bits;
+        match self.known {
+            None => nearest_bit_sums(bits, centers, kind, &mut scratch.bits, partial),
+            Some((from, moves)) => self.memory.with(leaf, |memory| {
+                let known = memory.known(from, self.centers.len());
+                nearest_bit_sums_of_known(bits, centers, moves, known, &mut scratch.bits, partial);
+            }),
+        }
+        for sums in partial.chunks_exact_mut(kind.len(dimension)) {
+            let (own, beyond) = sums.split_at_mut(Kind::Centers.len(dimension));
+            units.store_moments(own[0], &mut own[1..1 + dimension]);
+            own[1 + dimension] /= units.length * units.length;
+            if let [removal, mass, moments @ ..] = beyond {
+                *removal /= units.length * units.length;
+                units.store_moments(*mass, moments);
+            }
+        }
+    }
+
+    fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
+        nearest_sparse_sums(rows, &self.side_by_side.sparse, self.kind(), &mut scratch.sparse, partial);
+    }
+}
+
+impl<T: Scalar> Round for HardRound<'_, T> {
+    fn len(&self) -> usize {
+        self.centers.len() * self.kind().len(self.rows.dimension)
+    }
+
+    fn key_len(&self) -> usize {
+        self.kind().len(self.rows.dimension)
+    }
+
+    fn name(&self) -> &'static str {
+        "nearest centres"
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        self.rows.map(self, leaf, partial);
+    }
+}
+
+/// The difference that moving a few centres makes to the sums of the last [`HardRound`] without planes: a leaf that none of them is near, before or after,
+/// has nothing to add, and says so in the first number of its partial (0; the rest of it is then not written and not read).
+pub(crate) struct DifferenceRound<'a, T: Scalar> {
+    pub rows: &'a Rows<T>,
+    pub memory: &'a LeafCells<Remembered>,
+    pub centers: &'a Centers,
+    pub before: &'a Centers,
+    /// The centres that are not where they were.
+    pub moved: &'a [usize],
+}
+
+impl<T: Scalar> DifferenceRound<'_, T> {
+    /// Whether a leaf's sums can have changed.
+    fn concerns(&self, bounds: &[f64], memory: &Remembered) -> bool {
+        if memory.active.iter().any(|k| self.moved.contains(k)) {
+            return true;
+        }
+        // None of the leaf's own centres has moved, so any of them may be what a newcomer has to beat; the first is as good as any where leaves are small.
+        let Some(&reference) = memory.active.first() else { return true };
+        self.moved.iter().any(|&k| !beaten(bounds, self.centers.center(k), self.before.center(reference)))
+    }
+}
+
+impl<T: Scalar> Round for DifferenceRound<'_, T> {
+    fn len(&self) -> usize {
+        1 + self.centers.len() * Kind::Centers.len(self.rows.dimension)
+    }
+
+    // One key, as by default: the first number says whether there are others.
+
+    fn name(&self) -> &'static str {
+        "a centre moved"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        let leaf = &self.rows.leaves[index];
+        let (dimension, per_center) = (self.rows.dimension, Kind::Centers.len(self.rows.dimension));
+        self.memory.with(index, |memory| {
+            if !self.concerns(&leaf.bounds, memory) {
+                partial[0] = 0.0;
+                return;
+            }
+            partial.fill(0.0);
+            partial[0] = 1.0;
+            let mut of_centers = RowMajorMut::new(&mut partial[1..], per_center);
+            T::with_scratch(|scratch| {
+                nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
+                scratch.hard_centers.begin(dimension);
+                for &k in &scratch.active {
+                    push(&mut scratch.hard_centers, self.centers, None, k);
+                }
+                scratch.sums.clear();
+                scratch.sums.resize(scratch.active.len() * per_center, 0.0);
+                // Leaves remember in few dimensions, in which bits are numbers.
+                let tiles = leaf.store.numbers();
+                nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
+                for (&k, sums) in scratch.active.iter().zip(RowMajor::new(&scratch.sums, per_center).rows()) {
+                    of_centers.row(k).copy_from_slice(sums);
+                }
+            });
+            for (&k, sums) in memory.active.iter().zip(RowMajor::new(&memory.sums, per_center).rows()) {
+                of_centers.row(k).iter_mut().zip(sums).for_each(|(difference, sum)| *difference -= sum);
+            }
+        });
+    }
+
+    fn combine(&self, left: &mut [f64], right: &[f64]) {
+        if right[0] == 0.0 {
+            return;
+        }
+        if left[0] == 0.0 {
+            left.copy_from_slice(right);
+            return;
+        }
+        for (left, right) in left[1..].iter_mut().zip(&right[1..]) {
+            *left += right;
+        }
+    }
+}
+
+/// Whether every row of a box is nearer to `reference` than to `y`. The difference of the two squared distances is linear in the row, so its greatest
+/// value over the box is found coordinate by coordinate, exactly up to rounding, for which there is a margin: a tie must not lose a centre.
+fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
+    let (least, most) = bounds.split_at(y.len());
+    let (mut lead, mut scale) = (0.0, 0.0);
+    for j in 0..y.len() {
+        let apart = y[j] - reference[j];
+        let corner = if apart > 0.0 { most[j] } else { least[j] };
+        let term = apart * (2.0 * corner - y[j] - reference[j]);
+        lead += term;
+        scale += term.abs();
+    }
+    lead < -1e-6 * scale
+}
+
+/// Centres that may be among the `nearest` (1 or 2) nearest of some row in a box.
+pub(crate) fn nearest_active(
+    bounds: &[f64],
+    centers: &Centers,
+    nearest: usize,
+    active: &mut Vec<usize>,
+    reach: &mut Vec<f64>,
+) {
+    let (dimension, clusters) = (centers.dimension, centers.len());
+    active.clear();
+    if dimension > DIRECT_DIMENSION || clusters <= nearest + 1 {
+        active.extend(0..clusters);
+        return;
+    }
+    let (least, most) = bounds.split_at(dimension);
+    // The squared distance of each centre from the middle of the box; the references are the nearest and, for two, the second nearest.
+    reach.clear();
+    let mut references = [(0, f64::INFINITY); 2];
+    for k in 0..clusters {
+        let mut distance = 0.0;
+        for (j, y) in centers.center(k).iter().enumerate() {
+            let difference = (least[j] + most[j]) / 2.0 - y;
+            distance += difference * difference;
+        }
+        if distance < references[0].1 {
+            references[1] = references[0];
+            references[0] = (k, distance);
+        } else if distance < references[1].1 {
+            references[1] = (k, distance);
+        }
+    }
+    for k in 0..clusters {
+        // A centre that every row of the box has `nearest` nearer ones than is none of the `nearest`.
+        if !references[..nearest]
+            .iter()
+            .all(|&(reference, _)| beaten(bounds, centers.center(k), centers.center(reference)))
+        {
+            active.push(k);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Centres side by side, as kernels read them.
+
+use lehr_numerics::bits::HardBitCenters;
+use lehr_numerics::lanes::Real;
+use lehr_numerics::nearest::HardCenters;
+use lehr_numerics::sparse::HardSparseCenters;
+use lehr_numerics::tiles::DIRECT_DIMENSION;
+
+use super::centers::{Centers, Planes};
+use crate::rows::bernoulli::form;
+use crate::rows::{Rows, Storage};
+
+/// Centres as the kernels of bits, of sparse rows and of many dimensions want them: made once a pass, since that takes as long as some ten rows.
+#[derive(Debug, Default)]
+pub(crate) struct HardSideBySide<T: Real> {
+    /// Stored, for rows of numbers in more than [`DIRECT_DIMENSION`] dimensions.
+    pub numbers: HardCenters<T>,
+    /// In the coordinates of the bits.
+    pub bits: HardBitCenters<T>,
+    /// Stored.
+    pub sparse: HardSparseCenters<T>,
+}
+
+impl<T: Real> HardSideBySide<T> {
+    /// Nothing for rows of numbers in few dimensions, of which each leaf wants centres of its own.
+    pub fn prepare(&mut self, rows: &Rows<T>, centers: &Centers, planes: Option<&Planes>) {
+        match rows.storage {
+            Storage::Bits => self.prepare_bits(rows, centers, planes),
+            Storage::Sparse => self.prepare_sparse(&rows.units.scaled_origin, centers, planes),
+            Storage::Numbers if rows.dimension > DIRECT_DIMENSION => {
+                self.numbers.begin(rows.dimension);
+                (0..centers.len()).for_each(|k| push(&mut self.numbers, centers, planes, k));
+            }
+            Storage::Numbers => {}
+        }
+    }
+
+    fn prepare_bits(&mut self, rows: &Rows<T>, centers: &Centers, planes: Option<&Planes>) {
+        let units = &rows.units;
+        self.bits.begin(rows.dimension, centers.len());
+        for k in 0..centers.len() {
+            if rows.bernoulli.is_some() {
+                let (constant, terms) = form(centers.center(k));
+                self.bits.set_form(k, constant, terms);
+                continue;
+            }
+            self.bits.set(k, &units.position(centers.center(k)));
+            if let Some(planes) = planes {
+                let normal = planes.normal(k);
+                let zero: f64 = normal.iter().zip(&units.origin).map(|(n, zero)| n * zero).sum();
+                self.bits.push_plane(normal, units.length * planes.thresholds[k] + zero);
+            }
+        }
+    }
+
+    fn prepare_sparse(&mut self, origin: &[f64], centers: &Centers, planes: Option<&Planes>) {
+        self.sparse.begin(centers.dimension, centers.len());
+        for k in 0..centers.len() {
+            self.sparse.set(k, centers.center(k), origin);
+            if let Some(planes) = planes {
+                self.sparse.push_plane(planes.normal(k), origin, planes.thresholds[k]);
+            }
+        }
+    }
+}
+
+/// Adds centre `k`, and its plane, if there are planes.
+pub(crate) fn push<T: Real>(into: &mut HardCenters<T>, centers: &Centers, planes: Option<&Planes>, k: usize) {
+    into.push(centers.center(k));
+    if let Some(planes) = planes {
+        into.push_plane(planes.normal(k), planes.thresholds[k]);
+    }
+}

@@ -1,0 +1,207 @@
+//! The rows of a run as all methods see them: cut into leaves, near rows together, from the mean, in units in which they are about 1.
+//!
+//! `layout.rs` decides which rows a leaf holds, `units.rs` the origin and the units, `store.rs` whether rows are kept as numbers, as bits or sparse;
+//! `leaves.rs` makes the leaves of that, in memory or in a file. All four depend on the data alone, so results have the same bits for any number of ranks.
+
+pub(crate) mod bernoulli;
+mod cost;
+mod covariance;
+mod distance;
+mod input;
+mod layout;
+mod leaves;
+mod row_major;
+mod scalar;
+mod sparse;
+mod spill;
+mod store;
+mod units;
+
+use std::cell::LazyCell;
+
+use lehr_numerics::compensated::Sum;
+use lehr_numerics::lanes::Real;
+
+use bernoulli::Bernoulli;
+use layout::Layout;
+use units::Survey;
+
+pub use cost::Cost;
+pub(crate) use covariance::CovarianceRound;
+pub(crate) use distance::{BitDistance, DistanceTo};
+pub use input::Input;
+use input::MOST_COORDINATES;
+pub(crate) use input::PLACE;
+use leaves::Leaf;
+pub(crate) use row_major::{RowMajor, RowMajorMut};
+pub use scalar::Precision;
+pub(crate) use scalar::{Scalar, Scratch, WeightedScratch};
+pub(crate) use sparse::{SparseDistance, entries};
+pub(crate) use store::{OverStore, Storage};
+pub(crate) use units::{FARTHEST, Units};
+
+use crate::Error;
+
+/// All rows of a run.
+#[derive(Debug)]
+pub(crate) struct Rows<T: Real> {
+    pub leaves: Vec<Leaf<T>>,
+    pub dimension: usize,
+    /// Rows of positive weight.
+    pub count: usize,
+    /// The number of rows that are dealt out in as many leaves: `count`, but in many dimensions, where a leaf has more.
+    pub dealt: usize,
+    /// How many rows a leaf has, but the last, which may have fewer.
+    pub leaf_rows: usize,
+    /// How all leaves keep their rows.
+    pub storage: Storage,
+    pub units: Units,
+    /// The sum of the stored weights.
+    pub total_weight: f64,
+    /// What a row costs in a centre, where that is not the squared distance: rows are bits then, and stored as they are, the origin at 0 and the unit 1.
+    pub bernoulli: Option<Bernoulli>,
+    /// The stored centre of all rows as one cluster.
+    pub middle: Vec<f64>,
+    /// The weighted sum of what the rows cost in it: of their squared lengths.
+    pub square: f64,
+}
+
+/// What a round maps a leaf with.
+pub(crate) struct Work<'w, T: Real> {
+    /// The number of the leaf.
+    pub leaf: usize,
+    /// This thread's buffers.
+    pub scratch: &'w mut Scratch<T>,
+    /// The leaf's sums, which begin at 0.
+    pub partial: &'w mut [f64],
+}
+
+impl<T: Scalar> Rows<T> {
+    /// Maps a leaf: computes its sums by the implementation for the way in which its rows are stored.
+    pub fn map(&self, computation: &impl for<'w> OverStore<T, Work<'w, T>>, leaf: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        T::with_scratch(|scratch| self.leaves[leaf].store.apply(computation, Work { leaf, scratch, partial }));
+    }
+}
+
+impl<T: Real> Rows<T> {
+    /// Arranges the rows. Cost: N log N, one copy of the rows, which is where they are: in memory or in a file.
+    ///
+    /// # Errors
+    /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
+    pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
+        Self::laid_out(input.into(), Cost::Squared, &[])
+    }
+
+    /// The same for a cost other than squared distances, which must be one of such rows.
+    ///
+    /// # Errors
+    /// As [`Rows::new`].
+    pub fn with_cost(input: Input<'_>, cost: Cost) -> Result<Self, Error> {
+        Self::laid_out(input, cost, &[])
+    }
+
+    /// The same in a unit in which other positions, row after row, are not far either: rows that are near each other may be far from them, and the squares of their distances have a number.
+    ///
+    /// # Errors
+    /// As [`Rows::new`], of these positions too.
+    pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
+        Self::laid_out(input.into(), Cost::Squared, positions)
+    }
+
+    fn laid_out(input: Input<'_>, cost: Cost, positions: &[f64]) -> Result<Self, Error> {
+        let dimension = input.dimension();
+        if u32::try_from(input.len()).is_err() {
+            return Err(Error::TooManyPoints { points: input.len() });
+        }
+        let (heavy, light): (Vec<u32>, Vec<u32>) =
+            (0..input.len() as u32).partition(|&row| input.weight(row as usize) > 0.0);
+        let survey = Survey::new(input, &heavy, positions)?;
+        let (length, Survey { means, total_weight, weight_unit, .. }) = (survey.length(), survey);
+        let bernoulli = match cost {
+            Cost::Squared => None,
+            Cost::Bernoulli { prior } => Some(Bernoulli { prior: prior / weight_unit }),
+        };
+        let (units, middle) = match bernoulli {
+            None => (Units::new(means, length, weight_unit), vec![0.0; dimension]),
+            Some(bernoulli) => {
+                let frequency = |mean: &f64| bernoulli.frequency(mean * total_weight, total_weight);
+                (Units::new(vec![0.0; dimension], 1.0, weight_unit), means.iter().map(frequency).collect())
+            }
+        };
+        let storage = Storage::of(input, bernoulli.is_none());
+        let layout = Layout::new(input, heavy, light, storage);
+        let mut rows = Self {
+            leaves: leaves::make(input, &layout, &units, storage)?,
+            dimension,
+            count: layout.heavy.len(),
+            dealt: layout.deal.dealt,
+            leaf_rows: layout.deal.leaf_rows,
+            storage,
+            units,
+            total_weight,
+            bernoulli,
+            middle,
+            square: 0.0,
+        };
+        rows.square = rows.square_about_middle();
+        Ok(rows)
+    }
+
+    fn square_about_middle(&self) -> f64 {
+        let distance = LazyCell::new(|| BitDistance::to(self, &self.middle));
+        Sum::of(self.leaves.iter().map(|leaf| leaf.store.square(|bits| distance.of(bits))))
+    }
+
+    /// The coordinate of a centre of positive mass in a column of whose rows the first moment is `sum`.
+    pub fn center_of(&self, sum: f64, mass: f64) -> f64 {
+        self.bernoulli.map_or(sum / mass, |bernoulli| bernoulli.frequency(sum, mass))
+    }
+
+    /// What centres cost by themselves, wherever the rows are.
+    pub fn penalty(&self, centers: &[f64]) -> f64 {
+        self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
+    }
+
+    /// How many centres, which are not sparse, have a place.
+    pub fn most_centers(&self) -> usize {
+        match self.storage {
+            Storage::Sparse => MOST_COORDINATES / self.dimension,
+            Storage::Numbers | Storage::Bits => usize::MAX,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_are_small_boxes_and_every_run_of_them_spans_the_data() {
+        let (points, _) = lehr_data::synthetic::lattice(&[40, 40], 20, 0.3, 1);
+        let rows = Rows::<f64>::new(&points).unwrap();
+        let side = |bounds: &[f64]| (bounds[2] - bounds[0]).max(bounds[3] - bounds[1]);
+        let whole = rows.leaves.iter().fold(0.0f64, |most, leaf| most.max(leaf.bounds[2].abs()));
+        let mean = rows.leaves.iter().map(|leaf| side(&leaf.bounds)).sum::<f64>() / rows.leaves.len() as f64;
+        // 32,000 rows in leaves of 64: a box is about 1/22 of the square's side.
+        assert!(mean < whole / 5.0, "mean side {mean} of half a side {whole}");
+        for run in rows.leaves.chunks(rows.leaves.len() / 8) {
+            let (least, most) = run.iter().fold((f64::MAX, f64::MIN), |(least, most), leaf| {
+                (least.min(leaf.bounds[0]), most.max(leaf.bounds[2]))
+            });
+            assert!(most - least > whole, "a run of leaves spans {least} to {most}");
+        }
+    }
+
+    #[test]
+    fn every_row_is_in_one_leaf_once() {
+        let (points, _) = lehr_data::synthetic::lattice(&[3, 3], 777, 0.3, 1);
+        let weights = (0..points.len()).map(|row| (row % 3) as f64).collect();
+        let rows = Rows::<f32>::new(&points.with_weights(weights).unwrap()).unwrap();
+        let mut seen: Vec<u32> =
+            rows.leaves.iter().flat_map(|leaf| leaf.rows.iter().chain(&leaf.bystander_rows)).copied().collect();
+        seen.sort_unstable();
+        assert!(seen.iter().copied().eq(0..9 * 777));
+        assert!(rows.leaves.iter().flat_map(|leaf| &leaf.bystander_rows).all(|row| row % 3 == 0));
+    }
+}

@@ -1,0 +1,57 @@
+//! What a row costs in a cluster.
+
+use serde::{Deserialize, Serialize};
+
+use super::input::Input;
+use crate::Error;
+
+/// What a row costs in a cluster.
+///
+/// # Example
+/// ```
+/// use lehr_mining::vector::{Cost, Parameters};
+/// let parameters = Parameters { clusters: Some(10), cost: Cost::bernoulli(), ..Parameters::default() };
+/// assert_eq!(parameters.cost, Cost::Bernoulli { prior: 0.5 });
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cost {
+    /// The squared distance from the centre.
+    #[default]
+    Squared,
+    /// Of rows of bits: how unlikely the row is where each bit is set by itself with the frequency that it has in the cluster, `-ln p(x)` in nats. Rare bits then say as much as frequent ones.
+    /// Temperatures, costs and free energies are in nats too.
+    Bernoulli {
+        /// What is added to the ones and to the zeros of every column of every cluster, as weight (a row without weights has 1), before frequencies are formed of them: `(ones + prior) / (weight + 2 prior)`. 0 to 1000.
+        prior: f64,
+    },
+}
+
+impl Cost {
+    /// The prior that is taken where none is said: half a row.
+    pub const PRIOR: f64 = 0.5;
+
+    /// That of Bernoulli with the default prior, 0.5.
+    pub const fn bernoulli() -> Self {
+        Cost::Bernoulli { prior: Self::PRIOR }
+    }
+
+    /// Whether it is the squared distance, as it is where nothing is said.
+    pub fn is_squared(&self) -> bool {
+        *self == Cost::Squared
+    }
+
+    /// Checks the prior, and that rows are bits where they must be.
+    pub(crate) fn check(&self, input: Input<'_>) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        let Cost::Bernoulli { prior } = self else { return Ok(()) };
+        if !(0.0..=1000.0).contains(prior) {
+            return wrong("prior", "0 to 1000", prior.to_string());
+        }
+        match input {
+            Input::Bits(_) => Ok(()),
+            Input::Numbers(_) => wrong("cost", "rows of bits for the cost bernoulli", "rows of numbers".into()),
+            Input::Sparse(_) => wrong("cost", "rows of bits for the cost bernoulli", "sparse rows".into()),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Which leaf each row is in, and the order of the leaves.
+//!
+//! Rows of weight 0 are set aside before anything is counted, so that they influence nothing, not even where the leaves are cut; each
+//! leaf carries its share of them as *bystanders*, which are only labelled at the end.
+//!
+//! Within a section of 65,536 consecutive rows the rows are put in the order of a k-d tree whose cells are the leaves (up to 16 dimensions). A leaf is then
+//! a small box and only the centres near it matter to it, which is most of the speed at low temperatures. The leaves of a section are then dealt out, so that
+//! every rank has some of each region. A section's length is fixed. So a rank, or a reader of a file larger than memory, can build its own leaves from a part
+//! of the rows and get the same ones.
+
+use lehr_numerics::tiles::DIRECT_DIMENSION;
+
+use super::input::Input;
+use super::row_major::RowMajor;
+use super::store::Storage;
+use crate::round::Partition;
+
+/// Rows put in order together.
+const SECTION: usize = 1 << 16;
+
+/// The rows of each leaf.
+pub(super) struct Layout {
+    pub deal: Deal,
+    /// Rows of positive weight, leaf after leaf.
+    pub heavy: Vec<u32>,
+    /// Rows of weight 0.
+    light: Vec<u32>,
+}
+
+impl Layout {
+    /// Lays out the rows of positive weight, and those of weight 0, each in the input's order.
+    pub fn new(input: Input<'_>, mut heavy: Vec<u32>, light: Vec<u32>, storage: Storage) -> Self {
+        let dimension = input.dimension();
+        let deal = if storage == Storage::Sparse {
+            let values = heavy.iter().map(|&row| values_of(input, row)).sum();
+            Deal::of_sparse(heavy.len(), values, dimension)
+        } else {
+            Deal::of(heavy.len(), dimension)
+        };
+        if dimension <= DIRECT_DIMENSION && storage == Storage::Numbers {
+            for section in heavy.chunks_mut(SECTION.max(deal.leaf_rows)) {
+                arrange(input, section, deal.leaf_rows);
+                shuffle(section, deal.leaf_rows);
+            }
+        }
+        Self { deal, heavy, light }
+    }
+
+    /// The rows of a leaf that count.
+    pub fn rows(&self, leaf: usize) -> &[u32] {
+        let leaf_rows = self.deal.leaf_rows;
+        &self.heavy[leaf * leaf_rows..self.heavy.len().min((leaf + 1) * leaf_rows)]
+    }
+
+    /// The rows of weight 0 that a leaf carries.
+    pub fn bystanders(&self, leaf: usize) -> &[u32] {
+        let (count, leaves) = (self.light.len(), self.deal.leaves);
+        &self.light[count * leaf / leaves..count * (leaf + 1) / leaves]
+    }
+}
+
+/// How rows are dealt out in leaves.
+pub(super) struct Deal {
+    /// The last leaf may have fewer.
+    pub leaf_rows: usize,
+    pub leaves: usize,
+    /// A number of rows of which [`Partition`] makes as many leaves.
+    pub dealt: usize,
+}
+
+/// No fewer leaves than these are made of more: ranks share them.
+const LEAST_LEAVES: usize = 64;
+/// So many rows take longer to go over than their sums to add up, in many dimensions.
+const WIDE_LEAF_ROWS: usize = 512;
+
+impl Deal {
+    /// A leaf's sums are as long as all centres together, whatever is in it. In few dimensions they are short.
+    fn of(count: usize, dimension: usize) -> Self {
+        let partition = Partition::new(count, 1);
+        let plain = Self { leaf_rows: partition.leaf_size(), leaves: partition.leaves(), dealt: count };
+        if dimension > DIRECT_DIMENSION { plain.in_about(count, count / WIDE_LEAF_ROWS) } else { plain }
+    }
+
+    /// The same of sparse rows: a leaf of fewer values than a few times the columns takes longer to add up than to go over.
+    fn of_sparse(count: usize, values: usize, dimension: usize) -> Self {
+        Self::of(count, dimension).in_about(count, values / (4 * dimension))
+    }
+
+    /// Fewer leaves if so many are enough, and [`LEAST_LEAVES`] are there.
+    fn in_about(self, count: usize, enough: usize) -> Self {
+        let wanted = enough.max(LEAST_LEAVES);
+        if wanted >= self.leaves {
+            return self;
+        }
+        let leaf_rows = count.div_ceil(wanted);
+        let leaves = count.div_ceil(leaf_rows);
+        let dealt = leaves * Partition::new(leaves, 1).leaf_size();
+        if Partition::new(dealt, 1).leaves() == leaves { Self { leaf_rows, leaves, dealt } } else { self }
+    }
+}
+
+/// How many values of a row are kept.
+fn values_of(input: Input<'_>, row: u32) -> usize {
+    if let Input::Sparse(rows) = input { rows.row(row as usize).0.len() } else { input.dimension() }
+}
+
+/// Puts rows in the order of a k-d tree: halves along the widest coordinate, at a whole number of leaves, until one leaf is left.
+fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize) {
+    if rows.len() <= leaf_rows {
+        // The order inside a leaf is the input's.
+        rows.sort_unstable();
+        return;
+    }
+    let mut widest = (0, -1.0);
+    for j in 0..input.dimension() {
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &row in rows.iter() {
+            let value = input.value(row as usize, j);
+            least = least.min(value);
+            most = most.max(value);
+        }
+        // Halves, because the difference of two finite numbers may overflow.
+        let width = most / 2.0 - least / 2.0;
+        if width > widest.1 {
+            widest = (j, width);
+        }
+    }
+    let half = rows.len().div_ceil(leaf_rows).div_ceil(2) * leaf_rows;
+    // Equal values in the order of the input: the arrangement is a function of the data alone.
+    rows.select_nth_unstable_by(half, |&a, &b| {
+        input.value(a as usize, widest.0).total_cmp(&input.value(b as usize, widest.0)).then(a.cmp(&b))
+    });
+    let (left, right) = rows.split_at_mut(half);
+    arrange(input, left, leaf_rows);
+    arrange(input, right, leaf_rows);
+}
+
+/// Puts the whole leaves of a section in bit-reversed order, so that any run of leaves is a sample of all regions.
+///
+/// A rank owns a run of leaves. Work is uneven over regions (few centres matter to a sparse one, and a trial of the swap search touches one corner of the data), and dealt like this
+/// every rank has its share of each.
+fn shuffle(rows: &mut [u32], leaf_rows: usize) {
+    let whole = rows.len() / leaf_rows;
+    let mut order: Vec<usize> = (0..whole).collect();
+    order.sort_by_key(|leaf| leaf.reverse_bits());
+    let dealt: Vec<u32> = order.iter().flat_map(|&leaf| RowMajor::new(rows, leaf_rows).row(leaf)).copied().collect();
+    rows[..dealt.len()].copy_from_slice(&dealt);
+}

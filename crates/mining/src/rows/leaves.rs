@@ -1,0 +1,106 @@
+//! Leaves: the rows that one call of a kernel goes over.
+//!
+//! Leaves are made one at a time. Of rows in a file larger than memory the tiles go to another file ([`super::spill`]), so that memory holds one leaf; their
+//! content and order are the same.
+
+use lehr_numerics::bits::BitRows;
+use lehr_numerics::lanes::Real;
+use lehr_numerics::sparse::SparseRows;
+use lehr_numerics::tiles::Tiles;
+
+use super::input::Input;
+use super::layout::Layout;
+use super::row_major::RowMajor;
+use super::sparse::SparseDistance;
+use super::spill::{Put, SpillWriter};
+use super::store::{RowStore, Storage};
+use super::units::Units;
+use crate::Error;
+
+/// A leaf's rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf<T: Real> {
+    pub store: RowStore<T>,
+    /// Least, then greatest value of each coordinate; nothing for bits and sparse rows.
+    pub bounds: Vec<f64>,
+    /// Where the rows stand in the input.
+    pub rows: Vec<u32>,
+    /// Rows of weight 0, to be labelled only.
+    pub bystanders: Option<RowStore<T>>,
+    pub bystander_rows: Vec<u32>,
+}
+
+/// What stores are made of.
+struct Maker<'a> {
+    input: Input<'a>,
+    units: &'a Units,
+    storage: Storage,
+    /// Squared distances of sparse rows from the origin.
+    from_origin: SparseDistance<'a>,
+}
+
+impl Maker<'_> {
+    /// The store of some rows of the input.
+    fn store<T: Real>(&self, rows: &[u32]) -> RowStore<T> {
+        let (units, dimension) = (self.units, self.input.dimension());
+        let weight = |i: usize| units.stored_weight(self.input, rows[i]);
+        match (self.input, self.storage) {
+            (Input::Bits(bits), Storage::Bits) => {
+                RowStore::Bits(BitRows::new(rows.len(), dimension, |i| bits.row(rows[i] as usize), weight))
+            }
+            (Input::Sparse(sparse), Storage::Sparse) => {
+                let row = |i: usize| sparse.row(rows[i] as usize);
+                let length = |i: usize| self.from_origin.of(units.entries(sparse, rows[i]));
+                RowStore::Sparse(SparseRows::new(rows.len(), dimension, units.length, row, length, weight))
+            }
+            _ => {
+                let mut scaled = vec![0.0; rows.len() * dimension];
+                for (&row, values) in rows.iter().zip(scaled.chunks_exact_mut(dimension)) {
+                    self.input.read(row as usize, values);
+                    values.iter_mut().for_each(|value| *value /= units.length);
+                }
+                let row = |i: usize| RowMajor::new(&scaled, dimension).row(i);
+                RowStore::Numbers(Tiles::new(rows.len(), dimension, &units.scaled_origin, row, weight))
+            }
+        }
+    }
+}
+
+/// Makes all leaves.
+///
+/// # Errors
+/// [`Error::Spill`].
+pub(super) fn make<T: Real>(
+    input: Input<'_>,
+    layout: &Layout,
+    units: &Units,
+    storage: Storage,
+) -> Result<Vec<Leaf<T>>, Error> {
+    let dimension = input.dimension();
+    let middle = vec![0.0; if storage == Storage::Sparse { dimension } else { 0 }];
+    let maker = Maker { input, units, storage, from_origin: SparseDistance::to(&units.scaled_origin, &middle) };
+    let leaves = 0..layout.deal.leaves;
+    let lines = || {
+        let of = |rows: &[u32]| if rows.is_empty() { 0 } else { Tiles::<T>::lines(rows.len(), dimension) };
+        leaves.clone().map(|leaf| of(layout.rows(leaf)) + of(layout.bystanders(leaf))).sum::<usize>()
+    };
+    let mut writer = SpillWriter::new(input.spill(), lines)?;
+    let mut made = Vec::with_capacity(leaves.len());
+    for leaf in leaves.clone() {
+        let (rows, bystanders) = (layout.rows(leaf).to_vec(), layout.bystanders(leaf).to_vec());
+        let of_bystanders = (!bystanders.is_empty()).then(|| writer.put(maker.store(&bystanders))).transpose()?;
+        let store = maker.store(&rows);
+        let bounds = store.bounds();
+        made.push((writer.put(store)?, bounds, rows, of_bystanders, bystanders));
+    }
+    let file = writer.end()?;
+    let file = file.as_ref();
+    let leaf = |(store, bounds, rows, bystanders, bystander_rows): (Put<T>, _, _, Option<_>, _)| Leaf {
+        store: store.store(file),
+        bounds,
+        rows,
+        bystanders: bystanders.map(|bystanders: Put<T>| bystanders.store(file)),
+        bystander_rows,
+    };
+    Ok(made.into_iter().map(leaf).collect())
+}

@@ -1,0 +1,173 @@
+//! The origin and the units in which rows are stored, and the conversions between them and those of the input.
+//!
+//! The origin is the weighted mean and the unit a power of two near the largest deviation. Subtracting the mean saves the digits that large offsets cost;
+//! dividing by the unit keeps squares from overflowing and changes no bit of the result.
+
+use lehr_data::Sparse;
+use lehr_numerics::compensated::Sum;
+
+use super::input::Input;
+use super::sparse::entries;
+use crate::Error;
+
+/// Coordinates further than this from the mean have squares, times weights, that double precision may not hold.
+pub(crate) const FARTHEST: f64 = 1e140;
+
+/// How stored numbers relate to those of the input.
+#[derive(Clone, Debug)]
+pub(crate) struct Units {
+    /// In `origin + length * x` the stored `x` is a row of the input.
+    pub origin: Vec<f64>,
+    pub length: f64,
+    /// The origin in stored units.
+    pub scaled_origin: Vec<f64>,
+    /// A stored weight is the input's divided by this power of two.
+    pub weight: f64,
+}
+
+impl Units {
+    /// Coordinates count from `origin`, in units of `length`.
+    pub fn new(origin: Vec<f64>, length: f64, weight: f64) -> Self {
+        let scaled_origin = origin.iter().map(|zero| zero / length).collect();
+        Self { origin, length, scaled_origin, weight }
+    }
+
+    /// The stored columns and values of a sparse row of the input, not from the origin.
+    pub fn entries<'a>(&self, input: &'a Sparse, row: u32) -> impl Iterator<Item = (usize, f64)> + 'a {
+        entries(input, row as usize, self.length)
+    }
+
+    /// Turns a mass and, behind it, moments of sparse rows into moments from the origin; the mass stays.
+    pub fn subtract_origin(&self, sums: &mut [f64]) {
+        if let Some((mass, moments)) = sums.split_first_mut() {
+            moments.iter_mut().zip(&self.scaled_origin).for_each(|(sum, zero)| *sum -= zero * *mass);
+        }
+    }
+
+    /// Turns a position in the input's unit into a stored one.
+    pub fn store(&self, position: &mut [f64]) {
+        position.iter_mut().zip(&self.origin).for_each(|(value, zero)| *value = (*value - zero) / self.length);
+    }
+
+    /// Copies row `row` of the input to `out` as a stored position, in double precision.
+    pub fn read_stored(&self, input: Input<'_>, row: u32, out: &mut [f64]) {
+        input.read(row as usize, out);
+        self.store(out);
+    }
+
+    /// The weight of row `row` of the input, as stored.
+    pub fn stored_weight(&self, input: Input<'_>, row: u32) -> f64 {
+        input.weight(row as usize) / self.weight
+    }
+
+    /// Turns a mass and the moments of bits into moments of stored positions; the mass stays.
+    pub fn store_moments(&self, mass: f64, moments: &mut [f64]) {
+        moments.iter_mut().zip(&self.origin).for_each(|(sum, zero)| *sum = (*sum - zero * mass) / self.length);
+    }
+
+    /// `sum w |x|^2` of stored positions, from a mass and the moments of bits, whose squares are themselves.
+    pub fn square_of_moments(&self, mass: f64, moments: &[f64]) -> f64 {
+        let columns = moments.iter().zip(&self.origin);
+        columns.map(|(sum, zero)| sum * (1.0 - 2.0 * zero) + mass * zero * zero).sum::<f64>()
+            / self.length
+            / self.length
+    }
+
+    /// A stored position in the input's unit.
+    pub fn position(&self, stored: &[f64]) -> Vec<f64> {
+        stored.iter().zip(&self.origin).map(|(x, zero)| zero + self.length * x).collect()
+    }
+
+    /// A squared length (a temperature, a cost) in the input's unit; of a cost in nats it is the same.
+    pub fn squared(&self, stored: f64) -> f64 {
+        stored * self.length * self.length
+    }
+}
+
+/// What the rows of positive weight say before they are laid out.
+pub(super) struct Survey {
+    /// The power of two near their mean weight.
+    pub weight_unit: f64,
+    /// The sum of their weights in that unit.
+    pub total_weight: f64,
+    /// The weighted mean of each column.
+    pub means: Vec<f64>,
+    /// How far a coordinate is from the mean at most.
+    pub deviation: f64,
+}
+
+impl Survey {
+    /// Surveys some rows; `others` are further positions, one after the other, that the deviation takes in.
+    ///
+    /// # Errors
+    /// [`Error::TooFar`] if squared distances would overflow.
+    pub fn new(input: Input<'_>, rows: &[u32], others: &[f64]) -> Result<Self, Error> {
+        let weight_sum = Sum::of(rows.iter().map(|&row| input.weight(row as usize)));
+        let weight_unit = power_of_two_near(weight_sum / rows.len() as f64);
+        let total_weight = weight_sum / weight_unit;
+        let (least, most) = extremes(input, rows);
+        let largest = least.iter().chain(&most).fold(0.0f64, |largest, value| largest.max(value.abs()));
+        // Rows of about 1 cannot overflow when they are weighted and added.
+        let guard = power_of_two_near(largest.max(f64::MIN_POSITIVE));
+        let mut sums = vec![Sum::default(); input.dimension()];
+        for &row in rows {
+            let weight = input.weight(row as usize) / weight_unit;
+            input.for_each_value(row as usize, |j, value| sums[j].add(weight * (value / guard)));
+        }
+        // A mean lies between the least and the greatest value. Rounding may put it a digit outside, and rows that are all equal beside themselves.
+        let mean = |sum: &Sum| sum.value() / total_weight * guard;
+        let ends = least.iter().zip(&most);
+        let means: Vec<f64> =
+            sums.iter().zip(ends).map(|(sum, (least, most))| mean(sum).clamp(*least, *most)).collect();
+        // Nothing is further from the mean than the least and the greatest are.
+        let ends = least.iter().zip(&most).zip(&means);
+        let deviation = ends.fold(0.0f64, |far, ((least, most), zero)| far.max(zero - least).max(most - zero));
+        let others = others.iter().zip(means.iter().cycle()).map(|(x, zero)| (x - zero).abs());
+        let deviation = others.fold(deviation, f64::max);
+        if deviation >= FARTHEST || deviation.is_nan() {
+            return Err(Error::TooFar { distance: deviation, most: FARTHEST });
+        }
+        Ok(Self { weight_unit, total_weight, means, deviation })
+    }
+
+    /// The unit of lengths: the power of two near the deviation.
+    pub fn length(&self) -> f64 {
+        if self.deviation > 0.0 { power_of_two_near(self.deviation) } else { 1.0 }
+    }
+}
+
+/// The least and the greatest value of each column over some rows.
+fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
+    let dimension = input.dimension();
+    if let Input::Bits(bits) = input {
+        let (mut all, mut any) = (vec![!0u64; bits.width()], vec![0u64; bits.width()]);
+        for &row in rows {
+            for ((word, all), any) in bits.row(row as usize).iter().zip(&mut all).zip(&mut any) {
+                *all &= word;
+                *any |= word;
+            }
+        }
+        let of = |words: &[u64]| (0..dimension).map(|j| (words[j / 64] >> (j % 64) & 1) as f64).collect();
+        return (of(&all), of(&any));
+    }
+    let mut present = vec![0; dimension];
+    let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
+    for &row in rows {
+        input.for_each_value(row as usize, |j, value| {
+            least[j] = least[j].min(value);
+            most[j] = most[j].max(value);
+            present[j] += 1;
+        });
+    }
+    // What was not seen is 0.
+    for j in (0..dimension).filter(|j| present[*j] < rows.len()) {
+        least[j] = least[j].min(0.0);
+        most[j] = most[j].max(0.0);
+    }
+    (least, most)
+}
+
+/// The power of two at or below a positive number.
+fn power_of_two_near(value: f64) -> f64 {
+    2f64.powi(value.log2().floor().clamp(-1000.0, 1000.0) as i32)
+}

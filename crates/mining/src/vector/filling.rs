@@ -1,0 +1,45 @@
+//! Dividing centres until there are as many as are wanted.
+
+use super::prospects::{PLANE_STEPS, prospects};
+use crate::Error;
+use crate::lloyd::{Centers, Lloyd, TO_THE_END};
+use crate::round::Rounds;
+use crate::rows::Scalar;
+
+/// Divisions in a row that may leave no more centres with rows than before, until filling up is given up.
+const FILL_IN_VAIN: u64 = 8;
+
+/// Takes away centres without rows, and divides others where it gains most, until there are `clusters` that have some, or no division gains anything. Returns the cost.
+pub(crate) async fn fill<T: Scalar>(
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut dyn Rounds,
+    centers: &mut Centers,
+    clusters: usize,
+    seed: u64,
+) -> Result<f64, Error> {
+    let dimension = centers.dimension;
+    let (mut most, mut in_vain) = (0, 0);
+    loop {
+        let cost = lloyd.run(rounds, centers, TO_THE_END).await?;
+        let masses = lloyd.masses();
+        centers.remove_empty(&masses);
+        // A division whose one half loses its rows again leaves as many as before: from other planes, but not for ever.
+        in_vain = if centers.len() > most { 0 } else { in_vain + 1 };
+        most = most.max(centers.len());
+        let missing = clusters.saturating_sub(centers.len());
+        if missing == 0 || in_vain > FILL_IN_VAIN {
+            return Ok(cost);
+        }
+        let found = prospects(lloyd, rounds, centers, seed, in_vain, PLANE_STEPS).await?;
+        let mut order: Vec<usize> = (0..centers.len()).filter(|&k| found.gain[k] > 0.0).collect();
+        order.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+        if order.is_empty() {
+            return Ok(cost);
+        }
+        for &k in order.iter().take(missing.min(centers.len().div_ceil(4))) {
+            let (near, far) = found.sides[k].split_at(dimension);
+            centers.set(k, near);
+            centers.push(far);
+        }
+    }
+}

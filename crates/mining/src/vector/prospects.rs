@@ -1,0 +1,158 @@
+//! What removing and dividing each centre promises, as one pass over the rows says it.
+
+use lehr_numerics::nearest::Kind;
+use lehr_numerics::random::Stream;
+
+use super::merging::ward;
+use crate::Error;
+use crate::lloyd::{Centers, Lloyd, Planes};
+use crate::round::Rounds;
+use crate::rows::{RowMajor, Scalar};
+
+/// Steps of two-means that turn a random plane into a good division.
+pub(crate) const PLANE_STEPS: usize = 6;
+/// Where every removal seems to cost more than this many times what any division seems to gain, nothing is tried. When the others have settled a removal may turn out to cost half of what it seems
+/// (Ward's rule: the lighter of two neighbours is the cheaper to remove, and merging them costs half of that or more), and a division is guessed within a factor of two; removing and dividing several at once
+/// costs and gains no less and no more for each. Twice the product of both, to be safe.
+const HOPELESS: f64 = 8.0;
+
+/// What one pass says about each centre.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prospects {
+    /// What taking the centre away would cost at most.
+    pub removal: Vec<f64>,
+    /// What dividing its rows by its plane gains at least.
+    pub gain: Vec<f64>,
+    /// The means of the two sides, one after the other; empty where the plane has rows on one side only.
+    pub sides: Vec<Vec<f64>>,
+}
+
+impl Prospects {
+    /// Whether no removal can be made good by a division.
+    pub fn are_hopeless(&self) -> bool {
+        let least = self.removal.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.gain.iter().copied().fold(0.0, f64::max);
+        least > HOPELESS * most
+    }
+
+    /// The centres that can be divided, those that gain most first.
+    pub fn divisible(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.gain.len()).filter(|&k| !self.sides[k].is_empty()).collect();
+        order.sort_by(|&a, &b| self.gain[b].total_cmp(&self.gain[a]).then(a.cmp(&b)));
+        order
+    }
+
+    /// All centres, those that are least missed first.
+    pub fn removable(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.removal.len()).collect();
+        order.sort_by(|&a, &b| self.removal[a].total_cmp(&self.removal[b]).then(a.cmp(&b)));
+        order
+    }
+}
+
+/// Whether clusters lie so far apart that merging any two costs [`HOPELESS`] times what dividing any gains, `variances` being those along each one's longest axis: overshooting
+/// would divide what is one and merge it again.
+///
+/// Cost: K^2 / 2 distances at most, and few where two are near each other.
+pub(crate) fn lie_far_apart(centers: &Centers, masses: &[f64], variances: &[f64]) -> bool {
+    // Two means differ along one direction, and cannot differ by more than the rows do.
+    let most = masses.iter().zip(variances).map(|(mass, variance)| mass * variance).fold(0.0, f64::max);
+    let merging = |a: usize, b: usize| ward([masses[a], masses[b]], centers.center(a), centers.center(b));
+    (0..centers.len()).all(|a| (a + 1..centers.len()).all(|b| merging(a, b) > HOPELESS * most))
+}
+
+/// The most promising `count` pairs of different centres and perhaps some more, best first, equals in the order of their numbers.
+pub(crate) fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
+    // Of the pairs that gain most, one side or the other is among the first few of its own order; this many of each is generous.
+    let few = 4 * (count as f64).sqrt().ceil() as usize;
+    let (mut divide, mut remove) = (found.divisible(), found.removable());
+    divide.truncate(few);
+    remove.truncate(few);
+    let mut pairs: Vec<(usize, usize)> = divide
+        .iter()
+        .flat_map(|&to| remove.iter().filter(move |&&from| from != to).map(move |&from| (from, to)))
+        .collect();
+    let promise = |&(from, to): &(usize, usize)| found.gain[to] - found.removal[from];
+    pairs.sort_by(|a, b| promise(b).total_cmp(&promise(a)).then(a.cmp(b)));
+    pairs
+}
+
+/// What each centre's removal would cost and its division gain; planes start in directions that `seed` and `generation` name and are improved by two-means.
+pub(crate) async fn prospects<T: Scalar>(
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut dyn Rounds,
+    centers: &Centers,
+    seed: u64,
+    generation: u64,
+    steps: usize,
+) -> Result<Prospects, Error> {
+    let dimension = centers.dimension;
+    let per_center = Kind::Swaps.len(dimension);
+    let mut planes = random_planes(centers, seed.wrapping_add(generation));
+    let mut found = Prospects::default();
+    for _ in 0..steps {
+        lloyd.pass(rounds, centers, Some(&planes)).await?;
+        found = Prospects::default();
+        for (k, sums) in RowMajor::new(&lloyd.total, per_center).rows().enumerate() {
+            let (mass, first) = (sums[0], &sums[1..1 + dimension]);
+            let (beyond, beyond_first) = (sums[3 + dimension], &sums[4 + dimension..]);
+            let before = mass - beyond;
+            found.removal.push(sums[2 + dimension]);
+            if beyond <= 0.0 || before <= 1e-12 * mass {
+                if beyond > 0.0 {
+                    // What is before the plane is known by a difference only, and too light for that: from the other side it is a sum.
+                    planes.reverse(k);
+                }
+                found.gain.push(0.0);
+                found.sides.push(Vec::new());
+                continue;
+            }
+            let mut sides: Vec<f64> = first.iter().zip(beyond_first).map(|(all, far)| (all - far) / before).collect();
+            sides.extend(beyond_first.iter().map(|sum| sum / beyond));
+            let mut apart = 0.0;
+            let mut threshold = 0.0;
+            let (near, far) = sides.split_at(dimension);
+            for ((normal, near), far) in planes.normal_mut(k).iter_mut().zip(near).zip(far) {
+                *normal = far - near;
+                threshold += (far - near) * (far + near) / 2.0;
+                apart += (far - near) * (far - near);
+            }
+            planes.thresholds[k] = threshold;
+            found.gain.push(beyond * before / mass * apart);
+            found.sides.push(sides);
+        }
+    }
+    Ok(found)
+}
+
+/// Planes through the centres in pseudo-random directions.
+fn random_planes(centers: &Centers, seed: u64) -> Planes {
+    let stream = Stream::new(seed, "swap planes");
+    let mut planes = Planes { dimension: centers.dimension, normals: Vec::new(), thresholds: Vec::new() };
+    for (k, center) in centers.rows().enumerate() {
+        let start = (k * centers.dimension) as u64;
+        let normal: Vec<f64> = (0..centers.dimension as u64).map(|j| stream.normal(start + j)).collect();
+        planes.thresholds.push(normal.iter().zip(center).map(|(n, y)| n * y).sum());
+        planes.normals.extend(normal);
+    }
+    planes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_lie_far_apart_by_what_they_weigh_and_how_wide_they_are_too() {
+        let centers = Centers { dimension: 2, values: vec![0.0, 0.0, 10.0, 0.0, 0.0, 20.0] };
+        // Merging the first two costs 50 (1 / 2 of 100).
+        assert!(lie_far_apart(&centers, &[1.0; 3], &[6.0; 3]));
+        assert!(
+            !lie_far_apart(&centers, &[1.0; 3], &[6.0, 6.0, 7.0]),
+            "dividing the third gains more than an eighth of that"
+        );
+        assert!(!lie_far_apart(&centers, &[1.0, 1.0, 2.0], &[6.0; 3]), "as it does where it weighs more");
+        assert!(!lie_far_apart(&centers, &[1.0, 0.1, 1.0], &[6.0; 3]), "and merging what is light costs less");
+        assert!(lie_far_apart(&centers, &[1.0; 3], &[0.0; 3]));
+    }
+}
