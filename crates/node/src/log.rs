@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use lehr_services::{Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Service, Version, verb};
+use lehr_services::{Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Service, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -223,17 +223,11 @@ impl Contract for LogState {
 ///
 /// # Example
 /// See [`Logging`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = LogState, verb = Update, name = "filter")]
 pub struct Filter {
     /// The filters, as for [`Log`].
     pub filters: String,
-}
-
-impl Operation for Filter {
-    type Contract = LogState;
-    type Verb = verb::Update;
-    type Reply = ();
-    const NAME: &'static str = "filter";
 }
 
 impl Logging {

@@ -84,14 +84,9 @@ impl Call {
     /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
     /// # struct Search {}
     /// # impl Contract for Search { const NAME: &'static str = "example.org/search"; const VERSION: Version = Version::new(1, 0); }
-    /// # #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+    /// # #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+    /// # #[operation(contract = Search, verb = Query, name = "look", reply = String)]
     /// # struct Look {}
-    /// # impl Operation for Look {
-    /// #     type Contract = Search;
-    /// #     type Verb = verb::Query;
-    /// #     type Reply = String;
-    /// #     const NAME: &'static str = "look";
-    /// # }
     /// # impl Service for Search {
     /// #     type Document = Self;
     /// #     fn document(&self) -> &Self { self }
