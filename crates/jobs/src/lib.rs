@@ -20,6 +20,7 @@
 
 mod bytes;
 pub mod clustering;
+mod cores;
 pub mod datasets;
 pub mod declared;
 pub mod distances;
@@ -37,7 +38,6 @@ mod runner;
 mod service;
 mod settings;
 mod setup;
-mod sync;
 mod table;
 mod transfer;
 mod watch;

@@ -15,13 +15,13 @@ use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, RecordBatch, Stri
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use lehr_data::dissimilarities::{LARGEST_U16, MISSING_U16};
 use lehr_services::{Code, Fault};
+use lehr_sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::bytes::{read_bytes, write_bytes};
 use crate::format::arrow;
-use crate::sync::Arc;
 
 pub use rows::Columns;
 pub(crate) use rows::FINGERPRINT;

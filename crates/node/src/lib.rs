@@ -49,9 +49,9 @@ mod records;
 mod renewed;
 mod route;
 mod settings;
-mod sync;
 mod taking;
 mod tls;
+mod tokio_thread;
 mod trust;
 
 pub use client::{Client, HttpLink, Listed};
@@ -65,4 +65,5 @@ pub use policy::Policy;
 pub use records::{Delete, Find, Insert, Records, Update, Upsert};
 pub use settings::{Limits, Rate, Settings};
 pub use tls::Tls;
+pub use tokio_thread::TokioThread;
 pub use trust::Trust;

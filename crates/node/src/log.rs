@@ -6,11 +6,10 @@
 use std::fmt;
 
 use lehr_services::{Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Service, Version};
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use crate::sync::{Arc, Mutex};
 
 /// Where the filters of a node's log stand.
 pub const LOG: &str = "/log";

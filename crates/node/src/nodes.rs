@@ -19,11 +19,11 @@ use lehr_services::{
     Announce, Call, Code, Concurrent, Contract, DIRECTORY, Directory, End, Event, Exclusive, Fault, Handlers, Host,
     Operation, Phase, Record, Reference, Service, Starting, Stop, Subscribe, Subscription, Version, Withdraw,
 };
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::client::{Client, HttpLink};
-use crate::sync::{Arc, Mutex};
 
 /// Where the nodes that a node knows are listed.
 pub const NODES: &str = "/nodes";

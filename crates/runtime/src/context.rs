@@ -23,13 +23,13 @@ use std::time::Duration;
 
 pub use builder::{ContextBuilder, Inheritance};
 pub use failure::{Cause, ContextError, Step, set_error_hook};
+use lehr_sync::Arc;
 pub use scope::{Call, Scope, WithContext};
 pub use trace::{TraceParent, TraceParentError};
 
 pub(crate) use failure::{Unclaimed, closure_panicked, panicked};
 pub(crate) use scope::{Listening, goes_on, in_context, turn};
 
-use crate::sync::Arc;
 use builder::Baggage;
 use cancel::Node;
 use failure::Sink;

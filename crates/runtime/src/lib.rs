@@ -175,7 +175,6 @@ mod port;
 pub mod port_set;
 mod queue;
 mod reply;
-mod sync;
 mod task;
 mod timer;
 
@@ -226,8 +225,6 @@ pub mod model {
     pub use crate::dispatch::sleep::Sleep;
     pub use crate::fork_join::latch::{End, Latch};
     pub use crate::parallel::Gate;
-    #[cfg(loom)]
-    pub use crate::sync::lock::Lock;
 }
 
 /// The guide's chapter on ports: its code is compiled and run with the tests.

@@ -22,13 +22,13 @@ use std::future::Future;
 
 pub use admission::{Admission, DepthOverflow, RateOverflow};
 pub use builder::QueueBuilder;
+use lehr_sync::{Arc, Ordering};
 pub use priority::Priority;
 pub use refusal::{DiscardReason, Discarded, QueueError, Rejected, Rejection};
 pub use waiting::SpawnWait;
 
 use crate::dispatch::Handle;
 use crate::error::TaskError;
-use crate::sync::{Arc, Ordering};
 use crate::task::Task;
 use admission::Verdict;
 pub(crate) use core::Core;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use lehr_runtime::{Context, TraceParent};
+use lehr_sync::Arc;
 
 use crate::contract::Contract;
 use crate::fault::{Code, Fault};
@@ -11,7 +12,6 @@ use crate::host::Host;
 use crate::operation::Envelope;
 use crate::reference::Reference;
 use crate::shared::Shared;
-use crate::sync::Arc;
 
 /// The request that a handler handles: who asks, until when, and the service that it was sent to.
 ///

@@ -120,7 +120,6 @@ mod shared;
 mod start;
 mod store;
 mod subscription;
-mod sync;
 pub mod verb;
 
 pub use call::Call;

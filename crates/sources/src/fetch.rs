@@ -12,11 +12,11 @@ use lehr_runtime::{Clock, Task, blocking};
 use lehr_services::{
     Call, Code, Contract, Exclusive, Fault, Handlers, Host, Operation, Reference, Service, Starting, Stop, Version,
 };
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::sync::{Arc, Mutex};
 use crate::transfer::{Asked, Getter};
 
 /// Where the service for files from elsewhere stands.

@@ -8,12 +8,12 @@ use std::time::Duration;
 use hyper::header::RETRY_AFTER;
 use lehr_runtime::Clock;
 use lehr_services::{Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Service, Version};
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fingerprint::fingerprint_bits;
-use crate::sync::{Arc, Mutex};
 use crate::transfer::{Asked, Getter};
 
 /// Where the service for PubChem stands.

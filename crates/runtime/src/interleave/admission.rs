@@ -25,13 +25,13 @@ pub use activity::Activity;
 use heads::Heads;
 use lane::Entry;
 pub(super) use lane::{Grant, Lane, Next};
+use lehr_sync::Arc;
 pub use running::Operation;
 use running::Running;
 
 use super::calls::Frame;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
-use crate::sync::Arc;
 
 /// In which order an interleave starts what waits.
 ///

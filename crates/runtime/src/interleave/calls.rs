@@ -12,8 +12,9 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 
+use lehr_sync::Arc;
+
 use super::admission::Operation;
-use crate::sync::Arc;
 
 /// An operation that waits for an answer, and for whose sake it runs itself.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ struct Here {
 mod current {
     use super::Here;
 
-    crate::sync::thread_local! {
+    lehr_sync::thread_local! {
         pub(super) static HERE: Here = Here::default();
     }
 }

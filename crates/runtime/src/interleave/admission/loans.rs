@@ -4,12 +4,13 @@
 
 use std::task::Waker;
 
+use lehr_sync::Arc;
+
 use super::lane::Entry;
 use super::{Admission, Group, Operation};
 use crate::error::Refusal;
 use crate::interleave::calls::Frame;
 use crate::port::wake::Wake;
-use crate::sync::Arc;
 
 /// How a chain of calls stands to what runs.
 pub(super) enum Relation {
