@@ -14,7 +14,7 @@
 use std::fmt;
 use std::io;
 
-use crate::read::Contents;
+use crate::contents::Contents;
 
 /// Everything that reading, checking and writing data can answer instead of a result.
 ///

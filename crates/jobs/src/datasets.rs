@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::format::{Form, Piece, Reading, RowFormat};
-use crate::table::{Handle, Kind, Table};
+use crate::handle::Handle;
+use crate::table::{Kind, Table};
 
 pub(crate) use service::check_name;
 pub use service::{DatasetService, Limits};

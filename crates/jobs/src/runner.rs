@@ -21,12 +21,12 @@ use lehr_sync::{Arc, Mutex, thread::spawn_detached};
 
 use crate::cores::bind_to;
 use crate::datasets::{Datasets, Put, Take};
+use crate::handle::Handle;
 use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
 use crate::jobs::{Ended, Jobs, Named, Outcome, Progressed, Report, Start, State};
 use crate::method::{AnyMethod, Failure, Inputs, Outputs, text_of};
 use crate::processes;
 use crate::settings::{Settings, Spread};
-use crate::table::Handle;
 
 /// How long it takes until something that could not be kept is tried again.
 const AGAIN: Duration = Duration::from_secs(1);

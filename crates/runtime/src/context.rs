@@ -21,9 +21,10 @@ use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
 
+use lehr_sync::Arc;
+
 pub use builder::{ContextBuilder, Inheritance};
 pub use failure::{Cause, ContextError, Step, set_error_hook};
-use lehr_sync::Arc;
 pub use scope::{Call, Scope, WithContext};
 pub use trace::{TraceParent, TraceParentError};
 

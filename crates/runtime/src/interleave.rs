@@ -14,9 +14,8 @@
 //!
 //! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item), `docs/design/interleave.md`.
 
-pub(crate) mod admission;
+mod admission;
 mod branch;
-pub(crate) mod calls;
 mod core;
 mod guard;
 mod source;

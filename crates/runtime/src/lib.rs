@@ -163,6 +163,7 @@
 #![deny(unsafe_code)]
 
 mod arbiter;
+mod calls;
 mod context;
 mod dispatch;
 mod error;

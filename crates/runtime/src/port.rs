@@ -180,7 +180,7 @@ impl<T> Port<T> {
     /// # Errors
     /// [`PostError`] as [`post`](Self::post), or the reason why no answer could ever come: then the item is dropped.
     pub(crate) fn post_call(&self, item: T) -> Result<Result<(), Refusal>, PostError<T>> {
-        let Some(frame) = crate::interleave::calls::frame() else { return self.post(item).map(Ok) };
+        let Some(frame) = crate::calls::frame() else { return self.post(item).map(Ok) };
         let mut wake = Wake::default();
         let admitted = {
             let mut state = self.core.state.lock();

@@ -20,9 +20,10 @@ mod waiting;
 use std::fmt;
 use std::future::Future;
 
+use lehr_sync::{Arc, Ordering};
+
 pub use admission::{Admission, DepthOverflow, RateOverflow};
 pub use builder::QueueBuilder;
-use lehr_sync::{Arc, Ordering};
 pub use priority::Priority;
 pub use refusal::{DiscardReason, Discarded, QueueError, Rejected, Rejection};
 pub use waiting::SpawnWait;

@@ -13,9 +13,9 @@ use std::task::{Poll, Wake as WakeTask, Waker};
 use lehr_sync::{Arc, process::next_identity};
 
 use super::admission::{Grant, Group, Lane, Next, Operation, Phase};
-use super::calls::{self, Frame, Left, Place};
 use super::core::{AtPort, Core};
 use super::guard::Kind;
+use crate::calls::{self, Frame, Left, Place};
 use crate::context::current::{self, detached};
 use crate::context::{Context, Listening, goes_on};
 use crate::dispatch::may_go_on;

@@ -11,8 +11,8 @@ use std::ops::{Deref, DerefMut};
 use lehr_sync::Arc;
 
 use super::admission::{Group, Operation};
-use super::calls::{self, Left, Place};
 use super::core::{Core, Inner};
+use crate::calls::{self, Left, Place};
 use crate::port::wake::Wake;
 
 /// The state as it was after so many changes.

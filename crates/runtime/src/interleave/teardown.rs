@@ -19,9 +19,9 @@ use lehr_sync::{Arc, SpinLock, process::next_identity};
 
 use super::admission::{Group, Lane, Phase};
 use super::branch::{Filter, accepts};
-use super::calls::Frame;
 use super::core::{AtPort, Core};
 use super::source::{Items, Source};
+use crate::calls::Frame;
 use crate::context::Context;
 use crate::context::current::detached;
 use crate::error::{TaskError, panic_message};

@@ -12,9 +12,9 @@ use super::queue::Queue;
 use super::waiters::{Standing, Ticket, Waiters, Want};
 use super::wake::Wake;
 use super::{Port, State};
+use crate::calls::Frame;
 use crate::context::Context;
 use crate::error::Refusal;
-use crate::interleave::calls::Frame;
 use crate::reply::while_stopping;
 
 /// What the owner of a resident decides about its items. Called under the port's lock, so it may take locks that come after

@@ -10,8 +10,8 @@ use super::predicate::accepts;
 use super::queue::Queue;
 use super::waiters::{Left, Predicate, Standing, Ticket, Waiters, Want};
 use super::wake::Wake;
+use crate::calls::Frame;
 use crate::error::{PostError, Reason};
-use crate::interleave::calls::Frame;
 
 /// What a port's lock protects. Invariants whenever the lock is free:
 ///

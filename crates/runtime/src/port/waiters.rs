@@ -23,8 +23,8 @@ use lehr_sync::Arc;
 
 use super::resident::{Judgement, Response};
 use super::wake::Wake;
+use crate::calls::Frame;
 use crate::error::Refusal;
-use crate::interleave::calls::Frame;
 use list::List;
 use slot::{Place, Slot};
 

@@ -7,7 +7,7 @@ use lehr_sync::Arc;
 
 use super::running::Running;
 use super::{Admission, CONCURRENT, EXCLUSIVE, Group, Operation, Order, Phase};
-use crate::interleave::calls::Frame;
+use crate::calls::Frame;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
