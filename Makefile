@@ -118,16 +118,16 @@ define run_model
 	@touch $@
 endef
 
-target/loom/runtime.passed: $(call MODEL_SOURCES,crates/runtime)
+target/loom/runtime.passed: $(call MODEL_SOURCES,crates/sync) $(call MODEL_SOURCES,crates/runtime)
 	$(call run_model,loom,runtime)
 
-target/loom/ranks.passed: $(call MODEL_SOURCES,crates/runtime) $(call MODEL_SOURCES,crates/ranks)
+target/loom/ranks.passed: $(call MODEL_SOURCES,crates/sync) $(call MODEL_SOURCES,crates/runtime) $(call MODEL_SOURCES,crates/ranks)
 	$(call run_model,loom,ranks)
 
-target/shuttle/runtime.passed: $(call MODEL_SOURCES,crates/runtime)
+target/shuttle/runtime.passed: $(call MODEL_SOURCES,crates/sync) $(call MODEL_SOURCES,crates/runtime)
 	$(call run_model,shuttle,runtime)
 
-target/shuttle/ranks.passed: $(call MODEL_SOURCES,crates/runtime) $(call MODEL_SOURCES,crates/ranks)
+target/shuttle/ranks.passed: $(call MODEL_SOURCES,crates/sync) $(call MODEL_SOURCES,crates/runtime) $(call MODEL_SOURCES,crates/ranks)
 	$(call run_model,shuttle,ranks)
 
 # The lab starts the command that lies beside it.

@@ -25,7 +25,7 @@ DOORS = {
     "std-sync": re.compile(r"\bstd::sync::(?:atomic\b|Mutex\b|RwLock\b|Condvar\b|\{[^}]*\b(?:atomic|Mutex|RwLock|Condvar)\b)"),
     "orderings": re.compile(r"\bOrdering::(?:Relaxed|Acquire|Release|AcqRel|SeqCst)\b"),
     "clock": re.compile(r"\b(?:Instant|SystemTime)::now\b"),
-    # The path of std's module: through a crate's own `sync`, spawning is the dispatcher's business.
+    # The path of std's module: through `lehr-sync`, spawning is open to all.
     "threads": re.compile(r"\bstd::thread\b(?!::(?:available_parallelism|panicking|Result)\b)"),
     "environment": re.compile(r"\benv::(?:vars?|var_os)\b"),
     "printing": re.compile(r"\b(?:e?print(?:ln)?|dbg)!|\bio::std(?:out|err)\b|\bstd(?:out|err)\(\)"),

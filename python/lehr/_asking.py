@@ -1,13 +1,17 @@
-"""What is asked of a node, without anybody who sends it: generators that give requests and take responses, which :mod:`lehr.node` and :mod:`lehr.async_node` send."""
+"""What is asked of a node, without anybody who sends it.
+
+Generators give requests and take responses; :mod:`lehr.node` and :mod:`lehr.async_node` send them, and wait.
+"""
 
 from __future__ import annotations
 
 import io
 import json
 import os
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +26,7 @@ _WAIT_SECONDS = 20.0
 _GRACE_SECONDS = 5.0
 #: Seconds before a broken subscription is taken up again; doubled each time, up to the second.
 _AGAIN_SECONDS = (0.1, 5.0)
-_ENDED = ("done", "failed", "cancelled")
+_ENDED = ("failed", "cancelled")
 
 
 class Fault(Exception):
@@ -154,6 +158,18 @@ def _answer(response: _Response) -> Any:
     )
 
 
+def _services() -> _Asking[list[dict[str, Any]]]:
+    return list(_answer((yield _Request("GET", "/")))["services"])
+
+
+def _state(path: str) -> _Asking[Any]:
+    return _answer((yield _Request("GET", _path(path))))
+
+
+def _drop(path: str) -> _Asking[None]:
+    _answer((yield _Request("DELETE", _path(path))))
+
+
 def _operation(path: str, name: str, body: Any = None, key: str | None = None) -> _Asking[Any]:
     headers = {"content-type": "application/json"}
     if key is not None:
@@ -254,32 +270,33 @@ def _run(path: str, data: Any, options: Mapping[str, Any], output: str | None, k
     return str((yield from _operation(path, "run", body))["job"])
 
 
-def _wait(path: str, job: str, seconds: float) -> _Asking[dict[str, Any]]:
-    body = {"job": job, "timeout_ms": max(1, int(1000 * min(seconds, _WAIT_SECONDS)))}
-    answer = yield from _operation(path, "wait", body)
-    assert isinstance(answer, dict)
-    return answer
-
-
-def _ended(job: str, state: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What a job came to, if it has ended.
+def _wait(
+    path: str, job: str, timeout: float | None = None, progress: Callable[[dict[str, Any]], object] | None = None
+) -> _Asking[dict[str, Any]]:
+    """Ask until a job has ended.
 
     Raises
     ------
     Fault
         If it failed or was cancelled.
+    TimeoutError
+        If the time is up.
     """
-    if state["state"] == "done":
-        return dict(state)
-    if state["state"] in _ENDED:
-        fault = state.get("fault") or {}
-        reason = str(fault.get("reason") or f"{job} was {state['state']}")
-        raise Fault(str(fault.get("code", state["state"])), reason, details=state)
-    return None
-
-
-def _too_late(job: str, timeout: float, state: Mapping[str, Any]) -> NoReturn:
-    raise TimeoutError(f"{job} is {state['state']} after {timeout} seconds; it goes on.")
+    started = time.monotonic()
+    step = min(1.0, _WAIT_SECONDS) if progress is not None else _WAIT_SECONDS
+    while True:
+        seconds = step if timeout is None else min(step, timeout - (time.monotonic() - started))
+        state = yield from _operation(path, "wait", {"job": job, "timeout_ms": max(1, int(1000 * seconds))})
+        if state["state"] == "done":
+            return dict(state)
+        if state["state"] in _ENDED:
+            fault = state.get("fault") or {}
+            reason = str(fault.get("reason") or f"{job} was {state['state']}")
+            raise Fault(str(fault.get("code", state["state"])), reason, details=state)
+        if progress is not None:
+            progress(state)
+        if timeout is not None and time.monotonic() - started >= timeout:
+            raise TimeoutError(f"{job} is {state['state']} after {timeout} seconds; it goes on.")
 
 
 class _Lines:
@@ -329,14 +346,31 @@ def _settings(url: str, token: str | None, timeout: float, verify: Any, cert: An
     return {"base_url": url, "headers": headers, "timeout": timeout + _GRACE_SECONDS, "verify": verify, "trust_env": False}
 
 
+class _Client:
+    """What the nodes of both modules have: an address and a client of httpx."""
+
+    #: What httpx calls the kind of client.
+    _kind: ClassVar[str]
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = 30.0,
+        verify: bool | str = True,
+        cert: str | tuple[str, str] | None = None,
+    ) -> None:
+        self.url = url
+        self._client: Any = getattr(_httpx(), self._kind)(**_settings(url, token, timeout, verify, cert))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+
 def _unreachable(url: str, cause: Exception) -> Fault:
     what = type(cause).__name__
     return Fault("unavailable", f"{url} does not answer: {cause or what} ({what})")
-
-
-def _patience(client: Any) -> Any:
-    """A stream is silent for a while: a sign of life comes every 15 seconds."""
-    return _httpx().Timeout(client.timeout.read, read=60.0)
 
 
 def _is_over(event: Event) -> bool:
@@ -354,3 +388,44 @@ def _is_over(event: Event) -> bool:
     if name.lower() in ("completed", "expired", "stopped"):
         return True
     raise Fault("subscription_ended", str(event.data["text"]), details=event.data)
+
+
+class _Watching:
+    """A subscription that is taken up again when it breaks."""
+
+    def __init__(self, node: _Client, path: str, wishes: Mapping[str, Any]) -> None:
+        self._url, self._pause = node.url, _AGAIN_SECONDS[0]
+        self._lines, self._heard = _Lines(), False
+        # A stream is silent for a while: a sign of life comes every 15 seconds.
+        patience = _httpx().Timeout(node._client.timeout.read, read=60.0)
+        params = {name: _written(value) for name, value in wishes.items()}
+        self._request = {"method": "GET", "url": f"{_path(path)}:events", "params": params, "timeout": patience}
+
+    def begin(self) -> dict[str, Any]:
+        """What the stream is asked for with, once more."""
+        self._lines, self._heard = _Lines(), False
+        return self._request
+
+    def take(self, line: str) -> Event | None:
+        """The event that a line ends, if it ends one."""
+        event = self._lines.take(line)
+        if event is not None:
+            self._heard, self._pause = True, _AGAIN_SECONDS[0]
+        return event
+
+    def broke(self, cause: Exception) -> None:
+        """Hear that the connection broke.
+
+        Raises
+        ------
+        Fault
+            If nothing was heard over it, and the pauses are as long as they get.
+        """
+        if not self._heard and self._pause >= _AGAIN_SECONDS[1]:
+            raise _unreachable(self._url, cause) from cause
+
+    def pause(self) -> float:
+        """The seconds to wait before the next try."""
+        pause = self._pause
+        self._pause = min(2 * pause, _AGAIN_SECONDS[1])
+        return pause

@@ -8,34 +8,33 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lehr import _asking
 from lehr._asking import (
     Event,
     _Asking,
-    _Lines,
+    _Client,
     _Request,
     _Response,
     _T,
+    _Watching,
     _answer,
-    _ended,
+    _drop,
     _httpx,
     _is_over,
     _operation,
     _path,
-    _patience,
     _run,
-    _settings,
+    _services,
+    _state,
     _table,
     _unreachable,
     _upload,
     _wait,
-    _written,
 )
 
 __all__ = ["AsyncJob", "AsyncNode"]
 
 
-class AsyncNode:
+class AsyncNode(_Client):
     """The same for asyncio: each method of :class:`Node` that asks is awaited here.
 
     Parameters
@@ -64,26 +63,13 @@ class AsyncNode:
     [np.float64(97.0), np.float64(62.0)]
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout: float = 30.0,
-        verify: bool | str = True,
-        cert: str | tuple[str, str] | None = None,
-    ) -> None:
-        self.url = url
-        self._client = _httpx().AsyncClient(**_settings(url, token, timeout, verify, cert))
+    _kind = "AsyncClient"
 
     async def __aenter__(self) -> AsyncNode:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    def __repr__(self) -> str:
-        return f"AsyncNode({self.url!r})"
 
     async def close(self) -> None:
         """End the connection.
@@ -131,7 +117,7 @@ class AsyncNode:
         >>> len(asyncio.run(lehr.AsyncNode(url).ls())) > 5
         True
         """
-        return list(_answer(await self._send(_Request("GET", "/")))["services"])
+        return await self._ask(_services())
 
     async def get(self, path: str) -> Any:
         """The state of a service, as :meth:`Node.get` gives it.
@@ -152,7 +138,7 @@ class AsyncNode:
         >>> asyncio.run(lehr.AsyncNode(url).get("/clustering"))["datasets"]
         '/datasets'
         """
-        return _answer(await self._send(_Request("GET", _path(path))))
+        return await self._ask(_state(path))
 
     async def query(self, path: str, operation: str, body: Any = None) -> Any:
         """Ask for a part of a state, as :meth:`Node.query` does.
@@ -234,7 +220,7 @@ class AsyncNode:
         ...     print(fault.code)
         unknown_service
         """
-        _answer(await self._send(_Request("DELETE", _path(path))))
+        await self._ask(_drop(path))
 
     async def upload(
         self, source: Any, name: str, *, format: str | None = None, replace: bool = False, path: str = "/datasets", **options: Any
@@ -357,27 +343,22 @@ class AsyncNode:
         >>> asyncio.run(first())
         'seed'
         """
-        pause = _asking._AGAIN_SECONDS[0]
-        params = {name: _written(value) for name, value in wishes.items()}
+        watching = _Watching(self, path, wishes)
         while True:
-            lines, heard = _Lines(), False
             try:
-                async with self._client.stream("GET", f"{_path(path)}:events", params=params, timeout=_patience(self._client)) as response:
+                async with self._client.stream(**watching.begin()) as response:
                     if response.status_code >= 400:
                         _answer(_Response(response.status_code, response.headers, await response.aread()))
                     async for line in response.aiter_lines():
-                        event = lines.take(line)
+                        event = watching.take(line)
                         if event is None:
                             continue
-                        heard, pause = True, _asking._AGAIN_SECONDS[0]
                         if _is_over(event):
                             return
                         yield event
             except _httpx().TransportError as cause:
-                if not heard and pause >= _asking._AGAIN_SECONDS[1]:
-                    raise _unreachable(self.url, cause) from cause
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _asking._AGAIN_SECONDS[1])
+                watching.broke(cause)
+            await asyncio.sleep(watching.pause())
 
 
 class AsyncJob:
@@ -428,10 +409,7 @@ class AsyncJob:
         --------
         See :class:`AsyncJob`.
         """
-        while True:
-            ended = _ended(self.id, await self._node._ask(_wait(self._path, self.id, _asking._WAIT_SECONDS)))
-            if ended is not None:
-                return ended
+        return await self._node._ask(_wait(self._path, self.id))
 
     async def table(self, name: str) -> dict[str, NDArray[Any]]:
         """One of its results, as :meth:`Job.table` gives it.

@@ -11,35 +11,33 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lehr import _asking
 from lehr._asking import (
     Event,
     _Asking,
-    _Lines,
+    _Client,
     _Request,
     _Response,
     _T,
+    _Watching,
     _answer,
-    _ended,
+    _drop,
     _httpx,
     _is_over,
     _operation,
     _path,
-    _patience,
     _run,
-    _settings,
+    _services,
+    _state,
     _table,
-    _too_late,
     _unreachable,
     _upload,
     _wait,
-    _written,
 )
 
 __all__ = ["Job", "Node"]
 
 
-class Node:
+class Node(_Client):
     """A node of services, asked over HTTP.
 
     Parameters
@@ -70,26 +68,13 @@ class Node:
     [62.0, 50.0, 38.0]
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout: float = 30.0,
-        verify: bool | str = True,
-        cert: str | tuple[str, str] | None = None,
-    ) -> None:
-        self.url = url
-        self._client = _httpx().Client(**_settings(url, token, timeout, verify, cert))
+    _kind = "Client"
 
     def __enter__(self) -> Node:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"Node({self.url!r})"
 
     def close(self) -> None:
         """End the connection.
@@ -136,7 +121,7 @@ class Node:
         >>> [service["path"] for service in lehr.Node(url).ls()][:2]
         ['/clustering', '/constructor']
         """
-        return list(_answer(self._send(_Request("GET", "/")))["services"])
+        return self._ask(_services())
 
     def get(self, path: str) -> Any:
         """The state of a service.
@@ -156,7 +141,7 @@ class Node:
         >>> lehr.Node(url).get("/clustering")["datasets"]
         '/datasets'
         """
-        return _answer(self._send(_Request("GET", _path(path))))
+        return self._ask(_state(path))
 
     def query(self, path: str, operation: str, body: Any = None) -> Any:
         """Ask for a part of a state, which changes nothing.
@@ -233,7 +218,7 @@ class Node:
         ...     print(fault.code)
         unknown_service
         """
-        _answer(self._send(_Request("DELETE", _path(path))))
+        self._ask(_drop(path))
 
     def upload(
         self, source: Any, name: str, *, format: str | None = None, replace: bool = False, path: str = "/datasets", **options: Any
@@ -351,27 +336,22 @@ class Node:
         ...     break
         seed
         """
-        pause = _asking._AGAIN_SECONDS[0]
-        params = {name: _written(value) for name, value in wishes.items()}
+        watching = _Watching(self, path, wishes)
         while True:
-            lines, heard = _Lines(), False
             try:
-                with self._client.stream("GET", f"{_path(path)}:events", params=params, timeout=_patience(self._client)) as response:
+                with self._client.stream(**watching.begin()) as response:
                     if response.status_code >= 400:
                         _answer(_Response(response.status_code, response.headers, response.read()))
                     for line in response.iter_lines():
-                        event = lines.take(line)
+                        event = watching.take(line)
                         if event is None:
                             continue
-                        heard, pause = True, _asking._AGAIN_SECONDS[0]
                         if _is_over(event):
                             return
                         yield event
             except _httpx().TransportError as cause:
-                if not heard and pause >= _asking._AGAIN_SECONDS[1]:
-                    raise _unreachable(self.url, cause) from cause
-            time.sleep(pause)
-            pause = min(2 * pause, _asking._AGAIN_SECONDS[1])
+                watching.broke(cause)
+            time.sleep(watching.pause())
 
 
 class Job:
@@ -436,18 +416,7 @@ class Job:
         >>> node.run("/clustering", "line", clusters=2).wait(timeout=60)["figures"]["clusters"]
         2.0
         """
-        started = time.monotonic()
-        step = 1.0 if progress is not None else _asking._WAIT_SECONDS
-        while True:
-            left = step if timeout is None else min(step, timeout - (time.monotonic() - started))
-            state = self._node._ask(_wait(self._path, self.id, max(left, 0.0)))
-            ended = _ended(self.id, state)
-            if ended is not None:
-                return ended
-            if progress is not None:
-                progress(state)
-            if timeout is not None and time.monotonic() - started >= timeout:
-                _too_late(self.id, timeout, state)
+        return self._node._ask(_wait(self._path, self.id, timeout, progress))
 
     def table(self, name: str) -> dict[str, NDArray[Any]]:
         """One of its results.

@@ -36,6 +36,7 @@
 //! This room computes nothing about the data that a method would: no distances, no clusters.
 #![forbid(unsafe_code)]
 
+mod contents;
 pub mod counter;
 pub mod datasets;
 pub mod dissimilarities;

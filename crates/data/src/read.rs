@@ -28,12 +28,12 @@ use lehr_spill::Spill;
 
 pub use batches::Batches;
 
+pub use crate::contents::Contents;
 use crate::error::Error;
 use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
-pub use contents::Contents;
 use source::Source;
 
 /// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.

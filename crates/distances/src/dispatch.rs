@@ -2,25 +2,15 @@
 //!
 //! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. All arithmetic behind this door is of
 //! whole numbers or, for rows of numbers, a fixed order of fused operations: so all give the same bits, and a test runs each kernel on every set. What
-//! users install is compiled for the plainest processor of its family.
+//! users install is compiled for the plainest processor of its family. The processor is asked by `lehr-numerics`.
+
+#[cfg(any(test, target_arch = "x86_64"))]
+pub(crate) use lehr_numerics::dispatch::InstructionSet;
 
 use crate::alignment::kernel::{self, Group, State, Sweep, Weights};
 use crate::bits::{self, Counts, ROWS, Substitutions, Words};
 use crate::lanes::Number;
 use crate::rows::{self, Sums};
-
-/// What a kernel may be compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum InstructionSet {
-    /// Lane by lane.
-    Plain,
-    /// 256-bit registers, and a count of bits in a word.
-    Avx2,
-    /// 512-bit registers.
-    Avx512,
-    /// 512-bit registers, and a count of bits in each word of one.
-    Avx512Count,
-}
 
 #[cfg(test)]
 thread_local! {
@@ -28,21 +18,10 @@ thread_local! {
     pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(InstructionSet::Avx512Count) };
 }
 
-/// The best instruction set of this processor. The standard library asks the processor once and remembers.
+/// The best instruction set of this processor.
 #[cfg(target_arch = "x86_64")]
 fn instruction_set() -> InstructionSet {
-    let narrow =
-        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("popcnt");
-    let wide = narrow
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl");
-    let best = match (narrow, wide) {
-        (_, true) if is_x86_feature_detected!("avx512vpopcntdq") => InstructionSet::Avx512Count,
-        (_, true) => InstructionSet::Avx512,
-        (true, false) => InstructionSet::Avx2,
-        _ => InstructionSet::Plain,
-    };
+    let best = lehr_numerics::dispatch::instruction_set();
     #[cfg(test)]
     let best = best.min(MOST.get());
     best

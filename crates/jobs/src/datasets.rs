@@ -8,16 +8,16 @@ pub(crate) mod root;
 mod service;
 mod whole;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use lehr_services::{Contract, Fault, Operation, Version, verb};
+use lehr_services::{Contract, Fault, Operation, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::format::{Form, Piece, Reading, RowFormat};
-use crate::table::{Handle, Kind, Table};
+use crate::handle::Handle;
+use crate::table::{Kind, Table};
 
 pub(crate) use service::check_name;
 pub use service::{DatasetService, Limits};
@@ -184,30 +184,13 @@ pub struct Upload {
     pub(crate) content: u64,
 }
 
-/// Defines an operation on [`Datasets`].
-macro_rules! operation {
-    ($name:ident, $verb:ident, $text:literal, $reply:ty $(, takes $raw:expr)?) => {
-        impl Operation for $name {
-            type Contract = Datasets;
-            type Verb = verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-            $(const RAW: &'static [&'static str] = $raw;)?
-
-            fn key(&self) -> Option<Cow<'_, str>> {
-                Some(Cow::Borrowed(&self.name))
-            }
-        }
-    };
-}
-pub(crate) use operation;
-
 /// Begins an upload, or goes on with one that was begun with the same words. The answer says where its next piece begins.
 ///
 /// # Example
 /// See [`Datasets`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[serde(deny_unknown_fields)]
+#[operation(contract = Datasets, verb = Insert, name = "begin", reply = Offset, key = name)]
 pub struct Begin {
     /// What the data set will be called: letters, digits, `.`, `_`, `-`, in parts with `/` between them.
     pub name: String,
@@ -269,8 +252,6 @@ impl Begin {
     }
 }
 
-operation!(Begin, Insert, "begin", Offset);
-
 /// Where the next piece of an upload begins.
 ///
 /// # Example
@@ -289,7 +270,8 @@ pub struct Offset {
 ///
 /// # Example
 /// See [`Datasets`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Submit, name = "append", reply = Offset, key = name, raw("application/octet-stream"))]
 pub struct Append {
     /// The upload.
     pub name: String,
@@ -299,19 +281,16 @@ pub struct Append {
     pub data: Bytes,
 }
 
-operation!(Append, Submit, "append", Offset, takes & ["application/octet-stream"]);
-
 /// Ends an upload: checks its length and checksum, reads it, and answers when it can be used.
 ///
 /// # Example
 /// See [`Datasets`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Submit, name = "finish", reply = Dataset, key = name)]
 pub struct Finish {
     /// The upload.
     pub name: String,
 }
-
-operation!(Finish, Submit, "finish", Dataset);
 
 /// Reads a file under the data root, and answers when it can be used.
 ///
@@ -331,8 +310,9 @@ operation!(Finish, Submit, "finish", Dataset);
 /// # Ok::<(), lehr_services::Fault>(())
 /// # }).unwrap();
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[serde(deny_unknown_fields)]
+#[operation(contract = Datasets, verb = Submit, name = "open", reply = Dataset, key = name)]
 pub struct Open {
     /// What the data set will be called.
     pub name: String,
@@ -390,13 +370,12 @@ impl Open {
     }
 }
 
-operation!(Open, Submit, "open", Dataset);
-
 /// Stores a table as a data set.
 ///
 /// # Example
 /// See [`Take`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Submit, name = "put", reply = Dataset, key = name)]
 pub struct Put {
     /// What it will be called.
     pub name: String,
@@ -406,8 +385,6 @@ pub struct Put {
     #[serde(default)]
     pub replace: bool,
 }
-
-operation!(Put, Submit, "put", Dataset);
 
 /// Asks for the whole of a data set: by its handle in this process, as an Arrow stream elsewhere.
 ///
@@ -424,13 +401,12 @@ operation!(Put, Submit, "put", Dataset);
 /// # Ok::<(), lehr_services::Fault>(())
 /// # }).unwrap();
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Query, name = "take", reply = Handle, key = name)]
 pub struct Take {
     /// The data set.
     pub name: String,
 }
-
-operation!(Take, Query, "take", Handle);
 
 /// Asks for rows of a data set. The answer may have fewer than were asked for; it says where it ends.
 ///
@@ -448,7 +424,8 @@ operation!(Take, Query, "take", Handle);
 /// # Ok::<(), lehr_services::Fault>(())
 /// # }).unwrap();
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Query, name = "read", reply = Piece, key = name)]
 pub struct Read {
     /// The data set.
     pub name: String,
@@ -463,8 +440,6 @@ pub struct Read {
     pub to: Option<u64>,
 }
 
-operation!(Read, Query, "read", Piece);
-
 /// Gives a data set another name.
 ///
 /// # Example
@@ -472,7 +447,8 @@ operation!(Read, Query, "read", Piece);
 /// let rename = lehr_jobs::datasets::Rename { name: "clustering-1/labels".into(), to: "regions".into() };
 /// assert_eq!(serde_json::to_string(&rename).unwrap(), r#"{"name":"clustering-1/labels","to":"regions"}"#);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Update, name = "rename", key = name)]
 pub struct Rename {
     /// The data set.
     pub name: String,
@@ -480,27 +456,25 @@ pub struct Rename {
     pub to: String,
 }
 
-operation!(Rename, Update, "rename", ());
-
 /// Removes what is coming in under a name, or else the data set.
 ///
 /// # Example
 /// ```
 /// assert!(serde_json::from_str::<lehr_jobs::datasets::Remove>(r#"{"name":"sites"}"#).is_ok());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Delete, name = "remove", key = name)]
 pub struct Remove {
     /// The name.
     pub name: String,
 }
 
-operation!(Remove, Delete, "remove", ());
-
 /// How an upload grows: what subscribers hear of [`Append`], without its bytes. The service sends it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Append`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Update, name = "grow", reply = Offset, key = name)]
 pub struct Grow {
     /// The upload.
     pub name: String,
@@ -513,13 +487,12 @@ pub struct Grow {
     pub(crate) data: Option<Bytes>,
 }
 
-operation!(Grow, Update, "grow", Offset);
-
 /// That an upload or a file is being read now. The service sends it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Finish`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Update, name = "start_reading", key = name)]
 pub struct StartReading {
     /// The name.
     pub name: String,
@@ -528,14 +501,13 @@ pub struct StartReading {
     pub file: Option<Upload>,
 }
 
-operation!(StartReading, Update, "start_reading", ());
-
 /// What became of an upload, a file or a table: what subscribers hear when a data set can be used. The service sends it to itself; from others it is
 /// refused.
 ///
 /// # Example
 /// See [`Finish`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Upsert, name = "settle", reply = Option<Dataset>, key = name)]
 pub struct Settle {
     /// The name.
     pub name: String,
@@ -551,5 +523,3 @@ pub struct Settle {
     #[schemars(skip)]
     pub(crate) table: Option<Handle>,
 }
-
-operation!(Settle, Upsert, "settle", Option<Dataset>);

@@ -19,12 +19,12 @@ use lehr_distances::sequence::Aligned;
 use lehr_distances::tanimoto::Tanimoto;
 use lehr_distances::{Error, Finished, Half, Metric, Precision, all_pairs_keeping};
 use lehr_services::Version;
+use lehr_sync::{Arc, Mutex};
 
 use crate::datasets::Limits;
 use crate::job::Job;
 use crate::matrix::COLUMN;
 use crate::method::{Failure, Inputs, Method, Outputs};
-use crate::sync::{Arc, Mutex};
 use crate::table::{Builder, Columns, FINGERPRINT, Table};
 use crate::watch::Watch;
 

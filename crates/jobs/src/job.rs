@@ -8,6 +8,7 @@ use lehr_data::write::AtomicFile;
 use lehr_mining::Execution;
 use lehr_ranks::observe::{AnyCheckpoint, Interrupt};
 use lehr_ranks::timing::Stopwatch;
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,6 @@ use std::io::Write;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::method::Failure;
-use crate::sync::{Arc, Mutex};
 
 /// The file of a log, in a folder of its own.
 const LOG: &str = "log";

@@ -1,11 +1,10 @@
 //! The contract of a method's service: jobs by id, and what can be asked of them. The same for all methods: only they know the type of their options.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use lehr_services::{Contract, Fault, Operation, Version, verb};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use lehr_services::{Contract, Fault, Operation, Version};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -307,94 +306,110 @@ pub struct Outcome {
     pub fault: Option<Fault>,
 }
 
-/// Defines operations: the body, and what comes of it.
-macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident($body:ty) $verb:ident $text:literal -> $reply:ty $(, key $key:ident)?;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name {
-            /// What is asked.
-            pub body: $body,
-        }
-
-        impl $name {
-            /// Asks this.
-            ///
-            /// # Example
-            /// See [`Jobs`].
-            pub fn of(body: $body) -> Self {
-                Self { body }
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                <$body>::schema_name()
-            }
-
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                <$body>::json_schema(generator)
-            }
-        }
-
-        impl Operation for $name {
-            type Contract = Jobs;
-            type Verb = verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-
-            $(fn key(&self) -> Option<Cow<'_, str>> {
-                Some(Cow::Borrowed(&self.body.$key))
-            })?
-        }
-    )*};
+/// Orders a job. It is answered with its id when it is queued, and kept if the service keeps its jobs.
+///
+/// # Example
+/// See [`Jobs`].
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Insert, name = "run", reply = Named, body)]
+pub struct Run {
+    /// What is asked.
+    pub body: Order,
 }
 
-operations! {
-    /// Orders a job. It is answered with its id when it is queued, and kept if the service keeps its jobs.
-    ///
-    /// # Example
-    /// See [`Jobs`].
-    Run(Order) Insert "run" -> Named;
-    /// Waits until a job has ended, or for so long.
-    ///
-    /// # Example
-    /// See [`Jobs`].
-    Wait(WaitFor) Query "wait" -> Record, key job;
-    /// Says that a job is wanted no more. One that runs ends soon, and can be resumed.
-    ///
-    /// # Example
-    /// See [`Jobs`] for how operations are asked.
-    Cancel(Named) Update "cancel" -> (), key job;
-    /// Has a job go on that was cancelled or has failed, from what it saved last.
-    ///
-    /// # Example
-    /// See [`Jobs`] for how operations are asked.
-    Resume(Named) Update "resume" -> (), key job;
-    /// Forgets a job that has ended, and what it saved. Its outputs stay: they are data sets.
-    ///
-    /// # Example
-    /// See [`Jobs`] for how operations are asked.
-    Remove(Named) Delete "remove" -> (), key job;
-    /// Asks for rows of an output.
-    ///
-    /// # Example
-    /// See [`Jobs`] for how operations are asked.
-    ResultOf(Rows) Query "result" -> Piece, key job;
-    /// That a job begins. The service sends it to itself; from others it is refused. The answer says whether it is to run now.
-    ///
-    /// # Example
-    /// See [`Jobs`] for how operations are asked.
-    Start(Named) Update "start" -> bool, key job;
-    /// That a job has got further. The service sends it to itself; from others it is refused.
-    ///
-    /// # Example
-    /// See [`Jobs`] for how operations are asked.
-    Progressed(Report) Update "progressed" -> (), key job;
-    /// That a job has ended. The service sends it to itself; from others it is refused.
-    ///
-    /// # Example
-    /// See [`Jobs`] for how operations are asked.
-    Ended(Outcome) Update "ended" -> (), key job;
+/// Waits until a job has ended, or for so long.
+///
+/// # Example
+/// See [`Jobs`].
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Query, name = "wait", reply = Record, key = body.job, body)]
+pub struct Wait {
+    /// What is asked.
+    pub body: WaitFor,
+}
+
+/// Says that a job is wanted no more. One that runs ends soon, and can be resumed.
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Update, name = "cancel", key = body.job, body)]
+pub struct Cancel {
+    /// What is asked.
+    pub body: Named,
+}
+
+/// Has a job go on that was cancelled or has failed, from what it saved last.
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Update, name = "resume", key = body.job, body)]
+pub struct Resume {
+    /// What is asked.
+    pub body: Named,
+}
+
+/// Forgets a job that has ended, and what it saved. Its outputs stay: they are data sets.
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Delete, name = "remove", key = body.job, body)]
+pub struct Remove {
+    /// What is asked.
+    pub body: Named,
+}
+
+/// Asks for rows of an output.
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Query, name = "result", reply = Piece, key = body.job, body)]
+pub struct ResultOf {
+    /// What is asked.
+    pub body: Rows,
+}
+
+/// That a job begins. The service sends it to itself; from others it is refused. The answer says whether it is to run now.
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Update, name = "start", reply = bool, key = body.job, body)]
+pub struct Start {
+    /// What is asked.
+    pub body: Named,
+}
+
+/// That a job has got further. The service sends it to itself; from others it is refused.
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Update, name = "progressed", key = body.job, body)]
+pub struct Progressed {
+    /// What is asked.
+    pub body: Report,
+}
+
+/// That a job has ended. The service sends it to itself; from others it is refused.
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Update, name = "ended", key = body.job, body)]
+pub struct Ended {
+    /// What is asked.
+    pub body: Outcome,
 }

@@ -1,12 +1,13 @@
 //! The methods that come with this crate, by the names of their contracts.
 
+use lehr_sync::Arc;
+
 use crate::clustering::Clustering;
 use crate::declared::Declared;
 use crate::distances::Distances;
 use crate::embedding::Embedding;
 use crate::method::AnyMethod;
 use crate::pairwise::Pairwise;
-use crate::sync::Arc;
 
 /// Those that are not declared in `lehr-methods`, and all that are.
 fn all() -> Vec<Arc<dyn AnyMethod>> {

@@ -24,11 +24,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use lehr_sync::thread::spawn_detached;
+
 use crate::job::{Found, Job, Progress, Saved, Signal, saved_in};
 use crate::method::{AnyMethod, Failure, Inputs, Outputs};
 use crate::options::Options;
 use crate::settings::Spread;
-use crate::sync::start_thread;
 
 use order::Head;
 use outcome::Outcome;
@@ -210,7 +211,8 @@ fn read(
             }
         }
     };
-    start_thread("lehr-lines".to_owned(), body)
+    spawn_detached("lehr-lines", body)
+        .map(drop)
         .map_err(|error| Failure::Environment(format!("no thread to read with: {error}")))
 }
 

@@ -17,15 +17,16 @@ use std::time::Duration;
 
 use lehr_runtime::{Clock, Port, block_on};
 use lehr_services::{Beginning, Code, Fault, Reference, Starting};
+use lehr_sync::{Arc, Mutex, thread::spawn_detached};
 
+use crate::cores::bind_to;
 use crate::datasets::{Datasets, Put, Take};
+use crate::handle::Handle;
 use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
 use crate::jobs::{Ended, Jobs, Named, Outcome, Progressed, Report, Start, State};
 use crate::method::{AnyMethod, Failure, Inputs, Outputs, text_of};
 use crate::processes;
 use crate::settings::{Settings, Spread};
-use crate::sync::{Arc, Mutex, bind_to, start_thread};
-use crate::table::Handle;
 
 /// How long it takes until something that could not be kept is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -148,7 +149,7 @@ impl Runner {
             }
         }
         let (shared, place) = (self.0.clone(), Place { own, datasets, clock });
-        start_thread(format!("lehr-runner {path}"), move || block_on(follow(&shared, &place))).map_err(failed)?;
+        spawn_detached(format!("lehr-runner {path}"), move || block_on(follow(&shared, &place))).map_err(failed)?;
         self.look();
         Ok(())
     }
@@ -267,7 +268,7 @@ fn begin(shared: &Arc<Shared>, place: &Place, job: String) {
         let _ = on_thread.ended.post(());
         on_thread.look();
     };
-    if let Err(error) = start_thread(format!("lehr {job}"), body) {
+    if let Err(error) = spawn_detached(format!("lehr {job}"), body) {
         shared.table.lock().threads -= 1;
         let fault = Fault::new(Code::InsufficientResources, "no thread to run on").log(error.to_string());
         let outcome =

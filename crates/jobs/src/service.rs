@@ -8,6 +8,7 @@ use lehr_services::{
     Call, Code, Concurrent, Description, Event, Exclusive, Fault, Handlers, Independent, Partners, Reference, Service,
     Starting, Stop as ServiceStop, Subscribe,
 };
+use lehr_sync::{Arc, unix_ms};
 
 use crate::datasets::{Datasets, Read};
 use crate::format::Piece;
@@ -15,7 +16,6 @@ use crate::jobs::*;
 use crate::method::AnyMethod;
 use crate::runner::Runner;
 use crate::settings::Settings;
-use crate::sync::{Arc, unix_ms};
 
 /// How long a client that finds the queue full had better wait.
 const RETRY: Duration = Duration::from_secs(5);

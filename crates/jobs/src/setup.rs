@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Restart};
+use lehr_sync::Arc;
 
 use crate::datasets::{DatasetService, Datasets, Limits};
 use crate::declared::Declared;
@@ -12,7 +13,6 @@ use crate::method::{AnyMethod, Method};
 use crate::methods;
 use crate::service::{MethodService, described};
 use crate::settings::Settings;
-use crate::sync::Arc;
 
 /// What a node is told about data sets and methods.
 ///

@@ -7,7 +7,6 @@ mod rows;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt16Type, UInt64Type};
@@ -15,13 +14,10 @@ use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, RecordBatch, Stri
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use lehr_data::dissimilarities::{LARGEST_U16, MISSING_U16};
 use lehr_services::{Code, Fault};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use lehr_sync::Arc;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
-
-use crate::bytes::{read_bytes, write_bytes};
-use crate::format::arrow;
-use crate::sync::Arc;
 
 pub use rows::Columns;
 pub(crate) use rows::FINGERPRINT;
@@ -437,52 +433,5 @@ fn kind_of(of: &DataType) -> Kind {
         DataType::Utf8 => Kind::Text,
         DataType::UInt64 => Kind::Count,
         _ => Kind::Number,
-    }
-}
-
-/// A table on its way between services: the table itself in this process, an Arrow stream where it leaves it.
-///
-/// # Example
-/// ```
-/// use lehr_jobs::{Handle, Table};
-/// let table = Table::builder().numbers("x", vec![1.0, 2.0]).build()?;
-/// let text = serde_json::to_string(&Handle(table.clone())).unwrap();
-/// assert_eq!(serde_json::from_str::<Handle>(&text).unwrap().0, table);
-/// # Ok::<(), lehr_services::Fault>(())
-/// ```
-#[derive(Clone, PartialEq)]
-pub struct Handle(pub Table);
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} rows", self.0.rows())
-    }
-}
-
-impl Serialize for Handle {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let bytes = arrow::write(&self.0).map_err(serde::ser::Error::custom)?;
-        write_bytes(&bytes, serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Handle {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = read_bytes(deserializer)?;
-        arrow::read(&bytes, "a table").map(Self).map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for Handle {
-    fn schema_name() -> Cow<'static, str> {
-        "Table".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "contentEncoding": "base64",
-            "contentMediaType": "application/vnd.apache.arrow.stream"
-        })
     }
 }

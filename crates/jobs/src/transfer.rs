@@ -13,7 +13,8 @@ use crate::bytes::Bytes;
 use crate::datasets::contents::digest;
 use crate::datasets::{Append, Begin, Dataset, Datasets, Finish, Put, Read, Take};
 use crate::format::{Form, HEADER_BYTES, RowFormat, arrow, fault_of};
-use crate::table::{Handle, Table};
+use crate::handle::Handle;
+use crate::table::Table;
 
 /// What is sent of a file, behind bytes that come from another one.
 struct Sent {

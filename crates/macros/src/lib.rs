@@ -1,10 +1,13 @@
-//! Derives of the runtime. Use them through `lehr_runtime`, whose names their output contains.
+//! Derives of the runtime and of services. Use them through `lehr_runtime` and `lehr_services`, whose names their output
+//! contains.
 //!
 //! `PortSet` makes a set of ports from an enum: `variants.rs` says what the enum may look like and what its parts are called,
-//! `one_queue.rs` and `split.rs` write the two modes. Nothing here knows how a port works.
+//! `one_queue.rs` and `split.rs` write the two modes. Nothing here knows how a port works. `Operation` makes a struct an
+//! operation of a service: `operation.rs`.
 #![forbid(unsafe_code)]
 
 mod one_queue;
+mod operation;
 mod split;
 mod variants;
 
@@ -26,6 +29,23 @@ use variants::{Mode, Set};
 pub fn port_set(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct an operation of a service.
+///
+/// `#[operation(contract = …, verb = …, name = "…")]` says where it belongs. Further options: `reply = …`, the type of the
+/// answer (default: `()`); `key = …`, the field that subscribers choose by, or the way to it, such as `body.job`;
+/// `raw("…")`, media types of bodies that are taken as they are; `body`, for a struct with one field that is the whole
+/// message, in place of a derived `JsonSchema`: the schema is that of the field, and `of` makes the struct from it. Examples:
+/// `lehr_services::Operation`.
+///
+/// # Errors
+/// At compile time: on anything but a struct; if an option is missing, unknown or given twice; on a name that clients could not
+/// call.
+#[proc_macro_derive(Operation, attributes(operation))]
+pub fn operation(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    operation::write(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 fn expand(input: &DeriveInput) -> syn::Result<Tokens> {

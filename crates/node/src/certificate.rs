@@ -4,12 +4,11 @@ use std::error::Error;
 use std::path::Path;
 
 use lehr_services::{Code, Fault};
+use lehr_sync::Arc;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{AlertDescription as Alert, CertificateError, RootCertStore};
-
-use crate::sync::Arc;
 
 /// What does the arithmetic; see `docs/design/node.md`.
 pub(crate) fn provider() -> Arc<CryptoProvider> {

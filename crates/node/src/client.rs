@@ -18,6 +18,7 @@ use lehr_services::{
     Action, Answered, Change, Code, End, Events, Fault, Format, Info, Link, Message, Options, Pending, Subscribe, Told,
     Verb,
 };
+use lehr_sync::{Arc, Mutex, OnceLock};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -30,7 +31,7 @@ use crate::conditions::read_tag;
 use crate::encode::fault;
 use crate::exchange::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
 use crate::noting::{Noting, Why};
-use crate::sync::{Arc, Mutex, OnceLock, Thread};
+use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
 /// How long a request without a limit of its own may take.
@@ -73,12 +74,9 @@ pub struct Client {
 
 struct Shared {
     nodes: Mutex<HashMap<Origin, mpsc::UnboundedSender<Job>>>,
-    runtime: tokio::runtime::Handle,
     token: Option<HeaderValue>,
     trust: Arc<Trusting>,
-    /// Dropped before the thread, which ends by it.
-    _alive: oneshot::Sender<()>,
-    _thread: Thread,
+    thread: TokioThread,
 }
 
 impl fmt::Debug for Client {
@@ -180,21 +178,12 @@ impl Client {
         let token = token.transpose()?;
         let scarce =
             |error: std::io::Error| Fault::new(Code::InsufficientResources, format!("no thread for a client: {error}"));
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(scarce)?;
-        let (alive, end) = oneshot::channel::<()>();
-        let handle = runtime.handle().clone();
-        let thread = Thread::start("lehr-client".to_owned(), move || {
-            let _ = runtime.block_on(end);
-        })
-        .map_err(scarce)?;
+        let thread = TokioThread::start("lehr-client").map_err(scarce)?;
         let shared = Shared {
             nodes: Mutex::default(),
-            runtime: handle,
             token,
             trust: Arc::new(Trusting { told: trust, ..Trusting::default() }),
-            _alive: alive,
-            _thread: thread,
+            thread,
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -239,7 +228,7 @@ impl Client {
         let mut nodes = self.shared.nodes.lock();
         let node = nodes.entry(origin.clone()).or_insert_with(|| {
             let (sender, jobs) = mpsc::unbounded_channel();
-            self.shared.runtime.spawn(serve_node(origin.clone(), self.shared.trust.clone(), jobs));
+            self.shared.thread.handle().spawn(serve_node(origin.clone(), self.shared.trust.clone(), jobs));
             sender
         });
         // The task ends with the client only; if the runtime is gone, the answer's sender is dropped, and that is an answer.

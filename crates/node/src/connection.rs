@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use lehr_sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
@@ -15,7 +16,6 @@ use tokio::time::timeout;
 use crate::edge::{Edge, Peer};
 use crate::exchange::exchange;
 use crate::noting::write_below;
-use crate::sync::{Arc, Mutex};
 use crate::taking::OnTheWay;
 
 /// What a client of HTTP/2 that knows what it talks to sends first.

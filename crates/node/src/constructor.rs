@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lehr_services::{
-    Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Placement, Restart, Service, Starting, Version, verb,
+    Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Placement, Restart, Service, Starting, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,8 @@ impl Contract for Constructor {
 }
 
 /// Makes a service. The answer is its path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Constructor, verb = Submit, name = "make", reply = String)]
 pub struct Create {
     /// The contract of the kind.
     pub contract: String,
@@ -109,13 +110,6 @@ impl Create {
     pub fn new(contract: impl Into<String>, path: impl Into<String>) -> Self {
         Self { contract: contract.into(), path: path.into(), partners: BTreeMap::new() }
     }
-}
-
-impl Operation for Create {
-    type Contract = Constructor;
-    type Verb = verb::Submit;
-    type Reply = String;
-    const NAME: &'static str = "make";
 }
 
 impl Service for Constructor {

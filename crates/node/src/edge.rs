@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use lehr_services::{Code, Fault, Host};
+use lehr_sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -20,9 +21,9 @@ use crate::connection::serve;
 use crate::log::Level;
 use crate::renewed::News;
 use crate::settings::{Limits, Rate, Settings};
-use crate::sync::{Arc, Mutex, Thread};
 use crate::taking::Pressed;
 use crate::tls::{Tls, names};
+use crate::tokio_thread::TokioThread;
 
 /// The other end of a connection.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ pub(crate) struct Looks {
 impl Looks {
     /// As this machine has it: on one core nobody answers while this thread spins.
     fn here() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let cores = lehr_sync::thread::available();
         Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }
     }
 }
@@ -146,15 +147,12 @@ pub(crate) fn listen(
     edge: &Arc<Edge>,
     listener: &TcpListener,
     stopping: &watch::Receiver<bool>,
-) -> std::io::Result<Vec<Thread>> {
+) -> std::io::Result<Vec<TokioThread>> {
     listener.set_nonblocking(true)?;
     let mut threads = Vec::new();
     for number in 0..edge.settings.threads {
         let (edge, listener, stopping) = (edge.clone(), listener.try_clone()?, stopping.clone());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
-        threads.push(Thread::start(format!("lehr-edge-{number}"), move || {
-            runtime.block_on(accept(edge, listener, stopping));
-        })?);
+        threads.push(TokioThread::run(&format!("lehr-edge-{number}"), accept(edge, listener, stopping))?);
     }
     Ok(threads)
 }

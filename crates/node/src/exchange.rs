@@ -15,6 +15,7 @@ use lehr_services::{
     Action, Code, Endpoint, Fault, Format, Link, Message, OperationDescription, Options, Phase, Verb, Version,
     raw_document,
 };
+use lehr_sync::{Arc, spin_loop, thread::yield_now};
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
@@ -26,7 +27,6 @@ use crate::encode::{Sent, accepted, problem, sent_as, status};
 use crate::log::Level;
 use crate::policy::ANONYMOUS;
 use crate::route::{Route, allowed, route, service_of, without_slash};
-use crate::sync::{Arc, spin_loop, yield_now};
 use crate::{events, metrics, openapi, shapes};
 
 /// How long an answer is of use to the client, in milliseconds.

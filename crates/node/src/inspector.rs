@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lehr_services::{
-    Call, Concurrent, Contract, Fault, Handlers, Inspected, Operation, Phase, Service, ServiceView, Version, verb,
+    Call, Concurrent, Contract, Fault, Handlers, Inspected, Operation, Phase, Service, ServiceView, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,20 +41,14 @@ impl Contract for Inspector {
 ///
 /// # Example
 /// See [`Inspector`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[serde(default, deny_unknown_fields)]
+#[operation(contract = Inspector, verb = Query, name = "look", reply = Seen)]
 pub struct Look {
     /// Only this service and those below it. Default: all.
     pub path: String,
     /// Only services with a handler that has waited for so many milliseconds, and of those only such handlers. Default: 0.
     pub older_than_ms: u64,
-}
-
-impl Operation for Look {
-    type Contract = Inspector;
-    type Verb = verb::Query;
-    type Reply = Seen;
-    const NAME: &'static str = "look";
 }
 
 /// What there was to see.

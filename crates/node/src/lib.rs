@@ -51,9 +51,9 @@ mod renewed;
 mod route;
 mod settings;
 mod shapes;
-mod sync;
 mod taking;
 mod tls;
+mod tokio_thread;
 mod trust;
 
 pub use client::{Client, HttpLink, Listed};
@@ -67,4 +67,5 @@ pub use policy::Policy;
 pub use records::{Delete, Find, Insert, Records, Update, Upsert};
 pub use settings::{Limits, Rate, Settings};
 pub use tls::Tls;
+pub use tokio_thread::TokioThread;
 pub use trust::Trust;

@@ -5,12 +5,11 @@
 
 use std::fmt;
 
-use lehr_services::{Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Service, Version, verb};
+use lehr_services::{Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Service, Version};
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use crate::sync::{Arc, Mutex};
 
 /// Where the filters of a node's log stand.
 pub const LOG: &str = "/log";
@@ -223,17 +222,11 @@ impl Contract for LogState {
 ///
 /// # Example
 /// See [`Logging`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = LogState, verb = Update, name = "filter")]
 pub struct Filter {
     /// The filters, as for [`Log`].
     pub filters: String,
-}
-
-impl Operation for Filter {
-    type Contract = LogState;
-    type Verb = verb::Update;
-    type Reply = ();
-    const NAME: &'static str = "filter";
 }
 
 impl Logging {

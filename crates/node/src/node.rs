@@ -5,11 +5,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use lehr_services::{Code, Fault, Host, HostReport};
+use lehr_sync::Arc;
 use tokio::sync::watch;
 
 use crate::edge::{Edge, listen};
 use crate::settings::Settings;
-use crate::sync::{Arc, Thread};
+use crate::tokio_thread::TokioThread;
 
 /// A host that can be reached over HTTP. Dropping it closes the edge and leaves the host as it is.
 ///
@@ -30,7 +31,7 @@ pub struct Node {
     host: Host,
     address: SocketAddr,
     stop: watch::Sender<bool>,
-    threads: Vec<Thread>,
+    threads: Vec<TokioThread>,
 }
 
 impl fmt::Debug for Node {

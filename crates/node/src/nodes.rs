@@ -8,7 +8,6 @@
 //! What a node says about another is what it has heard, not an agreement between them: two sides of a partition each keep themselves
 //! and lose the other.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -18,13 +17,13 @@ use std::time::Duration;
 use lehr_runtime::{Clock, Overflow, Port, Task};
 use lehr_services::{
     Announce, Call, Code, Concurrent, Contract, DIRECTORY, Directory, End, Event, Exclusive, Fault, Handlers, Host,
-    Operation, Phase, Record, Reference, Service, Starting, Stop, Subscribe, Subscription, Version, Withdraw, verb,
+    Operation, Phase, Record, Reference, Service, Starting, Stop, Subscribe, Subscription, Version, Withdraw,
 };
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::client::{Client, HttpLink};
-use crate::sync::{Arc, Mutex};
 
 /// Where the nodes that a node knows are listed.
 pub const NODES: &str = "/nodes";
@@ -83,58 +82,61 @@ impl Contract for Nodes {
     const VERSION: Version = Version::new(1, 0);
 }
 
-macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident($text:literal) { $($(#[$note:meta])* $field:ident: $type:ty),* } $verb:ident -> $reply:ty $(, $key:ident)?;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Example
-        /// See [`Joining`].
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        pub struct $name {
-            $($(#[$note])* pub $field: $type),*
-        }
-
-        impl Operation for $name {
-            type Contract = Nodes;
-            type Verb = verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-
-            $(fn key(&self) -> Option<Cow<'_, str>> {
-                Some(Cow::Borrowed(&self.$key))
-            })?
-        }
-    )*};
+/// Follows another node from now on. The answer is its address as the other operations take it.
+///
+/// # Example
+/// See [`Joining`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Nodes, verb = Insert, name = "join", reply = String, key = address)]
+pub struct Join {
+    /// Where it listens, `http://host:port` or `https://host:port`.
+    pub address: String,
 }
 
-operations! {
-    /// Follows another node from now on. The answer is its address as the other operations take it.
-    Join("join") {
-        /// Where it listens, `http://host:port` or `https://host:port`.
-        address: String
-    } Insert -> String, address;
-    /// Follows it no more.
-    Leave("leave") {
-        /// Its address.
-        address: String
-    } Delete -> (), address;
-    /// Asks a node at once whether it is there, instead of at its next turn.
-    Refresh("refresh") {
-        /// Its address.
-        address: String
-    } Submit -> ();
-    /// The addresses of all services with a contract: of this node, as paths, then of the nodes whose lease has not passed.
-    FindService("find") {
-        /// The contract's name.
-        contract: String
-    } Query -> Vec<String>;
-    /// What has been heard of a node. Sent by this node to itself.
-    Heard("heard") {
-        /// Its address.
-        address: String,
-        /// How it is.
-        node: Joined
-    } Upsert -> (), address;
+/// Follows it no more.
+///
+/// # Example
+/// See [`Joining`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Nodes, verb = Delete, name = "leave", key = address)]
+pub struct Leave {
+    /// Its address.
+    pub address: String,
+}
+
+/// Asks a node at once whether it is there, instead of at its next turn.
+///
+/// # Example
+/// See [`Joining`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Nodes, verb = Submit, name = "refresh")]
+pub struct Refresh {
+    /// Its address.
+    pub address: String,
+}
+
+/// The addresses of all services with a contract: of this node, as paths, then of the nodes whose lease has not passed.
+///
+/// # Example
+/// See [`Joining`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Nodes, verb = Query, name = "find", reply = Vec<String>)]
+pub struct FindService {
+    /// The contract's name.
+    pub contract: String,
+}
+
+/// What has been heard of a node. Sent by this node to itself.
+///
+/// # Example
+/// See [`Joining`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Nodes, verb = Upsert, name = "heard", key = address)]
+pub struct Heard {
+    /// Its address.
+    pub address: String,
+    /// How it is.
+    pub node: Joined,
 }
 
 /// Follows other nodes.

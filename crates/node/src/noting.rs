@@ -5,10 +5,10 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use lehr_sync::{Arc, OnceLock};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::certificate::reason_within;
-use crate::sync::{Arc, OnceLock};
 
 /// Why a stream broke, if it did.
 pub(crate) type Why = Arc<OnceLock<String>>;

@@ -1,9 +1,8 @@
 //! Records: documents by key, for what services and people leave for each other.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use lehr_services::{Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Operation, Service, Version, verb};
+use lehr_services::{Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Operation, Service, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,59 +36,50 @@ impl Contract for Records {
     const VERSION: Version = Version::new(1, 0);
 }
 
-macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident($text:literal) { $($(#[$note:meta])* $field:ident: $type:ty),* } $verb:ident -> $reply:ty;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        pub struct $name {
-            $($(#[$note])* pub $field: $type),*
-        }
-
-        impl Operation for $name {
-            type Contract = Records;
-            type Verb = verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-
-            fn key(&self) -> Option<Cow<'_, str>> {
-                Some(Cow::Borrowed(&self.key))
-            }
-        }
-    )*};
+/// The document under a key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Records, verb = Query, name = "find", reply = Value, key = key)]
+pub struct Find {
+    /// The key.
+    pub key: String,
 }
 
-operations! {
-    /// The document under a key.
-    Find("find") {
-        /// The key.
-        key: String
-    } Query -> Value;
-    /// Adds a document under a key that is free.
-    Insert("insert") {
-        /// The key.
-        key: String,
-        /// The document.
-        value: Value
-    } Insert -> ();
-    /// Puts another document under a key that is taken. The answer is the one before.
-    Update("update") {
-        /// The key.
-        key: String,
-        /// The document.
-        value: Value
-    } Update -> Value;
-    /// Puts a document under a key.
-    Upsert("upsert") {
-        /// The key.
-        key: String,
-        /// The document.
-        value: Value
-    } Upsert -> ();
-    /// Removes the document under a key. The answer is that document.
-    Delete("delete") {
-        /// The key.
-        key: String
-    } Delete -> Value;
+/// Adds a document under a key that is free.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Records, verb = Insert, name = "insert", key = key)]
+pub struct Insert {
+    /// The key.
+    pub key: String,
+    /// The document.
+    pub value: Value,
+}
+
+/// Puts another document under a key that is taken. The answer is the one before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Records, verb = Update, name = "update", reply = Value, key = key)]
+pub struct Update {
+    /// The key.
+    pub key: String,
+    /// The document.
+    pub value: Value,
+}
+
+/// Puts a document under a key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Records, verb = Upsert, name = "upsert", key = key)]
+pub struct Upsert {
+    /// The key.
+    pub key: String,
+    /// The document.
+    pub value: Value,
+}
+
+/// Removes the document under a key. The answer is that document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Records, verb = Delete, name = "delete", reply = Value, key = key)]
+pub struct Delete {
+    /// The key.
+    pub key: String,
 }
 
 impl Service for Records {

@@ -9,9 +9,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
 use lehr_services::Fault;
+use lehr_sync::Mutex;
 
 use crate::certificate::read;
-use crate::sync::Mutex;
 
 type Make<T> = Box<dyn Fn(&[Vec<u8>]) -> Result<T, Fault> + Send + Sync>;
 

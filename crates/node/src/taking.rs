@@ -11,11 +11,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::body::Bytes;
+use lehr_sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
-
-use crate::sync::{Arc, Mutex};
 
 /// The largest piece of an answer that is handed over at once. What is smaller is whole.
 pub(crate) const PIECE: usize = 16 << 10;

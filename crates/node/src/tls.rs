@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use lehr_services::Fault;
+use lehr_sync::Arc;
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::server::WebPkiClientVerifier;
@@ -11,7 +12,6 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::certificate::{authorities, bad, certificates, key, mismatch, provider, reason};
 use crate::renewed::{News, Renewed};
-use crate::sync::Arc;
 
 /// What a node shows and asks for when a connection begins.
 ///

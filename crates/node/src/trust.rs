@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use lehr_services::{Code, Fault};
+use lehr_sync::Arc;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
@@ -12,7 +13,6 @@ use tokio_rustls::client::TlsStream;
 
 use crate::certificate::{authorities, certificates, key, mismatch, provider, reason, reason_within};
 use crate::renewed::Renewed;
-use crate::sync::Arc;
 
 /// Whom a client trusts, and who it says it is.
 ///

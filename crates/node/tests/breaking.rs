@@ -5,9 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
 use lehr_node::{Client, Node};
 use lehr_runtime::{Port, block_on};
-use lehr_services::{
-    Call, Code, Contract, Exclusive, Fault, Handlers, Host, Operation, Reference, Service, Version, verb,
-};
+use lehr_services::{Call, Code, Contract, Exclusive, Fault, Handlers, Host, Operation, Reference, Service, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,16 +70,10 @@ impl Contract for Tally {
     const VERSION: Version = Version::new(1, 0);
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Tally, verb = Update, name = "note", reply = u64)]
 struct Note {
     number: u64,
-}
-
-impl Operation for Note {
-    type Contract = Tally;
-    type Verb = verb::Update;
-    type Reply = u64;
-    const NAME: &'static str = "note";
 }
 
 /// Counts, and tells what it was given in which order.

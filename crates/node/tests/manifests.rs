@@ -6,8 +6,7 @@ use lehr_node::manifest::{Action, Apply, MANIFEST, Manifest, ManifestState, Mani
 use lehr_node::{Client, Insert, Node, Records};
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{
-    Call, Code, Concurrent, Contract, Fault, Handlers, Host, Operation, Partners, Reference, Service, Starting,
-    Version, verb,
+    Call, Code, Concurrent, Contract, Fault, Handlers, Host, Operation, Partners, Reference, Service, Starting, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,15 +35,9 @@ impl Contract for Picky {
 }
 
 /// On which threads does the service run?
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Picky, verb = Query, name = "where", reply = String)]
 struct WhereAreYou {}
-
-impl Operation for WhereAreYou {
-    type Contract = Picky;
-    type Verb = verb::Query;
-    type Reply = String;
-    const NAME: &'static str = "where";
-}
 
 impl Service for Picky {
     type Document = Self;

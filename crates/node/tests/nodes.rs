@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use lehr_node::{Client, Node};
 use lehr_runtime::{Context, Port, block_on};
 use lehr_services::{
-    Call, Code, Concurrent, Contract, Event, Fault, Handlers, Host, Reference, Service, Subscribe, Version,
+    Call, Code, Concurrent, Contract, Event, Fault, Handlers, Host, Operation, Reference, Service, Subscribe, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,10 +55,15 @@ impl Contract for Slip {
     const VERSION: Version = Version::new(1, 0);
 }
 
-operations! { Slip:
-    Withdraw { key: String } Submit -> i64, "withdraw";
-    Trace {} Submit -> (String, String), "trace";
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Slip, verb = Submit, name = "withdraw", reply = i64)]
+pub struct Withdraw {
+    pub key: String,
 }
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Slip, verb = Submit, name = "trace", reply = (String, String))]
+pub struct Trace {}
 
 impl Service for Teller {
     type Document = Slip;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lehr_node::{INSPECTOR, Inspector, LOG, Log, Logging, Look, Node, Settings};
 use lehr_runtime::{Port, block_on};
 use lehr_services::{
-    Call, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Reference, Service, Starting, Version,
+    Call, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Operation, Reference, Service, Starting, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,10 +31,15 @@ impl Contract for Desk {
     const VERSION: Version = Version::new(1, 0);
 }
 
-operations! { Desk:
-    Book { key: String } Update -> (), "book";
-    Read {} Query -> (), "read";
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Desk, verb = Update, name = "book")]
+pub struct Book {
+    pub key: String,
 }
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Desk, verb = Query, name = "read")]
+pub struct Read {}
 
 impl Service for Clerk {
     type Document = Desk;

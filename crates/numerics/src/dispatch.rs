@@ -36,7 +36,7 @@ macro_rules! kernel {
 
                 match $crate::dispatch::instruction_set() {
                     // SAFETY: the processor has every instruction set that `avx512` was compiled for, as it just said.
-                    $crate::dispatch::InstructionSet::Avx512 => return unsafe { avx512::<$real $(, $constant)*>($($argument),*) },
+                    $crate::dispatch::InstructionSet::Avx512 | $crate::dispatch::InstructionSet::Avx512Count => return unsafe { avx512::<$real $(, $constant)*>($($argument),*) },
                     // SAFETY: the processor has every instruction set that `avx2` was compiled for, as it just said.
                     $crate::dispatch::InstructionSet::Avx2 => return unsafe { avx2::<$real $(, $constant)*>($($argument),*) },
                     $crate::dispatch::InstructionSet::Plain => {}
@@ -49,21 +49,23 @@ macro_rules! kernel {
 
 pub(crate) use kernel;
 
-/// What a kernel may be compiled for.
+/// What a kernel may be compiled for; each has what those before it have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
     /// Lane by lane.
     Plain,
-    /// 256-bit registers and a fused multiply-add.
+    /// 256-bit registers, a fused multiply-add, and a count of bits in a word.
     Avx2,
     /// 512-bit registers.
     Avx512,
+    /// 512-bit registers, and a count of bits in each word of one.
+    Avx512Count,
 }
 
 #[cfg(test)]
 thread_local! {
     /// Tests run a kernel again on a lesser instruction set than the processor has.
-    pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(InstructionSet::Avx512) };
+    pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(InstructionSet::Avx512Count) };
 }
 
 /// The best instruction set of this processor. The standard library asks the processor once and remembers.
@@ -80,6 +82,7 @@ pub fn instruction_set() -> InstructionSet {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl");
     let best = match (narrow, wide) {
+        (true, true) if is_x86_feature_detected!("avx512vpopcntdq") => InstructionSet::Avx512Count,
         (true, true) => InstructionSet::Avx512,
         (true, false) => InstructionSet::Avx2,
         _ => InstructionSet::Plain,

@@ -8,17 +8,20 @@
 //!
 //! Processes end together ([`finish`], which Python calls at its exit), or by [`abort`] when one of them fails.
 
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use lehr_ranks::{Communicator, Execution, Job, Outcome};
 use lehr_ranks_mpi::{Launcher, Process};
 use lehr_runtime::Dispatcher;
+use lehr_sync::{
+    Mutex, OnceLock,
+    thread::{sleep, spawn},
+};
 use pyo3::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
-use crate::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use crate::sync::{Held, OnceLock, pause, spawn};
 
 /// How often signals are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -44,7 +47,7 @@ struct Place {
     id: u32,
     requests: Sender<Request>,
     /// Whether a user's program runs on ranks of the whole job.
-    has_program: Held<bool>,
+    has_program: Mutex<bool>,
 }
 
 static PLACE: OnceLock<Result<Option<Place>, String>> = OnceLock::new();
@@ -76,7 +79,7 @@ fn join() -> Result<Option<Place>, String> {
     match told.recv().map_err(|_| "MPI did not start".to_owned())?? {
         None => Ok(None),
         Some((job, number, count)) => {
-            let (id, has_program) = (std::process::id(), Held::new(false));
+            let (id, has_program) = (std::process::id(), Mutex::new(false));
             Ok(Some(Place { job, number, count, id, requests, has_program }))
         }
     }
@@ -258,6 +261,6 @@ pub(crate) fn abort(py: Python<'_>, code: u8) {
         && place.requests.send(Request::Abort { code }).is_ok()
     {
         // The thread of MPI ends the program. If it waits for others, the caller ends it.
-        py.detach(|| pause(ABORT));
+        py.detach(|| sleep(ABORT));
     }
 }

@@ -24,8 +24,8 @@ mod ports;
 mod ranks;
 mod services;
 mod smacof;
-mod sync;
 mod vector;
+mod waiting;
 mod watch;
 
 /// What `python/lehr` is built on. Nothing here is public: names and arguments change with the package.

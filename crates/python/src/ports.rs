@@ -15,11 +15,11 @@ use lehr_runtime::{
     Dispatcher, Exclusive, Handlers, Interleave, IntoSource, Overflow, Port, PostError, ReceiveError, Settings,
     Snapshot, Source, TaskError, join_all,
 };
+use lehr_sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::errors;
-use crate::sync::Held;
 
 /// What goes through ports.
 type Item = Py<PyAny>;
@@ -166,12 +166,12 @@ impl Wake for Notice {
 /// Something that is waited for, at most once.
 #[pyclass(module = "lehr._native", name = "Wait", frozen)]
 pub(crate) struct Wait {
-    future: Held<Option<Waiting>>,
+    future: Mutex<Option<Waiting>>,
 }
 
 impl Wait {
     fn new(future: impl Future<Output = PyResult<Item>> + Send + 'static) -> Self {
-        Self { future: Held::new(Some(Box::pin(future))) }
+        Self { future: Mutex::new(Some(Box::pin(future))) }
     }
 }
 
@@ -204,7 +204,7 @@ impl Wait {
 /// Workers that hold the places of handlers.
 #[pyclass(module = "lehr._native", name = "Dispatcher", frozen)]
 pub(crate) struct PyDispatcher {
-    dispatcher: Held<Option<Dispatcher>>,
+    dispatcher: Mutex<Option<Dispatcher>>,
     /// The process whose threads its workers are: a fork of it has none.
     process: u32,
 }
@@ -231,7 +231,7 @@ impl PyDispatcher {
     #[new]
     fn new(threads: usize) -> PyResult<Self> {
         let dispatcher = Dispatcher::new(threads).map_err(|error| errors::runtime(error.to_string()))?;
-        Ok(Self { dispatcher: Held::new(Some(dispatcher)), process: std::process::id() })
+        Ok(Self { dispatcher: Mutex::new(Some(dispatcher)), process: std::process::id() })
     }
 
     fn close(&self, py: Python<'_>) {
@@ -323,7 +323,7 @@ where
 /// A state, and handlers around it that run beside each other or alone.
 #[pyclass(module = "lehr._native", name = "Interleave", frozen)]
 pub(crate) struct PyInterleave {
-    interleave: Held<Option<Interleave<State>>>,
+    interleave: Mutex<Option<Interleave<State>>>,
     handle: lehr_runtime::InterleaveHandle<State>,
 }
 
@@ -373,7 +373,7 @@ impl PyInterleave {
         });
         let interleave = started.ok_or_else(|| errors::runtime("the dispatcher is closed"))?;
         let handle = interleave.handle().clone();
-        Ok(Self { interleave: Held::new(Some(interleave)), handle })
+        Ok(Self { interleave: Mutex::new(Some(interleave)), handle })
     }
 
     /// Waits for the end by teardown.

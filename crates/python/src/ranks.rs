@@ -8,6 +8,7 @@
 
 use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
 use lehr_runtime::Dispatcher;
+use lehr_sync::{Arc, process::Flag};
 use numpy::{
     Element, IntoPyArray, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray,
     PyUntypedArrayMethods,
@@ -18,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
 use crate::job::{self, Company};
-use crate::sync::{Stop, wait_for};
+use crate::waiting::wait_for;
 
 /// Numbers that arrays are of.
 trait Number: Element + Plain + Default + PartialOrd {
@@ -185,7 +186,7 @@ fn array<'py, T: Number>(py: Python<'py>, values: Vec<T>, shape: Vec<usize>) -> 
 pub(crate) struct Rank {
     /// None after the rank has ended.
     communicator: Option<Communicator>,
-    stop: Stop,
+    stop: Arc<Flag>,
     #[pyo3(get)]
     rank: usize,
     #[pyo3(get)]
@@ -501,7 +502,7 @@ fn described(array: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
 /// A program on ranks that has begun.
 #[pyclass(module = "lehr._native", name = "Ranks", frozen)]
 pub(crate) struct Ranks {
-    stop: Stop,
+    stop: Arc<Flag>,
     /// In a job: this process's place is taken until the program has ended.
     program: Option<job::Program>,
 }
@@ -510,7 +511,7 @@ pub(crate) struct Ranks {
 impl Ranks {
     /// Has all waits of the program's ranks in this process end.
     fn stop(&self) {
-        self.stop.say();
+        self.stop.raise();
     }
 
     /// Hears how the ranks of the other processes ended, and says how those of this one did: whether one of them raised first, and what.
@@ -527,7 +528,7 @@ impl Ranks {
 #[pyo3(signature = (ranks = None))]
 pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec<Rank>, Ranks)> {
     let company = Company::new(py, None)?;
-    let stop = Stop::default();
+    let stop = Arc::new(Flag::new());
     let (world, program) = match company.execution.job {
         None => (alone(ranks.unwrap_or(company.execution.ranks))?, None),
         Some(_) => {

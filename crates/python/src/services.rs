@@ -9,16 +9,16 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use lehr_node::{INSPECTOR, Inspector, Node, Settings};
 use lehr_runtime::{Builder, Dispatcher, Idle, Port, Shutdown, block_on, blocking};
 use lehr_services::{AnyDocument, Call, Code, Fault, Handled, Host, Outline, Pending, Placement, Program};
+use lehr_sync::{Mutex, thread::spawn};
 use pyo3::prelude::*;
 use serde_json::Value;
 
-use crate::sync::mpsc::{RecvTimeoutError, sync_channel};
-use crate::sync::{Held, spawn};
 use crate::{errors, json};
 
 /// How often signals are looked at while a node ends.
@@ -66,9 +66,9 @@ struct Served {
     /// The operations whose verbs change the state.
     changing: BTreeSet<String>,
     /// The document that the object in Python has, unless that is in doubt.
-    shown: Held<Option<AnyDocument>>,
+    shown: Mutex<Option<AnyDocument>>,
     /// Coroutines that were given up and have not ended.
-    leaving: Held<Vec<Port<PyResult<Item>>>>,
+    leaving: Mutex<Vec<Port<PyResult<Item>>>>,
 }
 
 /// What a call of a handler gives.
@@ -275,7 +275,7 @@ impl Running {
 /// A host of services that are Python's, and the node before it.
 #[pyclass(module = "lehr._native", name = "ServiceNode", frozen)]
 pub(crate) struct ServiceNode {
-    running: Held<Option<Running>>,
+    running: Mutex<Option<Running>>,
     /// The process whose threads it has: a fork of it has none.
     process: u32,
 }
@@ -302,7 +302,7 @@ impl ServiceNode {
         let dispatcher = dispatcher.map_err(|error| errors::runtime(error.to_string()))?;
         let host = Host::new(dispatcher.handle());
         let running = Running { dispatcher, host, node: None };
-        Ok(Self { running: Held::new(Some(running)), process: std::process::id() })
+        Ok(Self { running: Mutex::new(Some(running)), process: std::process::id() })
     }
 
     /// Starts a service: its path, how many requests may wait and the file that keeps its document; its contract as JSON, its first state, and what calls its handlers.
@@ -320,7 +320,7 @@ impl ServiceNode {
         let state = json::value(state)?;
         let changing = outline.operations.iter().filter(|(_, operation)| operation.verb.changes_state());
         let changing = changing.map(|(name, _)| name.clone()).collect();
-        let served = Served { program, changing, shown: Held::new(None), leaving: Held::new(Vec::new()) };
+        let served = Served { program, changing, shown: Mutex::new(None), leaving: Mutex::new(Vec::new()) };
         let mut placement = Placement::at(path).queue(queue);
         if let Some(file) = keep {
             placement = placement.keep(file);

@@ -11,15 +11,15 @@
 //! Nobody can wait for ever: the work ends its channels when it ends, even by a panic, and the waiting thread its own when it goes.
 
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use lehr_ranks::observe::{self, AnyCheckpoint, Control, Interrupt, Observer};
 use lehr_ranks::timing::Stopwatch;
+use lehr_sync::{Arc, process::Flag, thread::spawn};
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use crate::sync::{Stop, spawn};
 
 /// How often signals are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -95,7 +95,7 @@ impl Saver {
 pub(crate) struct Relay {
     /// News, and what the callback made of them; none without a callback.
     line: Option<(SyncSender<Progress>, Receiver<bool>)>,
-    stop: Stop,
+    stop: Arc<Flag>,
     saver: Saver,
 }
 
@@ -105,25 +105,25 @@ impl Observer for Relay {
             // Whoever waited may have gone: then nobody wants the result.
             let goes_on = news.send(Progress::of(progress)).is_ok() && answers.recv().unwrap_or(false);
             if !goes_on {
-                self.stop.say();
+                self.stop.raise();
             }
         }
-        if self.stop.is_said() { Control::Stop } else { Control::Continue }
+        if self.stop.is_up() { Control::Stop } else { Control::Continue }
     }
 
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
-        self.saver.offer(self.stop.is_said(), checkpoint);
+        self.saver.offer(self.stop.is_up(), checkpoint);
     }
 
     /// Whoever adds up rows looks for a word to stop before each leaf of them.
     fn interrupt(&self) -> Option<Interrupt> {
         let stop = self.stop.clone();
-        Some(Interrupt::when(move || stop.is_said()))
+        Some(Interrupt::when(move || stop.is_up()))
     }
 
     /// Of a run that was given up within a step, here or in another process of a job.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
-        self.stop.say();
+        self.stop.raise();
         self.checkpoint(checkpoint);
     }
 }
@@ -149,7 +149,7 @@ pub(crate) fn run<T: Send + 'static>(
 ) -> PyResult<Watched<T>> {
     let (tell, news) = sync_channel(1);
     let (answer, answers) = sync_channel(1);
-    let stop = Stop::default();
+    let stop = Arc::new(Flag::new());
     // Held by the thread to its end, whether there is a callback or not: when it goes, the work is done.
     let alive = tell.clone();
     let mut relay = Relay {
@@ -175,7 +175,7 @@ pub(crate) fn run<T: Send + 'static>(
         }
     });
     if let Err((raised, news)) = waited {
-        stop.say();
+        stop.raise();
         // An observer that waits for an answer gets none, and stops.
         drop(answer);
         if !linger(py, news, is_in_job)? {

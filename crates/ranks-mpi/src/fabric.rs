@@ -22,10 +22,14 @@ use std::time::Duration;
 use lehr_ranks::fabric::inbox::Inbox;
 use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
 use lehr_ranks::{Error, Layout};
+use lehr_sync::{
+    Arc, Count, Mutex,
+    thread::{sleep, yield_now},
+};
 
+use crate::cores::cores;
 use crate::link::{NUMBER, SHORT};
 use crate::post::Post;
-use crate::sync::{Arc, Count, Mutex, cores, sleep, yield_now};
 use crate::trailer::{self, Kind, Trailer};
 
 /// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds. Looks at shared memory are cheaper, and there are more of
@@ -36,7 +40,7 @@ const SPINS: u32 = 64;
 const PARTS: usize = 4;
 
 /// Polls in vain after which a waiting rank naps: a few milliseconds, of which the nap is a hundredth.
-const POLLS: u32 = 512;
+const POLLS: u64 = 512;
 /// How long.
 const NAP: Duration = Duration::from_micros(50);
 
@@ -110,7 +114,7 @@ impl Endpoint {
                 return None;
             }
             if let Some((trailer, length)) = self.here.post.take_near(process, looks, frame, is_wanted) {
-                self.in_vain.reset();
+                self.in_vain.set(0);
                 return Some((Envelope { source, label: label(&trailer), length }, length));
             }
             if self.here.post.fetch_some(1, 1).is_err() {
@@ -146,7 +150,7 @@ impl Endpoint {
         let looks = if self.here.inboxes.len() == 1 { self.here.post.looks() } else { 1 };
         for _ in 0..self.here.spins.div_ceil(looks) {
             if is_new && let Poll::Ready(outcome) = poll(inbox, context) {
-                self.in_vain.reset();
+                self.in_vain.set(0);
                 return Poll::Ready(outcome);
             }
             self.here.post.fetch(looks).map_err(transport)?;
@@ -154,10 +158,10 @@ impl Endpoint {
             is_new = std::mem::replace(&mut seen, news) != news;
         }
         if let Poll::Ready(outcome) = poll(inbox, context) {
-            self.in_vain.reset();
+            self.in_vain.set(0);
             return Poll::Ready(outcome);
         }
-        if self.in_vain.increment() >= POLLS && self.here.may_nap {
+        if self.in_vain.add(1) >= POLLS && self.here.may_nap {
             sleep(NAP);
         } else {
             yield_now();

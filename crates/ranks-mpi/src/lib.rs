@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 mod abi;
+mod cores;
 mod environment;
 mod error;
 mod fabric;
@@ -20,7 +21,6 @@ mod office;
 mod post;
 mod process;
 mod run;
-mod sync;
 mod trailer;
 mod window;
 

@@ -1,6 +1,6 @@
 //! Memory of long frames, kept for the next ones: fresh memory costs a page fault every 4 KiB, which is more than the copy.
 
-use crate::sync::{Arc, Mutex};
+use lehr_sync::{Arc, Mutex};
 
 /// Bytes from which on memory is kept.
 const LONG: usize = 1 << 15;

@@ -4,11 +4,11 @@
 use std::fmt;
 
 use lehr_ranks::{Communicator, Error, Outcome, Processes};
+use lehr_sync::Arc;
 
 use crate::fabric::{endpoints, transport};
 use crate::post::Post;
 use crate::run::{judge, wait};
-use crate::sync::Arc;
 use crate::trailer::{Kind, Trailer};
 
 /// The job of this process.

@@ -10,11 +10,11 @@ use std::collections::VecDeque;
 
 use lehr_ranks::fabric::inbox::Inbox;
 use lehr_ranks::fabric::{Label, Message};
+use lehr_sync::{Arc, Mutex};
 
 use crate::error::Error;
 use crate::link::{Link, SHORT, Traffic};
 use crate::memory::Memory;
-use crate::sync::{Arc, Mutex};
 use crate::trailer::{Kind, Trailer};
 
 /// This process's connection with the others, and what came over it.

@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use lehr_ranks::Job;
+use lehr_sync::{Arc, thread::sleep};
 
 use crate::error::Error;
 use crate::keeper::{Note, note};
@@ -22,7 +23,6 @@ use crate::link::Link;
 use crate::mpi::Mpi;
 use crate::office::{Office, share};
 use crate::post::Post;
-use crate::sync::{Arc, sleep};
 
 /// The major version of the ABI that `abi.rs` declares.
 const ABI_MAJOR: i32 = 1;

@@ -8,11 +8,11 @@ use std::future::Future;
 
 use lehr_ranks::{Communicator, Error, Outcome};
 use lehr_runtime::{Dispatcher, TaskError};
+use lehr_sync::thread::yield_now;
 
 use crate::fabric::{endpoints, transport};
 use crate::post::Post;
 use crate::process::Process;
-use crate::sync::yield_now;
 use crate::trailer::{Kind, Trailer};
 
 /// The process that judges.

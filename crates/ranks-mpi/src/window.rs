@@ -14,11 +14,11 @@
 #![allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 
 use lehr_ranks::fabric::ring::{self, Receiver, Sender, Word};
+use lehr_sync::thread::yield_now;
 
 use crate::abi::{Comm, Win};
 use crate::error::Error;
 use crate::mpi::Mpi;
-use crate::sync::yield_now;
 
 /// Words at the head of a segment.
 const HEAD: usize = 16;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::future::poll_fn;
 
 use lehr_runtime::Elapsed;
+use lehr_sync::Arc;
 
 use crate::check::{Made, dissent, mismatch};
 use crate::collective::{Calls, Pace};
@@ -18,7 +19,6 @@ use crate::group::Group;
 use crate::message::Reader;
 use crate::reduction::Fold;
 use crate::settings::Settings;
-use crate::sync::Arc;
 use crate::trace::Activity;
 
 /// One rank's end of a group of ranks.

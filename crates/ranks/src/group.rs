@@ -1,9 +1,10 @@
 //! Who belongs to a communicator, under which number, and in which context its messages travel; and how new ones are made.
 
+use lehr_sync::{Arc, Mutex};
+
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::fabric::{Fabric, Pattern};
-use crate::sync::{Arc, Mutex};
 
 /// Contexts of a communicator: one for each kind of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

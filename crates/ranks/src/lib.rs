@@ -53,7 +53,6 @@ mod persistent;
 mod point_to_point;
 mod reduction;
 mod settings;
-mod sync;
 pub mod timing;
 mod topology;
 pub mod trace;

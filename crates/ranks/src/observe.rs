@@ -8,7 +8,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::sync::Arc;
+use lehr_sync::Arc;
+
 use crate::trace::Trace;
 
 /// How far a run is.

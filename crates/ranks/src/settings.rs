@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use lehr_runtime::Clock;
+use lehr_sync::Arc;
 
 use crate::communicator::Communicator;
-use crate::sync::Arc;
 use crate::trace::Track;
 
 /// In which order the partials of a reduction are combined.

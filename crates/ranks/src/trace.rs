@@ -9,9 +9,10 @@
 
 use std::fmt::Write;
 
+use lehr_sync::{Arc, Mutex};
+
 use crate::communicator::Communicator;
 use crate::error::Error;
-use crate::sync::{Arc, Mutex};
 use crate::timing::Stopwatch;
 
 /// What a rank was doing.

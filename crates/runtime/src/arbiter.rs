@@ -21,11 +21,12 @@ pub mod take;
 
 use std::task::{Context, Waker};
 
+use lehr_sync::SpinLockGuard;
+
 use crate::port::sorter::Sorter;
 use crate::port::waiters::{Left, Ticket, Want};
 use crate::port::wake::Wake;
 use crate::port::{Port, State};
-use crate::sync::MutexGuard;
 
 /// What an arbiter sees at one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,7 +213,7 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
     output
 }
 
-pub(crate) type Locked<'a, T> = MutexGuard<'a, State<T>>;
+pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 
 /// What must not be dropped before the locks are: user values, and those who are woken by being dropped.
 #[allow(dead_code, reason = "held only to be dropped late")]

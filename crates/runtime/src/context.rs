@@ -21,6 +21,8 @@ use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
 
+use lehr_sync::Arc;
+
 pub use builder::{ContextBuilder, Inheritance};
 pub use failure::{Cause, ContextError, Step, set_error_hook};
 pub use scope::{Call, Scope, WithContext};
@@ -29,7 +31,6 @@ pub use trace::{TraceParent, TraceParentError};
 pub(crate) use failure::{Unclaimed, closure_panicked, panicked};
 pub(crate) use scope::{Listening, goes_on, in_context, turn};
 
-use crate::sync::Arc;
 use builder::Baggage;
 use cancel::Node;
 use failure::Sink;

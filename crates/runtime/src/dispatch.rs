@@ -31,6 +31,7 @@ use std::time::Duration;
 
 use crossbeam_deque::{Injector, Stealer};
 use crossbeam_utils::CachePadded;
+use lehr_sync::{Arc, AtomicUsize, Ordering, process::next_identity, thread};
 
 pub use shutdown::{QueueReport, Report, Shutdown};
 pub use worker::Counters;
@@ -39,7 +40,6 @@ use crate::context;
 use crate::error::TaskError;
 use crate::fork_join::Fork;
 use crate::queue::priority::Registry;
-use crate::sync::{Arc, AtomicUsize, Ordering, next_identity, thread};
 use crate::task::{Task, admit};
 use crate::timer::Clock;
 use blocking::Spares;

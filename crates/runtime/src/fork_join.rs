@@ -20,11 +20,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use crossbeam_deque::Steal;
+use lehr_sync::{Arc, Moment, Ordering, SpinLock, fence, spin_loop, thread};
 
 use crate::dispatch::sleep::WATCH;
 use crate::dispatch::{Closure, Current, Handle, Job, with_current};
 use crate::parallel::{Loan, wait_awake};
-use crate::sync::{Arc, Moment, Mutex, Ordering, fence, spin_loop, thread};
 pub(crate) use half::Fork;
 use half::{Half, Head, Outcome};
 use latch::{End, Latch};
@@ -232,8 +232,8 @@ impl Handle {
             return closure();
         }
         let context = crate::context::current::current();
-        let closure = Mutex::new(Some(closure));
-        let outcome = Mutex::new(None);
+        let closure = SpinLock::new(Some(closure));
+        let outcome = SpinLock::new(None);
         let call = |()| {
             let closure = closure.lock().take();
             let result = closure.map(|closure| {

@@ -20,12 +20,13 @@ use std::fmt;
 use std::sync::Weak;
 use std::time::Duration;
 
+use lehr_sync::{Arc, SpinLock};
+
 use crate::dispatch::{Counters, Handle};
 use crate::port::gauges::Gauges;
 use crate::port::waiters::Reason;
 use crate::port::{Core, Port};
 use crate::queue::QueueCounters;
-use crate::sync::{Arc, Mutex};
 use crate::timer::Clock;
 
 /// Looks at dispatchers and ports when it is asked.
@@ -51,14 +52,14 @@ use crate::timer::Clock;
 /// ```
 #[derive(Default)]
 pub struct Inspector {
-    watched: Mutex<Watched>,
+    watched: SpinLock<Watched>,
     memory: Option<Memory>,
 }
 
 /// Which waits were seen at the last look.
 struct Memory {
     clock: Clock,
-    seen: Mutex<HashMap<Registration, Seen>>,
+    seen: SpinLock<HashMap<Registration, Seen>>,
 }
 
 /// A port's identity, a place there, and a position in the order of registration.
@@ -159,7 +160,7 @@ impl Inspector {
     /// assert_eq!(inspector.look().other_waits[0].since, Some(Duration::from_secs(5)), "it waits since then, or longer");
     /// ```
     pub fn remembering(clock: &Clock) -> Self {
-        Self { memory: Some(Memory { clock: clock.clone(), seen: Mutex::default() }), ..Self::default() }
+        Self { memory: Some(Memory { clock: clock.clone(), seen: SpinLock::default() }), ..Self::default() }
     }
 
     /// Looks at a dispatcher from now on, by a name for people: its workers, queues, tasks and timers.

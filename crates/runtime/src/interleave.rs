@@ -14,9 +14,8 @@
 //!
 //! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item), `docs/design/interleave.md`.
 
-pub(crate) mod admission;
+mod admission;
 mod branch;
-pub(crate) mod calls;
 mod core;
 mod guard;
 mod source;
@@ -28,6 +27,8 @@ use std::future::Future;
 use std::ops::Deref;
 use std::task::{Wake as WakeTask, Waker};
 
+use lehr_sync::{Arc, SpinLock, process::next_identity};
+
 pub use self::core::Failure;
 pub use admission::{Activity, Order};
 pub use guard::{Exclusive, Snapshot};
@@ -37,7 +38,6 @@ use self::core::{Core, Inner};
 use crate::dispatch::Handle;
 use crate::error::TaskError;
 use crate::port::Port;
-use crate::sync::{Arc, Mutex, next_identity};
 use admission::{Admission, Phase};
 use guard::{Concurrently, Exclusively, Independently, Version};
 use teardown::Teardown;
@@ -364,7 +364,7 @@ impl Settings {
             keeps_ports_open: self.keeps_ports_open,
             refuses_pending: self.refuses_pending,
             on_failure: self.on_failure,
-            inner: Mutex::new(inner),
+            inner: SpinLock::new(inner),
             end: Port::new(),
         });
         handlers.installations.into_iter().for_each(|install| install(&core));

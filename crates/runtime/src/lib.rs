@@ -163,6 +163,7 @@
 #![deny(unsafe_code)]
 
 mod arbiter;
+mod calls;
 mod context;
 mod dispatch;
 mod error;
@@ -175,7 +176,6 @@ mod port;
 pub mod port_set;
 mod queue;
 mod reply;
-mod sync;
 mod task;
 mod timer;
 
@@ -226,8 +226,6 @@ pub mod model {
     pub use crate::dispatch::sleep::Sleep;
     pub use crate::fork_join::latch::{End, Latch};
     pub use crate::parallel::Gate;
-    #[cfg(loom)]
-    pub use crate::sync::lock::Lock;
 }
 
 /// The guide's chapter on ports: its code is compiled and run with the tests.

@@ -14,10 +14,10 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crossbeam_utils::CachePadded;
+use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock, spin_loop, thread};
 
 use crate::dispatch::{Closure, Dispatcher, Handle, Job, is_on_worker, woken};
 use crate::error::TaskError;
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, thread};
 use crate::task::{Task, admit, block_on};
 
 /// Turns of a waiting loop before the lender gives its core to others, and then before it sleeps.
@@ -41,7 +41,7 @@ const INSIDE: usize = OPEN - 1;
 pub struct Gate {
     word: CachePadded<AtomicUsize>,
     /// The lender, once it has given up spinning.
-    lender: Mutex<Option<thread::Thread>>,
+    lender: SpinLock<Option<thread::Thread>>,
 }
 
 impl Default for Gate {
@@ -53,7 +53,7 @@ impl Default for Gate {
 impl Gate {
     /// A gate that nobody holds.
     pub fn new() -> Self {
-        Self { word: CachePadded::new(AtomicUsize::new(0)), lender: Mutex::new(None) }
+        Self { word: CachePadded::new(AtomicUsize::new(0)), lender: SpinLock::new(None) }
     }
 
     /// Becomes the lender; false if there is one already.
@@ -257,7 +257,7 @@ pub(crate) struct Region {
     grain: AtomicUsize,
     /// Calls for help still in a queue.
     calls: AtomicUsize,
-    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    panic: SpinLock<Option<Box<dyn Any + Send>>>,
 }
 
 impl Region {
@@ -357,7 +357,7 @@ impl ParallelLoop {
             end: AtomicUsize::new(0),
             grain: AtomicUsize::new(1),
             calls: AtomicUsize::new(0),
-            panic: Mutex::new(None),
+            panic: SpinLock::new(None),
         };
         Self { handle: handle.clone(), on_panic: OnPanic::Cancel, region: Arc::new(region) }
     }

@@ -29,11 +29,12 @@ pub(crate) mod wake;
 use std::fmt;
 use std::task::{Context, Poll};
 
+use lehr_sync::{Arc, SpinLock, process::next_identity};
+
 use crate::arbiter::Locked;
 use crate::arbiter::receive::Receive;
 use crate::arbiter::take::Take;
 use crate::error::{PostError, ReceiveError, ReceiveErrorKind, Refusal};
-use crate::sync::{Arc, Mutex, next_identity};
 use options::{Discard, DiscardedItem, Options};
 use queue::Queue;
 use state::Unreceived;
@@ -65,7 +66,7 @@ pub(crate) struct Core<T> {
     /// Unique in the process and ascending with creation: the order in which ports are locked.
     pub(crate) identity: u64,
     pub(crate) name: Option<Box<str>>,
-    pub(crate) state: Mutex<State<T>>,
+    pub(crate) state: SpinLock<State<T>>,
 }
 
 impl<T> Drop for Core<T> {
@@ -119,7 +120,7 @@ impl<T> Port<T> {
 
     fn with(name: Option<Box<str>>, options: Option<Box<Options<T>>>) -> Self {
         let state = State { queue: Queue::new(), waiters: Waiters::new(), is_closed: false, options };
-        Self { core: Arc::new(Core { identity: next_identity(), name, state: Mutex::new(state) }) }
+        Self { core: Arc::new(Core { identity: next_identity(), name, state: SpinLock::new(state) }) }
     }
 
     /// What messages call the port: `port "name"`, or `port 7` after its identity.
@@ -179,7 +180,7 @@ impl<T> Port<T> {
     /// # Errors
     /// [`PostError`] as [`post`](Self::post), or the reason why no answer could ever come: then the item is dropped.
     pub(crate) fn post_call(&self, item: T) -> Result<Result<(), Refusal>, PostError<T>> {
-        let Some(frame) = crate::interleave::calls::frame() else { return self.post(item).map(Ok) };
+        let Some(frame) = crate::calls::frame() else { return self.post(item).map(Ok) };
         let mut wake = Wake::default();
         let admitted = {
             let mut state = self.core.state.lock();

@@ -20,6 +20,8 @@ mod waiting;
 use std::fmt;
 use std::future::Future;
 
+use lehr_sync::{Arc, Ordering};
+
 pub use admission::{Admission, DepthOverflow, RateOverflow};
 pub use builder::QueueBuilder;
 pub use priority::Priority;
@@ -28,7 +30,6 @@ pub use waiting::SpawnWait;
 
 use crate::dispatch::Handle;
 use crate::error::TaskError;
-use crate::sync::{Arc, Ordering};
 use crate::task::Task;
 use admission::Verdict;
 pub(crate) use core::Core;

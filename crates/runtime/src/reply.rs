@@ -13,15 +13,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use lehr_sync::{Arc, SpinLock};
+
 use crate::error::{PostError, Refusal};
 use crate::port::Port;
-use crate::sync::{Arc, Mutex};
 
 #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
 mod stopping {
     use super::LocalCell;
 
-    crate::sync::thread_local! {
+    lehr_sync::thread_local! {
         /// Replies that this thread drops are refused because the service is stopping.
         pub(super) static STOPPING: LocalCell<bool> = LocalCell::new(false);
     }
@@ -67,7 +68,7 @@ enum Cell<T> {
 #[must_use = "a reply that is dropped refuses its question: answer it"]
 pub struct Reply<T> {
     /// Taken when the reply is used, so that dropping what is left of it does nothing.
-    cell: Option<Arc<Mutex<Cell<T>>>>,
+    cell: Option<Arc<SpinLock<Cell<T>>>>,
 }
 
 /// The future of an answer; see [`Reply`] and [`Port::ask`].
@@ -91,7 +92,7 @@ pub struct Reply<T> {
 #[must_use = "an answer that is not awaited is given up"]
 pub struct Answer<T> {
     /// Taken when the answer has been fetched.
-    cell: Option<Arc<Mutex<Cell<T>>>>,
+    cell: Option<Arc<SpinLock<Cell<T>>>>,
 }
 
 impl<T> Reply<T> {
@@ -103,7 +104,7 @@ impl<T> Reply<T> {
     /// See [`Reply`].
     #[allow(clippy::new_ret_no_self, reason = "the two ends are made together or not at all")]
     pub fn new() -> (Self, Answer<T>) {
-        let cell = Arc::new(Mutex::new(Cell::Open(None)));
+        let cell = Arc::new(SpinLock::new(Cell::Open(None)));
         (Self { cell: Some(cell.clone()) }, Answer { cell: Some(cell) })
     }
 
@@ -276,7 +277,7 @@ impl<T> Port<T> {
         let (reply, answer) = Reply::new();
         match self.post_call(question(reply))? {
             Ok(()) => Ok(answer),
-            Err(refusal) => Ok(Answer { cell: Some(Arc::new(Mutex::new(Cell::Answered(Err(refusal))))) }),
+            Err(refusal) => Ok(Answer { cell: Some(Arc::new(SpinLock::new(Cell::Answered(Err(refusal))))) }),
         }
     }
 }

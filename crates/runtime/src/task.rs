@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Wake, Waker};
 
+use lehr_sync::{Arc, AtomicBool, Ordering, thread};
 use pin_project_lite::pin_project;
 
 use crate::context::{self, Unclaimed};
 use crate::dispatch::{Guard, Live, Shared, Spawned, with_current};
 use crate::error::TaskError;
-use crate::sync::{Arc, AtomicBool, Ordering, thread};
 
 /// The handle of a spawned future: awaiting it gives the future's output.
 ///

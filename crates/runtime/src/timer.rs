@@ -16,6 +16,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use lehr_sync::Arc;
 use pin_project_lite::pin_project;
 
 pub use clock::{Clock, Posting};
@@ -25,7 +26,6 @@ pub(crate) use clock::Scheduled;
 use pending::{Action, Asked, Core, Place};
 
 use crate::port::Port;
-use crate::sync::Arc;
 
 /// Waits for `time` on the [current](Clock::current) clock, counted from this call; never less.
 ///

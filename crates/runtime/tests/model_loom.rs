@@ -12,8 +12,9 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use lehr_runtime::model::{End, Gate, Latch, Lock, Sleep};
+use lehr_runtime::model::{End, Gate, Latch, Sleep};
 use lehr_runtime::{Port, block_on, join};
+use lehr_sync::spin_lock::SpinLock;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
@@ -262,7 +263,7 @@ fn whoever_is_woken_when_nobody_watches_rings_for_its_own_work() {
 #[test]
 fn one_holder_at_a_time_and_each_sees_what_the_last_wrote() {
     model(3, || {
-        let lock = Arc::new(Lock::new(0));
+        let lock = Arc::new(SpinLock::new(0));
         let other = {
             let lock = lock.clone();
             thread::spawn(move || *lock.lock() += 1)

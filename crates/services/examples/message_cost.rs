@@ -17,7 +17,6 @@ use std::time::Instant;
 use lehr_runtime::{Dispatcher, Exclusive as Guard, Handlers as Branches, Interleave, Port, Reply, block_on, in_place};
 use lehr_services::{
     Call, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Operation, Placement, Reference, Service, Version,
-    verb,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -198,27 +197,15 @@ impl Contract for Counter {
     const VERSION: Version = Version::new(1, 0);
 }
 
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Counter, verb = Update, name = "add", reply = u64)]
 struct Add {
     amount: u64,
 }
 
-impl Operation for Add {
-    type Contract = Counter;
-    type Verb = verb::Update;
-    type Reply = u64;
-    const NAME: &'static str = "add";
-}
-
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Counter, verb = Query, name = "say", reply = u64)]
 struct Say {}
-
-impl Operation for Say {
-    type Contract = Counter;
-    type Verb = verb::Query;
-    type Reply = u64;
-    const NAME: &'static str = "say";
-}
 
 impl Service for Counter {
     type Document = Self;

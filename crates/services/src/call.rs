@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use lehr_runtime::{Context, TraceParent};
+use lehr_sync::Arc;
 
 use crate::contract::Contract;
 use crate::fault::{Code, Fault};
@@ -11,7 +12,6 @@ use crate::host::Host;
 use crate::operation::Envelope;
 use crate::reference::Reference;
 use crate::shared::Shared;
-use crate::sync::Arc;
 
 /// The request that a handler handles: who asks, until when, and the service that it was sent to.
 ///
@@ -84,14 +84,9 @@ impl Call {
     /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
     /// # struct Search {}
     /// # impl Contract for Search { const NAME: &'static str = "example.org/search"; const VERSION: Version = Version::new(1, 0); }
-    /// # #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+    /// # #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+    /// # #[operation(contract = Search, verb = Query, name = "look", reply = String)]
     /// # struct Look {}
-    /// # impl Operation for Look {
-    /// #     type Contract = Search;
-    /// #     type Verb = verb::Query;
-    /// #     type Reply = String;
-    /// #     const NAME: &'static str = "look";
-    /// # }
     /// # impl Service for Search {
     /// #     type Document = Self;
     /// #     fn document(&self) -> &Self { self }

@@ -1,6 +1,5 @@
 //! The directory: which services a host has, itself a service, so that it is asked and watched like any other.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -13,7 +12,6 @@ use crate::handlers::Handlers;
 use crate::lifecycle::Phase;
 use crate::operation::Operation;
 use crate::service::{Concurrent, Exclusive, Service};
-use crate::verb;
 
 /// Where the directory of a host stands.
 pub const DIRECTORY: &str = "/directory";
@@ -75,7 +73,8 @@ impl Contract for Directory {
 }
 
 /// A service is there, or has come into another phase. Sent by the host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Directory, verb = Upsert, name = "announce", key = path)]
 pub struct Announce {
     /// Where.
     pub path: String,
@@ -83,19 +82,9 @@ pub struct Announce {
     pub record: Record,
 }
 
-impl Operation for Announce {
-    type Contract = Directory;
-    type Verb = verb::Upsert;
-    type Reply = ();
-    const NAME: &'static str = "announce";
-
-    fn key(&self) -> Option<Cow<'_, str>> {
-        Some(Cow::Borrowed(&self.path))
-    }
-}
-
 /// A service is no longer there. Sent by the host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Directory, verb = Delete, name = "withdraw", key = path)]
 pub struct Withdraw {
     /// Where it was.
     pub path: String,
@@ -103,29 +92,12 @@ pub struct Withdraw {
     pub fault: Option<Fault>,
 }
 
-impl Operation for Withdraw {
-    type Contract = Directory;
-    type Verb = verb::Delete;
-    type Reply = ();
-    const NAME: &'static str = "withdraw";
-
-    fn key(&self) -> Option<Cow<'_, str>> {
-        Some(Cow::Borrowed(&self.path))
-    }
-}
-
 /// The paths of all services with a contract, in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Directory, verb = Query, name = "by_contract", reply = Vec<String>)]
 pub struct ByContract {
     /// The contract's name.
     pub contract: String,
-}
-
-impl Operation for ByContract {
-    type Contract = Directory;
-    type Verb = verb::Query;
-    type Reply = Vec<String>;
-    const NAME: &'static str = "by_contract";
 }
 
 impl Service for Directory {

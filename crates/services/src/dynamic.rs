@@ -11,6 +11,7 @@ use std::ops::Deref;
 use std::pin::pin;
 
 use lehr_runtime::{Handlers as Branches, Snapshot};
+use lehr_sync::{Arc, Mutex, OnceLock};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -26,7 +27,6 @@ use crate::operation::{Operation, Request};
 use crate::service::{Concurrent, Exclusive, Service};
 use crate::shared::Shared;
 use crate::start::{Form, Starting};
-use crate::sync::{Arc, Mutex, OnceLock};
 use crate::verb::{self, Kind, Looks, Verb};
 
 /// Who may run beside a handler.

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use lehr_runtime::{Context, Refusal, TraceParent};
+use lehr_sync::Arc;
 
 use crate::contract::{Contract, OperationDescription};
 use crate::fault::{Fault, of_context};
@@ -15,7 +16,6 @@ use crate::operation::Envelope;
 use crate::publisher::Subscriber;
 use crate::reference::{Cancels, State, end, stale};
 use crate::subscription::{End, Event, Subscribe, Subscription};
-use crate::sync::Arc;
 
 /// A service of this process behind the encoded form.
 ///

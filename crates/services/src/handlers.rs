@@ -13,6 +13,7 @@ use std::task::{Context as Polling, Poll};
 use lehr_runtime::{
     Exclusive as ExclusiveGuard, Handlers as Branches, Order, Overflow, Port, Reply, Snapshot, blocking,
 };
+use lehr_sync::Arc;
 use pin_project_lite::pin_project;
 
 use crate::call::Call;
@@ -25,7 +26,6 @@ use crate::publisher::Change;
 use crate::running::{Watched, watched};
 use crate::service::{Concurrent, Exclusive, Independent, Service};
 use crate::shared::{Remembered, Shared, StopRequest};
-use crate::sync::Arc;
 use crate::verb::{Kind, Looks};
 
 /// Names that the edge gives to the fixed verbs.

@@ -11,6 +11,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use lehr_runtime::{Clock, Context, Handle, Inspector, Port, Reply, Task};
+use lehr_sync::{Arc, Mutex, Weak};
 use serde_json::Value;
 
 use crate::contract::{Contract, Description};
@@ -28,7 +29,6 @@ use crate::reference::Reference;
 use crate::service::Service;
 use crate::shared::{Counts, StopRequest};
 use crate::start::{Form, supervise};
-use crate::sync::{Arc, Mutex, Weak};
 
 /// The services of one process. Cheap to clone; when the last clone goes, its services end at once.
 ///

@@ -7,7 +7,7 @@
 //! # A service
 //!
 //! ```
-//! use lehr_services::{Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Operation, Service, Version, verb};
+//! use lehr_services::{Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Operation, Service, Version};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -22,28 +22,16 @@
 //!     const VERSION: Version = Version::new(1, 0);
 //! }
 //!
-//! #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+//! #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+//! #[operation(contract = Counter, verb = Update, name = "add", reply = i64)]
 //! struct Add {
 //!     amount: i64,
 //! }
 //!
-//! impl Operation for Add {
-//!     type Contract = Counter;
-//!     type Verb = verb::Update;
-//!     type Reply = i64;
-//!     const NAME: &'static str = "add";
-//! }
-//!
-//! #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+//! #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+//! #[operation(contract = Counter, verb = Query, name = "is_above", reply = bool)]
 //! struct IsAbove {
 //!     limit: i64,
-//! }
-//!
-//! impl Operation for IsAbove {
-//!     type Contract = Counter;
-//!     type Verb = verb::Query;
-//!     type Reply = bool;
-//!     const NAME: &'static str = "is_above";
 //! }
 //!
 //! // What runs.
@@ -103,6 +91,9 @@
 //! request through the files: `reference.rs` → `main_port.rs` → `handlers.rs` → the author's handler → `publisher.rs`.
 #![forbid(unsafe_code)]
 
+// The derive of operations names this crate as its users do.
+extern crate self as lehr_services;
+
 mod call;
 mod contract;
 mod directory;
@@ -129,7 +120,6 @@ mod shared;
 mod start;
 mod store;
 mod subscription;
-mod sync;
 pub mod verb;
 
 pub use call::Call;

@@ -10,13 +10,13 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use lehr_runtime::TraceParent;
+use lehr_sync::Arc;
 
 use crate::contract::Version;
 use crate::fault::Fault;
 use crate::format::Format;
 use crate::publisher::Change;
 use crate::subscription::{End, Subscribe};
-use crate::sync::Arc;
 use crate::verb::Verb;
 
 /// A future on the heap, for seams between crates.

@@ -7,6 +7,7 @@ use std::any::TypeId;
 use std::fmt;
 
 use lehr_runtime::{Answer, Port, PostError, Reason, Refusal, Reply};
+use lehr_sync::{Arc, Mutex};
 
 use crate::contract::{Contract, Version};
 use crate::endpoint::Encoded;
@@ -18,7 +19,6 @@ use crate::publisher::Subscriber;
 use crate::reference::State;
 use crate::shared::Shared;
 use crate::subscription::End;
-use crate::sync::{Arc, Mutex};
 use crate::verb::{Kind, Verb};
 
 /// The ports of the operations, by type and by name.

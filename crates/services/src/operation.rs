@@ -4,6 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
+pub use lehr_macros::Operation;
 use lehr_runtime::Reply;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -19,7 +20,7 @@ use crate::verb::{self, Kind};
 ///
 /// # Example
 /// ```
-/// # use lehr_services::{Contract, Operation, Version, verb};
+/// # use lehr_services::{Contract, Operation, Version};
 /// # use schemars::JsonSchema;
 /// # use serde::{Deserialize, Serialize};
 /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,16 +29,10 @@ use crate::verb::{self, Kind};
 /// #     const NAME: &'static str = "example.org/counter";
 /// #     const VERSION: Version = Version::new(1, 0);
 /// # }
-/// #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+/// #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+/// #[operation(contract = Counter, verb = Update, name = "add", reply = i64)]
 /// struct Add {
 ///     amount: i64,
-/// }
-///
-/// impl Operation for Add {
-///     type Contract = Counter;
-///     type Verb = verb::Update;
-///     type Reply = i64;
-///     const NAME: &'static str = "add";
 /// }
 /// ```
 pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
@@ -55,7 +50,7 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     ///
     /// # Example
     /// ```
-    /// # use lehr_services::{Contract, Operation, Version, verb};
+    /// # use lehr_services::{Contract, Operation, Version};
     /// # use schemars::JsonSchema;
     /// # use serde::{Deserialize, Serialize};
     /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -64,19 +59,12 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     /// #     const NAME: &'static str = "example.org/texts";
     /// #     const VERSION: Version = Version::new(1, 0);
     /// # }
-    /// #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+    /// // curl -H 'content-type: text/plain' --data-binary @poem.txt 'http://node:8420/texts:keep?name=poem'
+    /// #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+    /// #[operation(contract = Texts, verb = Insert, name = "keep", raw("text/plain"))]
     /// struct Keep {
     ///     name: String,
     ///     data: Vec<u8>,
-    /// }
-    ///
-    /// impl Operation for Keep {
-    ///     type Contract = Texts;
-    ///     type Verb = verb::Insert;
-    ///     type Reply = ();
-    ///     const NAME: &'static str = "keep";
-    ///     // curl -H 'content-type: text/plain' --data-binary @poem.txt 'http://node:8420/texts:keep?name=poem'
-    ///     const RAW: &'static [&'static str] = &["text/plain"];
     /// }
     /// ```
     const RAW: &'static [&'static str] = &[];

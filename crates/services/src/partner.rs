@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use lehr_sync::Arc;
+
 use crate::contract::{Contract, Description, Version};
 use crate::fault::{Code, Fault};
 use crate::host::Host;
@@ -11,7 +13,6 @@ use crate::lifecycle::Phase;
 use crate::link::{Link, Options};
 use crate::placement::{Placement, is_address};
 use crate::service::Service;
-use crate::sync::Arc;
 
 /// How long it takes until a partner on another node that is not there is looked for again; doubled each time, up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));

@@ -10,13 +10,13 @@ use std::task::Waker;
 use std::time::Duration;
 
 use lehr_runtime::Clock;
+use lehr_sync::{Arc, Count, Mutex, OnceLock};
 
 use crate::fault::{Code, Fault};
 use crate::format::Format;
 use crate::inspection::SubscriberView;
 use crate::operation::{Anything, Operation};
 use crate::subscription::{End, Filter, Slow};
-use crate::sync::{Arc, Count, Mutex, OnceLock};
 use crate::verb::{Kind, Verb};
 
 /// A change of a service's state: the operation that made it.

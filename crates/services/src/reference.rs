@@ -12,6 +12,7 @@ use std::task::{Context as Polling, Poll};
 use std::time::Duration;
 
 use lehr_runtime::{Answer, Clock, Context, Snapshot, consume_budget, in_place};
+use lehr_sync::Arc;
 
 use crate::contract::{Contract, Version, body_schema, schema_difference};
 use crate::endpoint::Endpoint;
@@ -28,7 +29,6 @@ use crate::running::{time_left, waiting_for};
 use crate::service::Service;
 use crate::shared::StopRequest;
 use crate::subscription::{Subscribe, Subscription};
-use crate::sync::Arc;
 use crate::verb::{Kind, Verb};
 
 /// The state of a service at one version; it does not change, however long it is kept.

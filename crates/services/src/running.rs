@@ -15,11 +15,11 @@ use std::task::{Context as Polling, Poll};
 use std::time::Duration;
 
 use lehr_runtime::{Clock, Context};
+use lehr_sync::{Arc, Mutex};
 use pin_project_lite::pin_project;
 
 use crate::call::Call;
 use crate::shared::Shared;
-use crate::sync::{Arc, Mutex};
 
 thread_local! {
     /// Whether a handler is being polled on this thread.

@@ -81,9 +81,9 @@ pub trait Service: Clone + Send + Sync + 'static {
 /// #     fn document_mut(&mut self) -> &mut Self { self }
 /// #     fn handlers(on: &mut Handlers<Self>) { on.concurrent::<Peek>(); }
 /// # }
-/// # #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+/// # #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+/// # #[operation(contract = Counter, verb = Query, name = "peek", reply = i64)]
 /// # struct Peek;
-/// # impl Operation for Peek { type Contract = Counter; type Verb = verb::Query; type Reply = i64; const NAME: &'static str = "peek"; }
 /// impl Concurrent<Peek> for Counter {
 ///     async fn handle(&self, _: Peek, _: &Call) -> Result<i64, Fault> {
 ///         self.value += 1; // `self` is a snapshot
@@ -141,9 +141,9 @@ pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
 /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 /// # struct Counter { value: i64 }
 /// # impl Contract for Counter { const NAME: &'static str = "c"; const VERSION: Version = Version::new(1, 0); }
-/// # #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+/// # #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+/// # #[operation(contract = Counter, verb = Submit, name = "ping", reply = String)]
 /// # struct Ping;
-/// # impl Operation for Ping { type Contract = Counter; type Verb = verb::Submit; type Reply = String; const NAME: &'static str = "ping"; }
 /// # impl Service for Counter {
 /// #     type Document = Self;
 /// #     fn document(&self) -> &Self { self }

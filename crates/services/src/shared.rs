@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 use lehr_runtime::{Port, Reply};
+use lehr_sync::{Arc, Count, Mutex};
 
 use crate::contract::Description;
 use crate::fault::Fault;
@@ -14,7 +15,6 @@ use crate::placement::Placement;
 use crate::publisher::Publisher;
 use crate::running::Handling;
 use crate::store::Store;
-use crate::sync::{Arc, Count, Mutex};
 
 /// How many keys of requests a service remembers; the oldest go first.
 const KEYS_MAX: usize = 4096;

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use lehr_runtime::{
     Builder, Dispatcher, Handle, Handlers as Branches, Interleave, Reply, Settings, Snapshot, blocking,
 };
+use lehr_sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -21,7 +22,6 @@ use crate::placement::Placement;
 use crate::reference::{Reference, State};
 use crate::service::Service;
 use crate::shared::{Shared, StopRequest};
-use crate::sync::Arc;
 
 /// What a service knows while it prepares itself; see [`Service::start`].
 ///

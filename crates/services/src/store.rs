@@ -277,7 +277,7 @@ mod tests {
     use schemars::JsonSchema;
 
     use super::*;
-    use crate::sync::{Arc, Mutex};
+    use lehr_sync::{Arc, Mutex};
 
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     struct Note {

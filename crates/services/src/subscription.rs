@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 
+use lehr_sync::Arc;
 use regex_lite::Regex;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,6 @@ use crate::link::{Events, Told};
 use crate::main_port::Local;
 use crate::publisher::{Change, Next, Subscriber};
 use crate::reference::State;
-use crate::sync::Arc;
 
 /// How many changes wait for a subscriber that says nothing else.
 const CAPACITY: usize = 256;

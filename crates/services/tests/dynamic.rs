@@ -5,7 +5,7 @@ use std::time::Duration;
 use lehr_runtime::Port;
 use lehr_services::{
     AnyDocument, Call, Code, Contract, Event, Fault, Group, Handled, Host, Operation, Outline, OutlinedOperation,
-    Pending, Placement, Program, Subscribe, Verb, Version, verb,
+    Pending, Placement, Program, Subscribe, Verb, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,27 +24,27 @@ impl Contract for Tally {
     const VERSION: Version = Version::new(1, 1);
 }
 
-macro_rules! operations {
-    ($($name:ident($text:literal) { $($field:ident: $type:ty),* } $verb:ident -> $reply:ty;)*) => {$(
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        struct $name { $($field: $type),* }
-
-        impl Operation for $name {
-            type Contract = Tally;
-            type Verb = verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-        }
-    )*};
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Tally, verb = Update, name = "add", reply = i64)]
+struct Add {
+    number: i64,
 }
 
-operations! {
-    Add("add") { number: i64 } Update -> i64;
-    Half("half") {} Query -> i64;
-    Look("look") {} Query -> i64;
-    Ping("ping") {} Submit -> String;
-    Missing("missing") {} Query -> i64;
-}
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Tally, verb = Query, name = "half", reply = i64)]
+struct Half {}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Tally, verb = Query, name = "look", reply = i64)]
+struct Look {}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Tally, verb = Submit, name = "ping", reply = String)]
+struct Ping {}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Tally, verb = Query, name = "missing", reply = i64)]
+struct Missing {}
 
 /// The program of a tally. `half` begins and then waits until it is told to go on.
 #[derive(Clone)]

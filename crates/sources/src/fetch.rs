@@ -1,6 +1,5 @@
 //! Files from elsewhere: asked for by address, brought in pieces that survive broken connections, checked, and only then there.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -12,13 +11,12 @@ use hyper::{Method, StatusCode};
 use lehr_runtime::{Clock, Task, blocking};
 use lehr_services::{
     Call, Code, Contract, Exclusive, Fault, Handlers, Host, Operation, Reference, Service, Starting, Stop, Version,
-    verb,
 };
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::sync::{Arc, Mutex};
 use crate::transfer::{Asked, Getter};
 
 /// Where the service for files from elsewhere stands.
@@ -96,58 +94,55 @@ impl Contract for Fetched {
     const VERSION: Version = Version::new(1, 0);
 }
 
-macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident($text:literal) { $($(#[$note:meta])* $field:ident: $type:ty),* } $verb:ident -> $reply:ty;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Example
-        /// See [`Fetch`].
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        pub struct $name {
-            $($(#[$note])* pub $field: $type),*
-        }
-
-        impl Operation for $name {
-            type Contract = Fetched;
-            type Verb = verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-
-            fn key(&self) -> Option<Cow<'_, str>> {
-                Some(Cow::Borrowed(&self.name))
-            }
-        }
-    )*};
+/// Begins to bring a file; its progress is in the state. One that failed or was given up may be asked for again.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Fetched, verb = Upsert, name = "get_file", key = name)]
+pub struct Get {
+    /// The file's name here: letters, digits, `.`, `_` and `-`, not beginning with `.`.
+    pub name: String,
+    /// Where it is.
+    pub url: String,
+    /// What its SHA-256 must be, in hexadecimal.
+    #[serde(default)]
+    pub sha256: Option<String>,
 }
 
-operations! {
-    /// Begins to bring a file; its progress is in the state. One that failed or was given up may be asked for again.
-    Get("get_file") {
-        /// The file's name here: letters, digits, `.`, `_` and `-`, not beginning with `.`.
-        name: String,
-        /// Where it is.
-        url: String,
-        /// What its SHA-256 must be, in hexadecimal.
-        #[serde(default)]
-        sha256: Option<String>
-    } Upsert -> ();
-    /// Gives a transfer up; nothing of the file remains.
-    Cancel("cancel") {
-        /// The file's name.
-        name: String
-    } Update -> ();
-    /// Removes a file, or a transfer that has ended, from disk and state.
-    Remove("remove") {
-        /// The file's name.
-        name: String
-    } Delete -> ();
-    /// How far a transfer is. Sent by the service to itself.
-    Progress("progress") {
-        /// The file's name.
-        name: String,
-        /// The transfer.
-        transfer: Transfer
-    } Update -> ();
+/// Gives a transfer up; nothing of the file remains.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Fetched, verb = Update, name = "cancel", key = name)]
+pub struct Cancel {
+    /// The file's name.
+    pub name: String,
+}
+
+/// Removes a file, or a transfer that has ended, from disk and state.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Fetched, verb = Delete, name = "remove", key = name)]
+pub struct Remove {
+    /// The file's name.
+    pub name: String,
+}
+
+/// How far a transfer is. Sent by the service to itself.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Fetched, verb = Update, name = "progress", key = name)]
+pub struct Progress {
+    /// The file's name.
+    pub name: String,
+    /// The transfer.
+    pub transfer: Transfer,
 }
 
 /// Brings files into a folder.

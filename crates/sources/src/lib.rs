@@ -17,7 +17,6 @@ mod allowed;
 mod fetch;
 mod fingerprint;
 mod pubchem;
-mod sync;
 mod transfer;
 
 pub use allowed::Allowed;

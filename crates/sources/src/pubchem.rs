@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use hyper::header::RETRY_AFTER;
 use lehr_runtime::Clock;
-use lehr_services::{Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Service, Version, verb};
+use lehr_services::{Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Service, Version};
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fingerprint::fingerprint_bits;
-use crate::sync::{Arc, Mutex};
 use crate::transfer::{Asked, Getter};
 
 /// Where the service for PubChem stands.
@@ -78,55 +78,56 @@ impl By {
     }
 }
 
-macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident($text:literal) { $($(#[$note:meta])* $field:ident: $type:ty),* } -> $reply:ty;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Example
-        /// See [`PubChem`].
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        pub struct $name {
-            $($(#[$note])* pub $field: $type),*
-        }
-
-        impl Operation for $name {
-            type Contract = PubChemState;
-            type Verb = verb::Query;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-        }
-    )*};
+/// The numbers (CIDs) of the compounds that something is the name, the structure or the hash of.
+///
+/// # Example
+/// See [`PubChem`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = PubChemState, verb = Query, name = "find", reply = Vec<u64>)]
+pub struct Find {
+    /// What it is looked for by.
+    pub by: By,
+    /// The name, structure or hash.
+    pub text: String,
 }
 
-operations! {
-    /// The numbers (CIDs) of the compounds that something is the name, the structure or the hash of.
-    Find("find") {
-        /// What it is looked for by.
-        by: By,
-        /// The name, structure or hash.
-        text: String
-    } -> Vec<u64>;
-    /// The numbers of compounds that are like one, by their fingerprints.
-    Similar("similar") {
-        /// The one.
-        cid: u64,
-        /// How like at least, in percent of Tanimoto's measure: 0 to 100.
-        percent: u32,
-        /// How many at most.
-        count: u32
-    } -> Vec<u64>;
-    /// Properties of compounds as CSV: a line of names, `CID` the first, then a line for each compound, in the order of `cids`.
-    Csv("csv") {
-        /// The compounds, at most 20,000.
-        cids: Vec<u64>,
-        /// PubChem's names of the properties, such as `MolecularWeight` and `XLogP`.
-        properties: Vec<String>
-    } -> String;
-    /// The substructure fingerprints of compounds, in the order of `cids`.
-    Fingerprints("fingerprints") {
-        /// The compounds, at most 20,000.
-        cids: Vec<u64>
-    } -> Vec<Fingerprint>;
+/// The numbers of compounds that are like one, by their fingerprints.
+///
+/// # Example
+/// See [`PubChem`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = PubChemState, verb = Query, name = "similar", reply = Vec<u64>)]
+pub struct Similar {
+    /// The one.
+    pub cid: u64,
+    /// How like at least, in percent of Tanimoto's measure: 0 to 100.
+    pub percent: u32,
+    /// How many at most.
+    pub count: u32,
+}
+
+/// Properties of compounds as CSV: a line of names, `CID` the first, then a line for each compound, in the order of `cids`.
+///
+/// # Example
+/// See [`PubChem`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = PubChemState, verb = Query, name = "csv", reply = String)]
+pub struct Csv {
+    /// The compounds, at most 20,000.
+    pub cids: Vec<u64>,
+    /// PubChem's names of the properties, such as `MolecularWeight` and `XLogP`.
+    pub properties: Vec<String>,
+}
+
+/// The substructure fingerprints of compounds, in the order of `cids`.
+///
+/// # Example
+/// See [`PubChem`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = PubChemState, verb = Query, name = "fingerprints", reply = Vec<Fingerprint>)]
+pub struct Fingerprints {
+    /// The compounds, at most 20,000.
+    pub cids: Vec<u64>,
 }
 
 /// The fingerprint of a compound.

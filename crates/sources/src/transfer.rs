@@ -9,15 +9,15 @@ use hyper::client::conn::http1;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use lehr_node::Trust;
+use lehr_node::{TokioThread, Trust};
 use lehr_services::{Code, Fault};
+use lehr_sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::allowed::{Allowed, Target};
-use crate::sync::{Arc, Runtime};
 
 /// How much is brought, and how patiently.
 ///
@@ -62,7 +62,7 @@ struct Shared {
     allowed: Arc<Allowed>,
     bounds: Bounds,
     trust: Option<Trust>,
-    runtime: Runtime,
+    thread: TokioThread,
 }
 
 impl fmt::Debug for Getter {
@@ -98,8 +98,8 @@ impl Getter {
     /// See [`Getter`].
     pub fn new(allowed: Allowed, bounds: Bounds, trust: Option<Trust>) -> Result<Self, Fault> {
         let scarce = |error| Fault::new(Code::InsufficientResources, format!("no thread for data sources: {error}"));
-        let runtime = Runtime::start().map_err(scarce)?;
-        Ok(Self { shared: Arc::new(Shared { allowed: Arc::new(allowed), bounds, trust, runtime }) })
+        let thread = TokioThread::start("lehr-sources").map_err(scarce)?;
+        Ok(Self { shared: Arc::new(Shared { allowed: Arc::new(allowed), bounds, trust, thread }) })
     }
 
     pub(crate) fn bounds(&self) -> &Bounds {
@@ -115,7 +115,7 @@ impl Getter {
         let (allowed, bounds) = (self.shared.allowed.clone(), self.shared.bounds.clone());
         let trust = self.shared.trust.clone();
         let (answer, answered) = oneshot::channel();
-        self.shared.runtime.handle().spawn(async move {
+        self.shared.thread.handle().spawn(async move {
             let mut answer = answer;
             let outcome = tokio::select! {
                 outcome = follow(&allowed, &bounds, trust, asked) => outcome,

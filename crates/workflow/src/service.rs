@@ -1,6 +1,5 @@
 //! Runs as a service: begun, watched, cancelled, resumed, begun again from a step.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use lehr_node::Client;
 use lehr_runtime::Port;
 use lehr_services::{
     Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Independent, Operation, Reference, Service,
-    Starting, Stop as Why, Subscribe, Version, verb,
+    Starting, Stop as Why, Subscribe, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,15 +116,17 @@ impl Contract for WorkflowState {
 /// use lehr_workflow::{Begin, Review};
 /// assert_eq!(Review(Begin::new("a.toml", "name = 'a'")).0.file, "a.toml");
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[serde(transparent)]
+#[operation(contract = WorkflowState, verb = Submit, name = "review", reply = Plan)]
 pub struct Review(pub Begin);
 
 /// Plans a workflow and begins a run of it. The answer is its name.
 ///
 /// # Example
 /// See [`Workflows`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Submit, name = "run", reply = Begun)]
 pub struct Begin {
     /// What messages call the file.
     pub file: String,
@@ -160,7 +161,8 @@ pub struct Begun {
 ///
 /// # Example
 /// See [`Workflows`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Query, name = "wait", reply = Run)]
 pub struct Wait {
     /// The run.
     pub run: String,
@@ -186,7 +188,8 @@ impl Wait {
 /// let resume = lehr_workflow::Resume { run: "census-1".into(), from: Some("choose".into()) };
 /// assert_eq!(resume.from.as_deref(), Some("choose"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Submit, name = "resume", reply = Begun)]
 pub struct Resume {
     /// The run.
     pub run: String,
@@ -195,50 +198,43 @@ pub struct Resume {
     pub from: Option<String>,
 }
 
-macro_rules! of_a_run {
-    ($($(#[$doc:meta])* $name:ident($text:literal): $verb:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        pub struct $name {
-            /// The run.
-            pub run: String,
-        }
-
-        impl Operation for $name {
-            type Contract = WorkflowState;
-            type Verb = verb::$verb;
-            type Reply = ();
-            const NAME: &'static str = $text;
-
-            fn key(&self) -> Option<Cow<'_, str>> {
-                Some(Cow::Borrowed(&self.run))
-            }
-        }
-    )*};
+/// Ends a run: what is under way is given up, jobs are cancelled. Answered when the wish is noted; [`Wait`] for the end.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_workflow::Cancel { run: "census-1".into() }.run, "census-1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Update, name = "cancel", key = run)]
+pub struct Cancel {
+    /// The run.
+    pub run: String,
 }
 
-of_a_run! {
-    /// Ends a run: what is under way is given up, jobs are cancelled. Answered when the wish is noted; [`Wait`] for the end.
-    ///
-    /// # Example
-    /// ```
-    /// assert_eq!(lehr_workflow::Cancel { run: "census-1".into() }.run, "census-1");
-    /// ```
-    Cancel("cancel"): Update;
-    /// Stops a run, to be resumed: what is under way is given up, jobs go on and are found again.
-    ///
-    /// # Example
-    /// ```
-    /// assert_eq!(lehr_workflow::Stop { run: "census-1".into() }.run, "census-1");
-    /// ```
-    Stop("stop"): Update;
-    /// Forgets a run that is over.
-    ///
-    /// # Example
-    /// ```
-    /// assert_eq!(lehr_workflow::Remove { run: "census-1".into() }.run, "census-1");
-    /// ```
-    Remove("remove"): Delete;
+/// Stops a run, to be resumed: what is under way is given up, jobs go on and are found again.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_workflow::Stop { run: "census-1".into() }.run, "census-1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Update, name = "stop", key = run)]
+pub struct Stop {
+    /// The run.
+    pub run: String,
+}
+
+/// Forgets a run that is over.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_workflow::Remove { run: "census-1".into() }.run, "census-1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Delete, name = "remove", key = run)]
+pub struct Remove {
+    /// The run.
+    pub run: String,
 }
 
 /// What has happened in a run. Told by the node itself; subscribers hear it.
@@ -249,7 +245,8 @@ of_a_run! {
 /// let tell = Tell { run: "census-1".into(), part: 1, progress: Progress::Completed { step: "read".into() }, at_ms: 12 };
 /// assert_eq!(serde_json::to_value(tell).unwrap()["progress"]["what"], "completed");
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Update, name = "tell", key = run)]
 pub struct Tell {
     /// The run.
     pub run: String,
@@ -262,56 +259,29 @@ pub struct Tell {
 }
 
 /// Enters a planned run. Of the node itself.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Insert, name = "enter", reply = Begun)]
 struct Enter {
     begin: Begin,
 }
 
 /// Takes up a run again. Of the node itself.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Update, name = "reopen")]
 struct Reopen {
     run: String,
     again: BTreeSet<String>,
 }
 
 /// How other nodes are reached. Of the node itself: what a client would be told of it is nothing.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Query, name = "reach", reply = Reached)]
 struct Reach {}
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 struct Reached {
     #[serde(skip)]
     client: Option<Client>,
-}
-
-macro_rules! operation {
-    ($name:ident($text:literal): $verb:ident -> $reply:ty) => {
-        impl Operation for $name {
-            type Contract = WorkflowState;
-            type Verb = verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-        }
-    };
-}
-
-operation!(Review("review"): Submit -> Plan);
-operation!(Begin("run"): Submit -> Begun);
-operation!(Wait("wait"): Query -> Run);
-operation!(Resume("resume"): Submit -> Begun);
-operation!(Enter("enter"): Insert -> Begun);
-operation!(Reopen("reopen"): Update -> ());
-operation!(Reach("reach"): Query -> Reached);
-
-impl Operation for Tell {
-    type Contract = WorkflowState;
-    type Verb = verb::Update;
-    type Reply = ();
-    const NAME: &'static str = "tell";
-
-    fn key(&self) -> Option<Cow<'_, str>> {
-        Some(Cow::Borrowed(&self.run))
-    }
 }
 
 impl Service for Workflows {

@@ -3,9 +3,9 @@
 //! A reader that cannot take what is there answers with [`Error::Contents`](crate::Error::Contents). Nothing is read in another way because of
 //! what stands here: whether a source is fingerprints or sparse rows, where both can be read, is decided by their readers.
 
-use std::fmt;
 use std::path::Path;
 
+use crate::contents::Contents;
 use crate::dissimilarities::FORMAT;
 use crate::error::Error;
 use crate::read::source::{Source, foreign_format};
@@ -13,60 +13,6 @@ use crate::read::{dissimilarities, fps, matrix_market, npy, svmlight};
 
 /// How much is looked at.
 const LOOKED_AT: usize = 1 << 16;
-
-/// What a file seems to hold, by its first bytes and its name.
-///
-/// # Example
-/// ```
-/// use lehr_data::{Error, read::{Contents, Selection, points_from}};
-/// let genes = ">one\nACGT\n>two\nACGA\n";
-/// let error = points_from(genes.as_bytes(), "genes.txt", &Selection::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "genes.txt: expected a table of text, an NPY or a Parquet file, found sequences in FASTA");
-/// assert!(matches!(error, Error::Contents { found: Contents::Sequences, .. }));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Contents {
-    /// A table of text.
-    Table,
-    /// An array that is no square of numbers, nor as long as the pairs of some items: rows of numbers.
-    Array {
-        /// How many rows.
-        rows: usize,
-        /// How many columns.
-        columns: usize,
-    },
-    /// Sequences in FASTA.
-    Sequences,
-    /// Sequences with qualities, in FASTQ.
-    Reads,
-    /// Fingerprints in FPS.
-    Fingerprints,
-    /// Sparse rows in SVMlight's text.
-    SvmLight,
-    /// Sparse rows in a Matrix Market file.
-    MatrixMarket,
-    /// Dissimilarities of all pairs: what `lehr distances` has written, the array or its header.
-    Dissimilarities,
-    /// Some other document in JSON.
-    Json,
-}
-
-impl fmt::Display for Contents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Contents::Array { rows, columns } => return write!(f, "an array of {rows} x {columns}"),
-            Contents::Table => "a table of text",
-            Contents::Sequences => "sequences in FASTA",
-            Contents::Reads => "sequences with qualities, in FASTQ",
-            Contents::Fingerprints => "fingerprints in FPS, which are rows of bits",
-            Contents::SvmLight => "SVMlight's text, which has sparse rows",
-            Contents::MatrixMarket => "a Matrix Market file, which has sparse rows",
-            Contents::Dissimilarities => "dissimilarities of all pairs",
-            Contents::Json => "a document in JSON",
-        })
-    }
-}
 
 /// What a source holds that is surely neither a table of text nor an array; sparse rows in SVMlight's text are not looked for, since a table can look so.
 ///

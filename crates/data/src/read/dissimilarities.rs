@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::contents::Contents;
 use crate::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header, MISSING_U16, Values};
 use crate::error::{Error, quoted};
 use crate::read::source::{Source, open};
-use crate::read::{Contents, contents, npy};
+use crate::read::{contents, npy};
 
 /// What a matrix is given as.
 const EXPECTED: &str = "an NPY array of dissimilarities, or the header beside one (.json)";

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 
 use lehr_data::write::AtomicFile;
 use lehr_services::{Code, Fault};
+use lehr_sync::Mutex;
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::format::arrow;
-use crate::sync::Mutex;
 use crate::table::{Columns, Table};
 
 /// Contents by number.

@@ -12,12 +12,12 @@ use lehr_services::{
     Beginning, Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Reference, Service, Starting,
     Subscribe,
 };
+use lehr_sync::{Arc, thread::spawn_detached};
 
 use super::contents::Contents;
 use super::root::Root;
 use super::*;
 use crate::format;
-use crate::sync::{Arc, start_thread};
 
 /// The most bytes of one piece of an upload.
 pub(super) const PIECE_BYTES: u64 = 64 << 20;
@@ -196,7 +196,8 @@ impl DatasetService {
             // Refused only if the service ends: then its next life reads again.
             let _ = block_on(own.call(settle));
         };
-        start_thread("lehr-reading".to_owned(), body)
+        spawn_detached("lehr-reading", body)
+            .map(drop)
             .map_err(|error| Fault::new(Code::InsufficientResources, "no thread to read with").log(error.to_string()))
     }
 }

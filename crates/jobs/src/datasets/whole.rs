@@ -1,15 +1,13 @@
 //! A data set from a file that fits into one request.
 
-use std::borrow::Cow;
-
 use lehr_runtime::blocking;
-use lehr_services::{Call, Code, Fault, Independent, Operation, verb};
+use lehr_services::{Call, Code, Fault, Independent, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::service::{PIECE_BYTES, finished};
-use super::{Begin, Dataset, DatasetService, Datasets, Grow, operation};
+use super::{Begin, Dataset, DatasetService, Datasets, Grow};
 use crate::bytes::Bytes;
 use crate::format::Form;
 
@@ -36,8 +34,24 @@ use crate::format::Form;
 /// # Ok::<(), lehr_services::Fault>(())
 /// # }).unwrap();
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[serde(deny_unknown_fields)]
+#[operation(
+    contract = Datasets,
+    verb = Submit,
+    name = "upload",
+    reply = Dataset,
+    key = name,
+    raw(
+        "text/csv",
+        "text/tab-separated-values",
+        "application/x-npy",
+        "application/vnd.apache.parquet",
+        "application/vnd.apache.arrow.stream",
+        "application/vnd.apache.arrow.file",
+        "application/octet-stream",
+    )
+)]
 pub struct UploadFile {
     /// What the data set will be called.
     pub name: String,
@@ -104,23 +118,6 @@ impl UploadFile {
         })
     }
 }
-
-operation!(
-    UploadFile,
-    Submit,
-    "upload",
-    Dataset,
-    takes
-        & [
-            "text/csv",
-            "text/tab-separated-values",
-            "application/x-npy",
-            "application/vnd.apache.parquet",
-            "application/vnd.apache.arrow.stream",
-            "application/vnd.apache.arrow.file",
-            "application/octet-stream",
-        ]
-);
 
 impl Independent<UploadFile> for DatasetService {
     async fn handle(file: UploadFile, call: &Call) -> Result<Dataset, Fault> {

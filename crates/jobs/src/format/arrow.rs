@@ -194,7 +194,7 @@ mod tests {
     use arrow_ipc::writer::FileWriter;
 
     use super::*;
-    use crate::sync::Arc;
+    use lehr_sync::Arc;
 
     fn batch(whole: Int32Array) -> RecordBatch {
         let mut words = StringDictionaryBuilder::<Int32Type>::new();

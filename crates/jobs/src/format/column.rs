@@ -4,8 +4,8 @@ use arrow_array::builder::StringBuilder;
 use lehr_data::dissimilarities::MISSING_U16;
 use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
 use lehr_services::{Code, Fault};
+use lehr_sync::{Arc, Mutex};
 
-use crate::sync::{Arc, Mutex};
 use crate::table::{Builder, Columns};
 
 /// Whole numbers beyond this one are not all there among the floating point numbers.

@@ -170,7 +170,7 @@ mod tests {
     use parquet::schema::parser::parse_message_type;
 
     use super::*;
-    use crate::sync::Arc;
+    use lehr_sync::Arc;
 
     /// A file of two groups; `gap` says whether the second row of each has no `n`.
     fn file(compression: Compression, gap: bool) -> File {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use lehr_runtime::Reply;
 use lehr_services::{
     Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Independent, Operation, Reference, Service,
-    Version, verb,
+    Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,8 @@ pub struct ManifestText {
 ///
 /// # Example
 /// See [`Apply`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = ManifestState, verb = Submit, name = "review", reply = Plan)]
 pub struct Review {
     /// The manifests.
     pub files: Vec<ManifestText>,
@@ -96,14 +97,16 @@ pub struct Review {
 ///
 /// # Example
 /// See [`Manifests`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = ManifestState, verb = Submit, name = "apply", reply = Plan)]
 pub struct Apply {
     /// The manifests.
     pub files: Vec<ManifestText>,
 }
 
 /// Claims the right to apply a manifest. Of the node itself.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = ManifestState, verb = Update, name = "claim", reply = Claimed)]
 struct Claim {}
 
 /// What is needed to apply a manifest.
@@ -115,37 +118,10 @@ struct Claimed {
 }
 
 /// Notes what is applied now. Of the node itself.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = ManifestState, verb = Update, name = "note")]
 struct Note {
     services: BTreeMap<String, ServiceRecord>,
-}
-
-impl Operation for Review {
-    type Contract = ManifestState;
-    type Verb = verb::Submit;
-    type Reply = Plan;
-    const NAME: &'static str = "review";
-}
-
-impl Operation for Apply {
-    type Contract = ManifestState;
-    type Verb = verb::Submit;
-    type Reply = Plan;
-    const NAME: &'static str = "apply";
-}
-
-impl Operation for Claim {
-    type Contract = ManifestState;
-    type Verb = verb::Update;
-    type Reply = Claimed;
-    const NAME: &'static str = "claim";
-}
-
-impl Operation for Note {
-    type Contract = ManifestState;
-    type Verb = verb::Update;
-    type Reply = ();
-    const NAME: &'static str = "note";
 }
 
 impl Service for Manifests {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use lehr_sync::Arc;
 use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::findings::{Finding, Findings};
-use crate::sync::Arc;
 
 /// The deepest nesting that is read: a file of brackets must not use up the stack.
 const DEPTH_MAX: usize = 64;

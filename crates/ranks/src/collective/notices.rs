@@ -19,12 +19,13 @@
 //!
 //! Where a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
 
+use lehr_sync::Mutex;
+
 use crate::check::{Made, mismatch};
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::fabric::{Message, Pattern};
 use crate::group::Traffic;
-use crate::sync::Mutex;
 
 /// Bits of a tag that count.
 const COUNT_BITS: u32 = 24;

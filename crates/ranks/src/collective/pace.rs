@@ -6,7 +6,7 @@
 //!
 //! Both count alike, from the lengths alone, so nothing needs to be said about what a credit is for. Long messages count more.
 
-use crate::sync::{AtomicUsize, Ordering};
+use lehr_sync::{AtomicUsize, Ordering};
 
 /// Messages for which there is a credit.
 const CREDIT: usize = 16;

@@ -6,10 +6,10 @@
 //! the tree, and with it every bit, is that of `reduction.rs`.
 
 use crossbeam_utils::CachePadded;
+use lehr_sync::{AtomicUsize, Mutex, Ordering};
 
 use super::Round;
 use crate::reduction::{Fold, Node};
-use crate::sync::{AtomicUsize, Mutex, Ordering};
 
 /// Groups per worker: so many that the last to finish is late by a fraction of a per cent, so few that they cost nothing.
 const GROUPS_PER_WORKER: usize = 64;

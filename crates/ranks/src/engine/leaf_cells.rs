@@ -3,8 +3,7 @@
 use std::fmt;
 
 use crossbeam_utils::CachePadded;
-
-use crate::sync::Mutex;
+use lehr_sync::Mutex;
 
 /// One cell per leaf, reached by whoever runs that leaf. Since a leaf is run by one at a time, a cell is never contended; each
 /// lies on cache lines of its own.

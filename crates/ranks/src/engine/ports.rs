@@ -11,12 +11,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crossbeam_utils::CachePadded;
 use lehr_runtime::{Handle, Loan, Port, Receiver};
+use lehr_sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, thread::yield_now};
 
 use super::groups::Groups;
 use super::parallel_loop::Resetting;
 use super::{Pending, Round, Rounds, done};
 use crate::partition::Partition;
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, yield_now};
 
 /// The one loop's rounds.
 pub(super) struct OnPorts {

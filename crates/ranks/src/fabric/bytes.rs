@@ -7,11 +7,12 @@
 use std::borrow::Cow;
 use std::task::{Context, Poll};
 
+use lehr_sync::{Arc, Mutex};
+
 use super::inbox::Inbox;
 use super::{Envelope, Fabric, Label, Message, Pattern, Turn};
 use crate::error::Error;
 use crate::frame::{self, Frame};
-use crate::sync::{Arc, Mutex};
 
 /// One rank's end; see [`endpoints`].
 pub struct Endpoint {

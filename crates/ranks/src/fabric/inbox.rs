@@ -12,9 +12,10 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
+use lehr_sync::{AtomicUsize, Mutex, Ordering};
+
 use super::{Envelope, Message, Pattern, Turn};
 use crate::error::Error;
-use crate::sync::{AtomicUsize, Mutex, Ordering};
 
 /// Messages for one rank.
 #[derive(Debug)]

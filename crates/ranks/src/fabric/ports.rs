@@ -10,11 +10,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Wake, Waker};
 
 use lehr_runtime::Port;
+use lehr_sync::{Arc, Mutex};
 
 use super::inbox::Inbox;
 use super::{Envelope, Fabric, Label, Message, Pattern, Turn};
 use crate::error::Error;
-use crate::sync::{Arc, Mutex};
 
 /// What is posted.
 enum Parcel {

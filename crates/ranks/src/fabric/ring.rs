@@ -16,7 +16,7 @@
 
 use std::ops::Deref;
 
-use crate::sync::{Arc, AtomicUsize, Ordering};
+use lehr_sync::{Arc, AtomicUsize, Ordering};
 
 /// Words of a line.
 const LINE: usize = 8;

@@ -4,8 +4,9 @@
 pub(crate) mod exchange;
 pub(crate) mod mail;
 
+use lehr_sync::Arc;
+
 use crate::communicator::Communicator;
-use crate::sync::Arc;
 
 /// The communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that every rank has a core
 /// to itself.

@@ -16,6 +16,8 @@ use std::future::{Future, Pending, Ready};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use lehr_sync::thread_local;
+
 use super::exchange::{Exchange, Rule, Sources};
 use super::gather::{Gather, Results};
 use super::join::{Branches, Join};
@@ -26,7 +28,6 @@ use crate::dispatch::{as_one_wait, may_go_on};
 use crate::port::gauges::Drained;
 use crate::port::permit::{PostWait, Reserve};
 use crate::reply::Answer;
-use crate::sync::thread_local;
 use crate::task::{Task, YieldNow};
 use crate::timer::{Sleep, Tick, Timeout};
 

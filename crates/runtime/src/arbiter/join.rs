@@ -9,6 +9,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use lehr_sync::Arc;
+
 use super::{Branch, Late, Locked, Ready, Verdict, judge, probe, take, unwatch, watch};
 use crate::context::{self, WithContext, turn};
 use crate::dispatch::{Handle, may_go_on};
@@ -16,7 +18,6 @@ use crate::error::{ReceiveError, ReceiveErrorKind};
 use crate::port::State;
 use crate::port::persistent::{Receiver, Turns};
 use crate::port::waiters::{Ticket, Want};
-use crate::sync::Arc;
 
 /// The ports of a join: a tuple of two to eight [`Branch`]es, or any number of one type in a `Vec`. Sealed.
 ///

@@ -3,11 +3,12 @@
 use std::panic::Location;
 use std::time::Duration;
 
+use lehr_sync::{Arc, process::next_identity};
+
 use super::cancel::Node;
 use super::failure::{ContextError, Sink};
 use super::{Context, Inner, TraceParent, current};
 use crate::port::Port;
-use crate::sync::{Arc, next_identity};
 use crate::timer::Clock;
 
 /// Whether a piece of baggage goes along with a post or a spawn.

@@ -8,7 +8,8 @@ use std::sync::Weak;
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, next_identity};
+use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock, process::next_identity};
+
 use crate::timer::{Clock, Scheduled};
 
 const LIVE: usize = 0;
@@ -41,9 +42,9 @@ pub(crate) struct Node {
     id: u64,
     /// `LIVE`, and then once and for all `CANCELLED` or `EXPIRED`; written under the lock of `listeners`.
     state: AtomicUsize,
-    listeners: Mutex<Listeners>,
+    listeners: SpinLock<Listeners>,
     parent: Option<Arc<Node>>,
-    deadline: Mutex<Option<Scheduled>>,
+    deadline: SpinLock<Option<Scheduled>>,
 }
 
 #[derive(Default)]
@@ -58,9 +59,9 @@ impl Node {
         let node = Arc::new(Self {
             id: next_identity(),
             state: AtomicUsize::new(LIVE),
-            listeners: Mutex::new(Listeners::default()),
+            listeners: SpinLock::new(Listeners::default()),
             parent: parent.cloned(),
-            deadline: Mutex::new(None),
+            deadline: SpinLock::new(None),
         });
         if let Some(parent) = parent {
             let stopped = {

@@ -6,8 +6,9 @@
 
 use std::cell::RefCell;
 
+use lehr_sync::process::Flag;
+
 use super::Context;
-use crate::sync::process::Flag;
 
 /// Raised by the first context made: before that, nobody looks at a thread-local.
 pub(super) static CONTEXTS_IN_USE: Flag = Flag::new();
@@ -25,7 +26,7 @@ struct Local {
 mod local {
     use super::{Local, RefCell};
 
-    crate::sync::thread_local! {
+    lehr_sync::thread_local! {
         pub(super) static LOCAL: RefCell<Local> = RefCell::new(Local::default());
     }
 }

@@ -6,11 +6,12 @@ use std::fmt;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
+use lehr_sync::Arc;
+use lehr_sync::process::Setting;
+
 use super::cancel::Stop;
 use super::{Context, TraceParent, current};
 use crate::error::{TaskError, panic_message};
-use crate::sync::Arc;
-use crate::sync::process::Setting;
 
 /// The longest trail that a failure keeps, from the inside.
 const TRAIL_MAX: usize = 32;

@@ -7,12 +7,12 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context as Polling, Poll};
 
+use lehr_sync::Arc;
 use pin_project_lite::pin_project;
 
 use super::cancel::{Key, Node};
 use super::{Context, ContextError, current, panicked};
 use crate::error::panic_message;
-use crate::sync::Arc;
 
 impl Context {
     /// Runs a future in this context.

@@ -8,9 +8,10 @@
 //! Spares are bounded ([`Builder::spares`](super::Builder::spares)): a program that blocks in more places at once than that has
 //! fewer workers for the time, not more threads than it asked for. They start when first needed and stay until the end.
 
+use lehr_sync::{Arc, AtomicBool, AtomicUsize, Ordering, SpinLock, thread};
+
 use super::worker::{Role, serve};
 use super::{ABORTING, Shared, with_current};
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, thread};
 
 /// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a worker,
 /// a spare thread takes over what that worker would have done meanwhile; elsewhere it is just a call.
@@ -70,7 +71,7 @@ pub(crate) struct Spares {
     stack_bytes: Option<usize>,
     /// How many more are on duty than there are sections. Written under the lock of `state`.
     surplus: AtomicUsize,
-    state: Mutex<State>,
+    state: SpinLock<State>,
 }
 
 #[derive(Default)]
@@ -91,7 +92,7 @@ struct Spare {
     slot: usize,
     /// Called to duty: raised by the caller, put down by the thread.
     is_called: AtomicBool,
-    thread: Mutex<Option<thread::Thread>>,
+    thread: SpinLock<Option<thread::Thread>>,
 }
 
 impl Spare {
@@ -142,7 +143,7 @@ impl Drop for Section<'_> {
 
 impl Spares {
     pub(super) fn new(max: usize, name: String, stack_bytes: Option<usize>) -> Self {
-        Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: Mutex::new(State::default()) }
+        Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: SpinLock::new(State::default()) }
     }
 
     /// How many were ever needed at once.
@@ -186,7 +187,7 @@ impl Spares {
         }
         let number = state.started;
         let slot = shared.threads + number;
-        let spare = Arc::new(Spare { slot, is_called: AtomicBool::new(false), thread: Mutex::new(None) });
+        let spare = Arc::new(Spare { slot, is_called: AtomicBool::new(false), thread: SpinLock::new(None) });
         let (own, dispatcher) = (spare.clone(), shared.clone());
         // Relaxed: under the lock, which `end` takes before it looks at the number.
         shared.running.fetch_add(1, Ordering::Relaxed);

@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::ptr;
 
 use crossbeam_deque::Worker;
+use lehr_sync::Arc;
 
 use super::closure::Cells;
 use super::in_place::Catch;
 use super::watchdog::Doing;
 use super::{Job, Shared};
 use crate::fork_join::Fork;
-use crate::sync::Arc;
 use crate::timer::Clock;
 
 /// What a worker thread knows of itself.
@@ -169,7 +169,7 @@ impl Current {
 }
 
 #[cfg(not(any(loom, shuttle)))]
-crate::sync::thread_local! {
+lehr_sync::thread_local! {
     static CURRENT: Cell<*const Current> = const { Cell::new(ptr::null()) };
 }
 
@@ -178,7 +178,7 @@ crate::sync::thread_local! {
 mod modelled {
     use super::{Cell, Current, ptr};
 
-    crate::sync::thread_local! {
+    lehr_sync::thread_local! {
         pub(super) static CURRENT: Cell<*const Current> = Cell::new(ptr::null());
     }
 }

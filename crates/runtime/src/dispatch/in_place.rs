@@ -11,7 +11,7 @@
 use std::cell::Cell;
 
 use super::{Runnable, with_current};
-use crate::interleave::calls;
+use crate::calls;
 
 /// How deep polls in place may lie inside each other: each takes its handlers' part of the stack.
 const DEPTH: u32 = 4;

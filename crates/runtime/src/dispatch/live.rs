@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::task::Waker;
 
 use crossbeam_utils::CachePadded;
+use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock, SpinLockGuard, thread};
 
 use super::Spawned;
 use crate::context::Context;
 use crate::context::cancel::Key;
-use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering, thread};
 
 /// See the module's page. Cheap to clone.
 #[derive(Clone)]
@@ -22,13 +22,13 @@ pub(crate) struct Live {
 struct Inner {
     parts: Box<[CachePadded<Part>]>,
     /// Who waits for the list to become empty.
-    drainer: Mutex<Option<thread::Thread>>,
+    drainer: SpinLock<Option<thread::Thread>>,
     /// 1 while somebody waits; read by every ending task, written only by `wait_begin` and `wait_end`.
     is_awaited: CachePadded<AtomicUsize>,
 }
 
 struct Part {
-    slots: Mutex<Slots>,
+    slots: SpinLock<Slots>,
 }
 
 #[derive(Default)]
@@ -81,11 +81,11 @@ const _: () = assert!(size_of::<Guard>() <= 2 * size_of::<usize>());
 
 impl Live {
     pub(crate) fn new(parts: usize) -> Self {
-        let parts = (0..parts).map(|_| CachePadded::new(Part { slots: Mutex::new(Slots::default()) })).collect();
+        let parts = (0..parts).map(|_| CachePadded::new(Part { slots: SpinLock::new(Slots::default()) })).collect();
         Self {
             inner: Arc::new(Inner {
                 parts,
-                drainer: Mutex::new(None),
+                drainer: SpinLock::new(None),
                 is_awaited: CachePadded::new(AtomicUsize::new(0)),
             }),
         }
@@ -176,7 +176,7 @@ impl Live {
 }
 
 impl Part {
-    fn lock(&self) -> MutexGuard<'_, Slots> {
+    fn lock(&self) -> SpinLockGuard<'_, Slots> {
         self.slots.lock()
     }
 }

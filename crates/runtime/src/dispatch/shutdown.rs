@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crossbeam_deque::Steal;
+use lehr_sync::{Arc, Moment, Ordering, fence, thread};
 
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
-use crate::sync::{Arc, Moment, Ordering, fence, thread};
 
 /// What a poll that is in progress when the limit of a drain passes is given to come to its end, and a wake that is in progress at the end
 /// to come into a queue. Both take microseconds; this is for a machine that has given its cores to somebody else.

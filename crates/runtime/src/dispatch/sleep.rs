@@ -9,8 +9,7 @@
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
-
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, thread};
+use lehr_sync::{AtomicBool, AtomicUsize, Ordering, SpinLock, fence, thread};
 
 /// How often the sleeper on watch gets up: half a thousandth of a second, of which it uses about a hundredth.
 pub(crate) const WATCH: Duration = Duration::from_micros(500);
@@ -44,7 +43,7 @@ pub struct Sleep {
     /// The table above. Read by every post, written when a worker changes between running, searching and sleeping.
     word: CachePadded<AtomicUsize>,
     /// Who sleeps, the latest last: it is woken first, its caches being the warmest.
-    list: Mutex<Vec<Sleeper>>,
+    list: SpinLock<Vec<Sleeper>>,
     /// By worker: set once by whoever took it off `list`, cleared by the worker when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
     /// How many workers are at work or asleep: a spare counts while it is in the place of another.
@@ -92,7 +91,7 @@ impl Sleep {
         assert!(workers < SEARCHING_MASK, "more workers than the word can count");
         Self {
             word: CachePadded::new(AtomicUsize::new(0)),
-            list: Mutex::new(Vec::with_capacity(workers)),
+            list: SpinLock::new(Vec::with_capacity(workers)),
             everybody,
             woken: (0..workers).map(|_| CachePadded::new(AtomicBool::new(false))).collect(),
             watch,

@@ -14,10 +14,10 @@
 use std::time::Duration;
 
 use crossbeam_deque::Steal;
+use lehr_sync::Moment;
 
 use super::Shared;
 use crate::fork_join::Fork;
-use crate::sync::Moment;
 
 /// A queue whose owner has been in one job for so long is stuck behind it. About what a steal costs.
 const STUCK: Duration = Duration::from_nanos(250);

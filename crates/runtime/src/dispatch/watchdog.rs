@@ -13,10 +13,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use lehr_sync::{Arc, AtomicBool, Moment, Ordering, SpinLock, thread};
 use pin_project_lite::pin_project;
 
 use super::{Shared, with_current};
-use crate::sync::{Arc, AtomicBool, Moment, Mutex, Ordering, thread};
 
 /// A worker that has been in one job for longer than it should, as the watchdog's sink is told. Once for each such job.
 ///
@@ -44,7 +44,7 @@ pub struct Stuck {
 /// What a worker does now, in the words of whoever has some.
 #[derive(Debug, Default)]
 pub(crate) struct Doing {
-    note: Mutex<Note>,
+    note: SpinLock<Note>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -136,7 +136,7 @@ impl<F: Future> Future for Named<F> {
 }
 
 /// The names of tasks, for inspectors; by the address that tells a task's wakers from another's.
-pub(crate) type Names = Mutex<HashMap<usize, Arc<str>>>;
+pub(crate) type Names = SpinLock<HashMap<usize, Arc<str>>>;
 
 /// A name that stands in the list until this is dropped, if the task had none before.
 struct Noted(Option<(Arc<Shared>, usize)>);

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use crossbeam_deque::{Steal, Worker};
+use lehr_sync::{Arc, AtomicUsize, Moment, Ordering, fence, spin_loop, thread};
 
 use super::closure::Cells;
 use super::current::{Current, ForkBell, NOBODY};
@@ -11,7 +12,6 @@ use super::thief::Thief;
 use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Turns;
-use crate::sync::{Arc, AtomicUsize, Moment, Ordering, fence, spin_loop, thread};
 
 /// After so many jobs of its own a worker looks at the common queue first, so that a busy conversation cannot keep posts
 /// from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.

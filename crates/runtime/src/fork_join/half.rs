@@ -9,9 +9,10 @@ use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use lehr_sync::{AtomicUsize, Ordering};
+
 use super::latch::{End, Latch};
 use crate::context::{self, Context};
-use crate::sync::{AtomicUsize, Ordering};
 
 /// Nobody has taken it.
 const NOBODY: usize = usize::MAX;

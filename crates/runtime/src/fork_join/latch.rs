@@ -14,8 +14,7 @@
 
 use std::time::Duration;
 
-use crate::sync::cell::UnsafeCell;
-use crate::sync::{Arc, AtomicUsize, Ordering, thread};
+use lehr_sync::{Arc, AtomicUsize, Cell, Ordering, thread};
 
 const AWAKE: usize = 0;
 const ASLEEP: usize = 1;
@@ -35,7 +34,7 @@ pub enum End {
 pub struct Latch {
     state: AtomicUsize,
     /// Who sleeps. Written by the owner while `AWAKE`, read by the other while `ASLEEP`.
-    sleeper: UnsafeCell<Option<thread::Thread>>,
+    sleeper: Cell<Option<thread::Thread>>,
 }
 
 // SAFETY: the cell is written by the owner alone and only while `AWAKE`, and read by the other only while `ASLEEP`; the exchange
@@ -52,7 +51,7 @@ impl Latch {
     /// Not over.
     #[inline]
     pub fn new() -> Self {
-        Self { state: AtomicUsize::new(AWAKE), sleeper: UnsafeCell::new(None) }
+        Self { state: AtomicUsize::new(AWAKE), sleeper: Cell::new(None) }
     }
 
     /// The end, if it has come; what the other did before it is visible then.

@@ -9,11 +9,12 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock, thread};
+
 use super::{help, spread, wait_until};
 use crate::context::{self, Context};
 use crate::dispatch::sleep::WATCH;
 use crate::dispatch::{Closure, Current, Job, Shared, with_current};
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, thread};
 
 /// What is spawned. `'static` is not true of it: see `Scope::spawn`.
 type Body = Box<dyn FnOnce(&Scope<'static>) + Send + 'static>;
@@ -38,7 +39,7 @@ struct State {
 }
 
 struct Core {
-    state: Mutex<State>,
+    state: SpinLock<State>,
     /// Spawned and not ended. Changed under the lock.
     left: AtomicUsize,
     /// Whose workers help; nobody's if the scope was opened outside.
@@ -123,7 +124,7 @@ impl<'scope> Scope<'scope> {
 
 impl Core {
     fn new(shared: Option<Arc<Shared>>) -> Self {
-        Self { state: Mutex::default(), left: AtomicUsize::new(0), shared }
+        Self { state: SpinLock::default(), left: AtomicUsize::new(0), shared }
     }
 
     fn add(self: &Arc<Self>, spawned: Spawned) {

@@ -21,17 +21,18 @@ mod running;
 use std::collections::VecDeque;
 use std::task::Waker;
 
+use lehr_sync::Arc;
+
 pub use activity::Activity;
 use heads::Heads;
 use lane::Entry;
 pub(super) use lane::{Grant, Lane, Next};
-pub use running::Operation;
 use running::Running;
 
-use super::calls::Frame;
+use crate::calls::Frame;
+pub(super) use crate::calls::Operation;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
-use crate::sync::Arc;
 
 /// In which order an interleave starts what waits.
 ///

@@ -10,10 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Poll, Wake as WakeTask, Waker};
 
+use lehr_sync::{Arc, process::next_identity};
+
 use super::admission::{Grant, Group, Lane, Next, Operation, Phase};
-use super::calls::{self, Frame, Left, Place};
 use super::core::{AtPort, Core};
 use super::guard::Kind;
+use crate::calls::{self, Frame, Left, Place};
 use crate::context::current::{self, detached};
 use crate::context::{Context, Listening, goes_on};
 use crate::dispatch::may_go_on;
@@ -23,7 +25,6 @@ use crate::port::predicate::caught;
 use crate::port::resident::{Judgement, Resident, Response};
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
-use crate::sync::{Arc, next_identity};
 
 /// What a branch may be told beside what it waits for.
 #[derive(Debug, Default)]

@@ -5,6 +5,8 @@
 
 use std::task::Waker;
 
+use lehr_sync::{Arc, SpinLock};
+
 use super::admission::{Admission, Lane, Operation, Phase};
 use super::guard::Version;
 use crate::context;
@@ -13,7 +15,6 @@ use crate::error::TaskError;
 use crate::port::Port;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
-use crate::sync::{Arc, Mutex};
 
 /// See the module's page.
 pub struct Core<S> {
@@ -24,7 +25,7 @@ pub struct Core<S> {
     /// Whether what is left in the ports that it has closed is refused.
     pub(super) refuses_pending: bool,
     pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
-    pub(super) inner: Mutex<Inner<S>>,
+    pub(super) inner: SpinLock<Inner<S>>,
     /// Closed when the interleave has ended.
     pub(super) end: Port<std::convert::Infallible>,
 }

@@ -8,11 +8,12 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::ops::{Deref, DerefMut};
 
+use lehr_sync::Arc;
+
 use super::admission::{Group, Operation};
-use super::calls::{self, Left, Place};
 use super::core::{Core, Inner};
+use crate::calls::{self, Left, Place};
 use crate::port::wake::Wake;
-use crate::sync::Arc;
 
 /// The state as it was after so many changes.
 pub struct Version<S> {

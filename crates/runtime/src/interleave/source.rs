@@ -4,6 +4,8 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 
+use lehr_sync::Arc;
+
 use super::branch::{Filter, Options, Single};
 use super::core::Core;
 use super::guard::Kind;
@@ -12,7 +14,6 @@ use crate::arbiter::join::{Branches, join};
 use crate::arbiter::sealed::Sealed;
 use crate::error::ReceiveError;
 use crate::port::Port;
-use crate::sync::Arc;
 
 /// What a branch of an interleave waits for, with its options. `&port` is the short form of `port.branch()`.
 ///

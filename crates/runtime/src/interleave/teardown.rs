@@ -15,11 +15,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Poll, Wake as WakeTask, Waker};
 
+use lehr_sync::{Arc, SpinLock, process::next_identity};
+
 use super::admission::{Group, Lane, Phase};
 use super::branch::{Filter, accepts};
-use super::calls::Frame;
 use super::core::{AtPort, Core};
 use super::source::{Items, Source};
+use crate::calls::Frame;
 use crate::context::Context;
 use crate::context::current::detached;
 use crate::error::{TaskError, panic_message};
@@ -27,7 +29,6 @@ use crate::port::Port;
 use crate::port::resident::{Judgement, Resident, Response};
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
-use crate::sync::{Arc, Mutex, next_identity};
 
 /// The branch that ends its interleave.
 pub(super) struct Teardown<S, T, H> {
@@ -36,8 +37,8 @@ pub(super) struct Teardown<S, T, H> {
     identity: u64,
     port: Port<T>,
     filter: Option<Filter<T>>,
-    stage: Mutex<Stage<T>>,
-    handler: Mutex<Option<H>>,
+    stage: SpinLock<Stage<T>>,
+    handler: SpinLock<Option<H>>,
 }
 
 /// How far a teardown has come; it is woken once in each of the first two.
@@ -62,7 +63,7 @@ where
         let Source { waits: Items { port, filter }, options } = source;
         let name = options.name.unwrap_or_else(|| port.name());
         let branch = core.seat(identity, false, |lane| {
-            let (stage, handler) = (Mutex::new(Stage::Idle), Mutex::new(Some(handler)));
+            let (stage, handler) = (SpinLock::new(Stage::Idle), SpinLock::new(Some(handler)));
             let branch = Arc::new(Self { core: core.clone(), lane, identity, port, filter, stage, handler });
             let waker = Waker::from(branch.clone());
             (branch, Lane::new(identity, Group::Teardown, 1, 0, waker, core.describe(&name)))

@@ -11,6 +11,8 @@ use std::panic::Location;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use lehr_sync::{Arc, SpinLock, process::next_identity};
+
 use super::admission::{Group, Lane};
 use super::branch::{Options, Pass, next, run};
 use super::core::{Core, Member};
@@ -20,7 +22,6 @@ use crate::context::Context as ItemContext;
 use crate::context::current::{collect, detached};
 use crate::dispatch::may_go_on;
 use crate::port::waiters::Ticket;
-use crate::sync::{Arc, Mutex, next_identity};
 
 /// See the module's page.
 pub(super) struct Together<S, B: Branches, K, H> {
@@ -32,7 +33,7 @@ pub(super) struct Together<S, B: Branches, K, H> {
     is_once: bool,
     /// Where the program asked for it: what the trace of the items' common context shows.
     made_at: &'static Location<'static>,
-    attendance: Mutex<Attendance>,
+    attendance: SpinLock<Attendance>,
     handler: H,
     _kind: std::marker::PhantomData<fn() -> K>,
 }
@@ -75,7 +76,7 @@ where
                 ports,
                 is_once: options.is_once,
                 made_at,
-                attendance: Mutex::new(Attendance::default()),
+                attendance: SpinLock::new(Attendance::default()),
                 handler,
                 _kind: std::marker::PhantomData,
             });

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use lehr_sync::Arc;
+
 use super::Port;
 use super::options::{Arrivals, DiscardedItem, Limit, Options, Overflow, Sink};
-use crate::sync::Arc;
 
 /// Settings of a port before it is made.
 ///

@@ -8,12 +8,13 @@ use std::fmt;
 use std::sync::Weak;
 use std::task::{Context, Poll, Wake, Waker};
 
+use lehr_sync::{Arc, SpinLock};
+
 use crate::context::{Context as ItemContext, current, in_context};
 use crate::dispatch::{Closure, Handle, Job, Shared};
 use crate::port::waiters::{Standing, Ticket, Want};
 use crate::port::wake::Wake as ManyWakers;
 use crate::port::{Core, Port, State};
-use crate::sync::{Arc, Mutex};
 
 /// A one-time receiver that is waiting, see [`Port::once`]. It leaves its port when this is dropped.
 ///
@@ -57,7 +58,7 @@ trait Leave: Send + Sync {
 struct Waiting<T, H> {
     port: Weak<Core<T>>,
     shared: Arc<Shared>,
-    stage: Mutex<Stage<H>>,
+    stage: SpinLock<Stage<H>>,
 }
 
 /// Its lock comes before the ports', which never take it.
@@ -95,7 +96,7 @@ impl<T: Send + 'static> Port<T> {
         let waiting = Arc::new(Waiting {
             port: Arc::downgrade(&self.core),
             shared: dispatcher.shared.clone(),
-            stage: Mutex::new(Stage { ticket: None, handler: Some(handler) }),
+            stage: SpinLock::new(Stage { ticket: None, handler: Some(handler) }),
         });
         let waker = Waker::from(waiting.clone());
         let mut wake = ManyWakers::default();

@@ -13,10 +13,11 @@ use std::num::NonZeroUsize;
 use std::task::Waker;
 use std::time::Duration;
 
+use lehr_sync::{Arc, Moment};
+
 use super::queue::Queue;
 use super::wake::Wake;
 use crate::context::{Context, in_context};
-use crate::sync::{Arc, Moment};
 
 /// What a full port does with one more item.
 ///

@@ -6,13 +6,14 @@
 
 use std::future::Future;
 
+use lehr_sync::{Arc, SpinLock};
+
 use crate::arbiter::receive::Receive;
 use crate::context::{self, closure_panicked, turn};
 use crate::dispatch::Handle;
 use crate::error::{ReceiveErrorKind, TaskError};
 use crate::port::Port;
 use crate::port::waiters::Predicate;
-use crate::sync::{Arc, Mutex};
 use crate::task::{Task, all};
 
 /// A persistent receiver; it stays at its port until this is dropped.
@@ -42,12 +43,12 @@ pub struct Receiver {
 pub(crate) struct Turns {
     /// What messages call its port or ports.
     name: String,
-    left: Mutex<usize>,
+    left: SpinLock<usize>,
 }
 
 impl Turns {
     pub(crate) fn new(name: String, count: usize) -> Arc<Self> {
-        Arc::new(Self { name, left: Mutex::new(count) })
+        Arc::new(Self { name, left: SpinLock::new(count) })
     }
 
     /// A turn is lost for this reason: tells the process's hook, since nobody may ever ask how the receiver ended.

@@ -8,8 +8,9 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use lehr_sync::process::Flag;
+
 use crate::error::panic_message;
-use crate::sync::process::Flag;
 
 /// Asks a predicate.
 ///
@@ -41,7 +42,7 @@ static HAS_PANICKED: Flag = Flag::new();
 mod payloads {
     use super::{Any, RefCell};
 
-    crate::sync::thread_local! {
+    lehr_sync::thread_local! {
         /// Of panics under a lock that this thread holds, or has just given back.
         pub(super) static PAYLOADS: RefCell<Vec<Box<dyn Any + Send>>> = RefCell::new(Vec::new());
     }
@@ -81,7 +82,7 @@ mod watch {
     use std::cell::Cell;
     use std::time::Duration;
 
-    use crate::sync::{Moment, thread_local};
+    use lehr_sync::{Moment, thread_local};
 
     /// From here on a predicate is reported: a thousand times what a quick one takes, so that only faults are.
     pub(super) const LIMIT: Duration = Duration::from_millis(10);

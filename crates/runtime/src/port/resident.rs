@@ -5,16 +5,17 @@
 //! port goes on counting the item, anybody may still take it with [`Port::try_receive`], and when the resident leaves, whatever
 //! it had not fetched is offered to the next in order, in the old order.
 
+use lehr_sync::Arc;
+
 use super::options::{Discard, DiscardedItem, Loss};
 use super::queue::Queue;
 use super::waiters::{Standing, Ticket, Waiters, Want};
 use super::wake::Wake;
 use super::{Port, State};
+use crate::calls::Frame;
 use crate::context::Context;
 use crate::error::Refusal;
-use crate::interleave::calls::Frame;
 use crate::reply::while_stopping;
-use crate::sync::Arc;
 
 /// What the owner of a resident decides about its items. Called under the port's lock, so it may take locks that come after
 /// those of ports, and no others.

@@ -3,14 +3,15 @@
 
 use std::task::{Context, Poll, Waker};
 
+use lehr_sync::Arc;
+
 use super::options::{Discard, DiscardedItem, Loss, Options, Overflow};
 use super::predicate::accepts;
 use super::queue::Queue;
 use super::waiters::{Left, Predicate, Standing, Ticket, Waiters, Want};
 use super::wake::Wake;
+use crate::calls::Frame;
 use crate::error::{PostError, Reason};
-use crate::interleave::calls::Frame;
-use crate::sync::Arc;
 
 /// What a port's lock protects. Invariants whenever the lock is free:
 ///

@@ -19,11 +19,12 @@ mod slot;
 
 use std::task::Waker;
 
+use lehr_sync::Arc;
+
 use super::resident::{Judgement, Response};
 use super::wake::Wake;
+use crate::calls::Frame;
 use crate::error::Refusal;
-use crate::interleave::calls::Frame;
-use crate::sync::Arc;
 use list::List;
 use slot::{Place, Slot};
 

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use lehr_sync::Arc;
+
 use super::core::Sink;
 use super::refusal::{Discarded, QueueError};
 use super::{Admission, Core, Priority, Queue};
 use crate::dispatch::{Dispatcher, Handle};
-use crate::sync::Arc;
 
 /// Settings of a queue before it exists. Made by [`Dispatcher::queue`].
 ///

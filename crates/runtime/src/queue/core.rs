@@ -6,6 +6,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
+use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
 
 use super::QueueCounters;
 use super::admission::{Admission, Gauge, Verdict};
@@ -14,7 +15,6 @@ use super::queued::{self, Queued, Standing};
 use super::refusal::{DiscardReason, Discarded, Rejection};
 use super::waiting::Waiting;
 use crate::dispatch::{Job, Runnable, Shared};
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::task::{Task, admit};
 use crate::timer::Scheduled;
 
@@ -34,7 +34,7 @@ pub(crate) struct Core {
     /// Tasks admitted, or about to be, and not ended.
     pub(super) living: AtomicUsize,
     pub(super) tally: CachePadded<Tally>,
-    pub(super) state: Mutex<State>,
+    pub(super) state: SpinLock<State>,
 }
 
 pub(super) struct Tally {
@@ -125,7 +125,7 @@ impl Core {
             ready: AtomicUsize::new(0),
             living: AtomicUsize::new(0),
             tally: CachePadded::new(Tally::new()),
-            state: Mutex::new(State {
+            state: SpinLock::new(State {
                 fresh: VecDeque::new(),
                 woken: VecDeque::new(),
                 next_sequence: 0,

@@ -11,10 +11,10 @@
 //! other. So no queue starves another, whatever their ranks.
 
 use crossbeam_utils::CachePadded;
+use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
 
 use super::{Core, QueueError};
 use crate::dispatch::Job;
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
 
 /// After so many jobs of strict queues in a row a worker takes one of the others, if there is any.
 pub(crate) const STRICT_RUN: u32 = 64;
@@ -60,7 +60,7 @@ pub(crate) struct Registry {
     version: CachePadded<AtomicUsize>,
     /// The turn of the dispatcher's own queues.
     own_weight: u32,
-    list: Mutex<List>,
+    list: SpinLock<List>,
 }
 
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Registry {
             takeable: Arc::new(CachePadded::new(AtomicUsize::new(0))),
             version: CachePadded::new(AtomicUsize::new(0)),
             own_weight,
-            list: Mutex::new(List::default()),
+            list: SpinLock::new(List::default()),
         }
     }
 

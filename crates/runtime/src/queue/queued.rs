@@ -11,18 +11,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use lehr_sync::Arc;
 use pin_project_lite::pin_project;
 
 use super::Core;
 use crate::context::{Unclaimed, panicked};
 use crate::dispatch::Job;
-use crate::sync::Arc;
 
 #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
 mod mark {
     use super::Cell;
 
-    crate::sync::thread_local! {
+    lehr_sync::thread_local! {
         /// The task that this thread runs next is to end as discarded. Put down by that task.
         pub(super) static DISCARDING: Cell<bool> = Cell::new(false);
     }

@@ -10,11 +10,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use lehr_sync::Ordering;
 use pin_project_lite::pin_project;
 
 use super::admission::Gauge;
 use super::{Entrance, Queue, Rejected, Rejection, State};
-use crate::sync::Ordering;
 use crate::task::Task;
 
 /// Wakers to be called when the lock is free.

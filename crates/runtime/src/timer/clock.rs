@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use lehr_sync::{Arc, Moment, SpinLock};
+
 use super::pending::{Action, Asked, Core, Place, Source, nanoseconds};
 use crate::context::current;
 use crate::error::PostError;
 use crate::port::Port;
-use crate::sync::{Arc, Moment, Mutex};
 
 /// A source of time, with its timers. Cheap to clone: clones are the same clock.
 ///
@@ -99,7 +100,7 @@ impl Clock {
     /// ```
     pub fn current() -> Self {
         crate::dispatch::current_clock().unwrap_or_else(|| {
-            static OUTSIDE: crate::sync::process::Once<Clock> = crate::sync::process::Once::new();
+            static OUTSIDE: lehr_sync::OnceLock<Clock> = lehr_sync::OnceLock::new();
             OUTSIDE.get_or_init(Clock::real).clone()
         })
     }
@@ -185,7 +186,7 @@ impl Clock {
     /// See [`Clock`].
     pub fn wait_for_timers(&self, count: usize) {
         while self.pending() < count {
-            crate::sync::thread::yield_now();
+            lehr_sync::thread::yield_now();
         }
     }
 
@@ -250,7 +251,7 @@ impl Clock {
     /// assert_eq!(port.try_receive(), Some("late"));
     /// ```
     pub fn post_after<T: Send + 'static>(&self, time: Duration, port: &Port<T>, item: T) -> Posting<T> {
-        let slot = Arc::new(Mutex::new(Slot::Waiting(item)));
+        let slot = Arc::new(SpinLock::new(Slot::Waiting(item)));
         let (own, port, context) = (slot.clone(), port.clone(), current::current());
         let timer = self.schedule_in(time, move || {
             let item = match std::mem::replace(&mut *own.lock(), Slot::Done) {
@@ -309,7 +310,7 @@ enum Slot<T> {
 #[must_use = "dropping it cancels the post: keep it, or call `detach`"]
 pub struct Posting<T> {
     timer: Option<Scheduled>,
-    slot: Arc<Mutex<Slot<T>>>,
+    slot: Arc<SpinLock<Slot<T>>>,
 }
 
 impl<T> fmt::Debug for Posting<T> {

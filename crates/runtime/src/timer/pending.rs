@@ -11,7 +11,7 @@ use std::sync::Weak;
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::sync::{Arc, Moment, Mutex, thread};
+use lehr_sync::{Arc, Moment, SpinLock, thread};
 
 /// Deadline in nanoseconds of the clock, then the order of registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ pub(super) enum Source {
 /// A clock without a scale: its time and its timers.
 pub(super) struct Core {
     source: Source,
-    timers: Mutex<Timers>,
+    timers: SpinLock<Timers>,
 }
 
 struct Timers {
@@ -73,7 +73,7 @@ impl Core {
     pub(super) fn new(source: Source) -> Arc<Self> {
         let timers =
             Timers { pending: BTreeMap::new(), next_sequence: 0, now: 0, driver: None, driver_sleeps_until: 0 };
-        Arc::new(Self { source, timers: Mutex::new(timers) })
+        Arc::new(Self { source, timers: SpinLock::new(timers) })
     }
 
     pub(super) fn is_advanced_by_hand(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lehr_runtime::block_on;
-use lehr_services::{Code, Contract, Operation, Replace, Subscribe, Verb, Version, verb};
+use lehr_services::{Code, Contract, Operation, Replace, Subscribe, Verb, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,9 +39,18 @@ impl Contract for OldLedger {
     const VERSION: Version = Version::new(1, 0);
 }
 
-operations! { OldLedger:
-    OldPut { key: String, value: i64, remark: Option<String> } Upsert -> (), "put";
-    OldStrike { number: i64 } Delete -> i64, "strike";
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = OldLedger, verb = Upsert, name = "put")]
+pub struct OldPut {
+    pub key: String,
+    pub value: i64,
+    pub remark: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = OldLedger, verb = Delete, name = "strike", reply = i64)]
+pub struct OldStrike {
+    pub number: i64,
 }
 
 /// A ledger of another age.
@@ -53,9 +62,9 @@ impl Contract for NextLedger {
     const VERSION: Version = Version::new(2, 0);
 }
 
-operations! { NextLedger:
-    NextSum {} Query -> i64, "sum";
-}
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = NextLedger, verb = Query, name = "sum", reply = i64)]
+pub struct NextSum {}
 
 // 82
 #[test]
@@ -149,16 +158,10 @@ fn lookup_and_get_are_answered_without_a_handler() {
 }
 
 /// The wrong idea of an entry.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Insert, name = "enter")]
 struct WrongEnter {
     key: i64,
-}
-
-impl Operation for WrongEnter {
-    type Contract = Ledger;
-    type Verb = verb::Insert;
-    type Reply = ();
-    const NAME: &'static str = "enter";
 }
 
 // 87

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use lehr_runtime::Port;
 use lehr_services::{
-    Call, Code, Concurrent, Contract, Fault, Handlers, Partners, Placement, Reference, Service, Starting, Version,
+    Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Partners, Placement, Reference, Service, Starting,
+    Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::samples::operations;
 use super::{Any, begin};
 use crate::everywhere;
 
@@ -22,9 +22,9 @@ impl Contract for Chain {
     const VERSION: Version = Version::new(1, 0);
 }
 
-operations! { Chain:
-    Left {} Submit -> Vec<u64>, "left";
-}
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Chain, verb = Submit, name = "left", reply = Vec<u64>)]
+pub struct Left {}
 
 /// Says how many milliseconds it has left, waits at its gate, and asks the next one, if there is one.
 #[derive(Clone, Default)]

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use lehr_services::{
-    Call, Code, Concurrent, Contract, Fault, Handlers, Host, Partners, Placement, Reference, Service, Starting, Version,
+    Call, Code, Concurrent, Contract, Fault, Handlers, Host, Operation, Partners, Placement, Reference, Service,
+    Starting, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,9 +24,9 @@ impl Contract for Desk {
     const VERSION: Version = Version::new(1, 0);
 }
 
-operations! { Desk:
-    Total {} Query -> i64, "total";
-}
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Desk, verb = Query, name = "total", reply = i64)]
+pub struct Total {}
 
 /// A desk that has its books kept by a partner. The number says how it wants to find that one.
 #[derive(Clone, Default)]

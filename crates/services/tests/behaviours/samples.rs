@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lehr_runtime::Port;
 use lehr_services::{
-    Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Independent, Service, Stop, Version,
+    Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Independent, Operation, Service, Stop, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,39 +21,69 @@ impl Contract for Ledger {
     const VERSION: Version = Version::new(1, 0);
 }
 
-macro_rules! operations {
-    ($contract:ty: $($name:ident { $($field:ident: $type:ty),* } $verb:ident -> $reply:ty, $text:literal $(, key $key:ident)?;)*) => {$(
-        #[derive(Clone, Debug, PartialEq, ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
-        pub struct $name { $(pub $field: $type),* }
-
-        impl ::lehr_services::Operation for $name {
-            type Contract = $contract;
-            type Verb = ::lehr_services::verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-            $(fn key(&self) -> Option<::std::borrow::Cow<'_, str>> {
-                Some(::std::borrow::Cow::Borrowed(&self.$key))
-            })?
-        }
-    )*};
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Insert, name = "enter", key = key)]
+pub struct Enter {
+    pub key: String,
+    pub value: i64,
 }
-pub(crate) use operations;
 
-operations! { Ledger:
-    Enter { key: String, value: i64 } Insert -> (), "enter", key key;
-    Correct { key: String, value: i64 } Update -> i64, "correct", key key;
-    Put { key: String, value: i64 } Upsert -> (), "put", key key;
-    Strike { key: String } Delete -> i64, "strike", key key;
-    Sum {} Query -> i64, "sum";
-    Hold { name: String } Submit -> String, "hold";
-    HoldAlone { name: String } Update -> String, "hold_alone";
-    Ping {} Submit -> String, "ping";
-    Break {} Submit -> (), "break";
-    BreakAlone {} Update -> (), "break_alone";
-    Who {} Query -> Option<String>, "who";
-    // In the contract, and no service has it.
-    Nowhere {} Query -> (), "nowhere";
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Update, name = "correct", reply = i64, key = key)]
+pub struct Correct {
+    pub key: String,
+    pub value: i64,
 }
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Upsert, name = "put", key = key)]
+pub struct Put {
+    pub key: String,
+    pub value: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Delete, name = "strike", reply = i64, key = key)]
+pub struct Strike {
+    pub key: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Query, name = "sum", reply = i64)]
+pub struct Sum {}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Submit, name = "hold", reply = String)]
+pub struct Hold {
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Update, name = "hold_alone", reply = String)]
+pub struct HoldAlone {
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Submit, name = "ping", reply = String)]
+pub struct Ping {}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Submit, name = "break")]
+pub struct Break {}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Update, name = "break_alone")]
+pub struct BreakAlone {}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Query, name = "who", reply = Option<String>)]
+pub struct Who {}
+
+// In the contract, and no service has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Ledger, verb = Query, name = "nowhere")]
+pub struct Nowhere {}
 
 /// Keeps a ledger. Some of its handlers wait at a gate.
 #[derive(Clone)]

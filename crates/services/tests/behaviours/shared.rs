@@ -1,14 +1,14 @@
 //! A document that several contracts share, whose names are known when the services are started; and operations that a service completes.
 
 use lehr_services::{
-    Call, Code, Contract, Description, Event, Exclusive, Fault, Handlers, Host, Need, Partners, Placement, Reference,
-    Service, Starting, Subscribe, Version,
+    Call, Code, Contract, Description, Event, Exclusive, Fault, Handlers, Host, Need, Operation, Partners, Placement,
+    Reference, Service, Starting, Subscribe, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Resolving;
-use super::samples::{Bookkeeper, Ledger, operations};
+use super::samples::{Bookkeeper, Ledger};
 use crate::{everywhere, on_hosts};
 
 /// What an instrument shows, whichever it is.
@@ -24,8 +24,11 @@ impl Contract for Reading {
     const IS_SHARED: bool = true;
 }
 
-operations! { Reading:
-    Show { value: i64, unit: Option<String> } Update -> String, "show";
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Reading, verb = Update, name = "show", reply = String)]
+pub struct Show {
+    pub value: i64,
+    pub unit: Option<String>,
 }
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use lehr_runtime::{Builder, Clock, Dispatcher, Port, block_on};
 use lehr_services::{
     Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Operation, Placement, Reference, Service,
-    Version, verb,
+    Version,
 };
 use lehr_workflow::{Begin, Run, WORKFLOWS, Wait, WorkflowState, Workflows};
 use schemars::JsonSchema;
@@ -47,22 +47,6 @@ impl Bench {
     }
 }
 
-macro_rules! operations {
-    ($($name:ident($text:literal) { $($field:ident: $type:ty),* } $verb:ident -> $reply:ty;)*) => {$(
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-        pub struct $name {
-            $(#[serde(default)] pub $field: $type),*
-        }
-
-        impl Operation for $name {
-            type Contract = BenchState;
-            type Verb = verb::$verb;
-            type Reply = $reply;
-            const NAME: &'static str = $text;
-        }
-    )*};
-}
-
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Said {
     pub value: Value,
@@ -85,15 +69,72 @@ pub struct Job {
     pub state: String,
 }
 
-operations! {
-    Say("say") { name: String, value: Value } Submit -> Said;
-    Add("add") { name: String, numbers: Vec<i64> } Submit -> Sum;
-    Count("count") { name: String, to: i64 } Submit -> Numbers;
-    Fail("fail") { name: String, times: u32 } Submit -> Said;
-    Hold("hold") { name: String } Submit -> Said;
-    Work("run") { name: String, is_slow: bool } Insert -> Job;
-    Await("wait") { job: String, timeout_ms: Option<u64> } Query -> Job;
-    GiveUp("cancel") { job: String } Update -> ();
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = BenchState, verb = Submit, name = "say", reply = Said)]
+pub struct Say {
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = BenchState, verb = Submit, name = "add", reply = Sum)]
+pub struct Add {
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub numbers: Vec<i64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = BenchState, verb = Submit, name = "count", reply = Numbers)]
+pub struct Count {
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub to: i64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = BenchState, verb = Submit, name = "fail", reply = Said)]
+pub struct Fail {
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub times: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = BenchState, verb = Submit, name = "hold", reply = Said)]
+pub struct Hold {
+    #[serde(default)]
+    pub name: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = BenchState, verb = Insert, name = "run", reply = Job)]
+pub struct Work {
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub is_slow: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = BenchState, verb = Query, name = "wait", reply = Job)]
+pub struct Await {
+    #[serde(default)]
+    pub job: String,
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = BenchState, verb = Update, name = "cancel")]
+pub struct GiveUp {
+    #[serde(default)]
+    pub job: String,
 }
 
 impl Service for Bench {

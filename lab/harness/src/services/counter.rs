@@ -6,7 +6,6 @@ use anyhow::{Result, anyhow};
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{
     Call, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Operation, Placement, Reference, Service, Version,
-    verb,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,44 +30,26 @@ impl Contract for Counter {
 }
 
 /// Adds; the answer is the sum.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Counter, verb = Update, name = "add", reply = u64)]
 pub struct Add {
     /// How much.
     pub amount: u64,
 }
 
-impl Operation for Add {
-    type Contract = Counter;
-    type Verb = verb::Update;
-    type Reply = u64;
-    const NAME: &'static str = "add";
-}
-
 /// The sum.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Counter, verb = Query, name = "say", reply = u64)]
 pub struct Say {}
 
-impl Operation for Say {
-    type Contract = Counter;
-    type Verb = verb::Query;
-    type Reply = u64;
-    const NAME: &'static str = "say";
-}
-
 /// So many units of computation from a seed.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Counter, verb = Query, name = "compute", reply = u64)]
 pub struct Compute {
     /// Where the generator begins.
     pub seed: u64,
     /// How many.
     pub units: u32,
-}
-
-impl Operation for Compute {
-    type Contract = Counter;
-    type Verb = verb::Query;
-    type Reply = u64;
-    const NAME: &'static str = "compute";
 }
 
 impl Service for Counter {

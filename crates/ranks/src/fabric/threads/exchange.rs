@@ -35,6 +35,7 @@ use std::task::{Context, Poll, Waker};
 
 use crossbeam_utils::CachePadded;
 use lehr_runtime::wake_elsewhere;
+use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, Ordering, spin_loop};
 
 use counter::Counter;
 use fences::Fences;
@@ -44,8 +45,6 @@ use neighbours::{Neighbours, Seat};
 use part::Part;
 
 pub(crate) use neighbours::{Besides, Hearing, Swap};
-
-use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering, spin_loop};
 
 /// Looks at `completed` before a rank suspends, when it may spin: some tens of microseconds, about what it costs to wake a
 /// sleeping core.

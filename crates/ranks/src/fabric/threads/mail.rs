@@ -24,11 +24,11 @@ use std::borrow::Cow;
 use std::task::{Context, Poll, Waker};
 
 use crossbeam_utils::CachePadded;
+use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, MutexGuard, Ordering, fence, spin_loop};
 
 use crate::error::Error;
 use crate::fabric::inbox::Inbox;
 use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
-use crate::sync::{Arc, AtomicUsize, Cell, Mutex, MutexGuard, Ordering, fence, spin_loop};
 
 /// Slots of a channel: enough for an exchange and the next one.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
+use lehr_sync::Arc;
+
 use super::running::Running;
 use super::{Admission, CONCURRENT, EXCLUSIVE, Group, Operation, Order, Phase};
-use crate::interleave::calls::Frame;
+use crate::calls::Frame;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
-use crate::sync::Arc;
 
 /// Something that wants to start.
 #[derive(Debug)]

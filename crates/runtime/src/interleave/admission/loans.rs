@@ -1,15 +1,16 @@
 //! Calls of a chain that runs in the interleave already: what would deadlock, what shares, and what enters by a loan of exclusivity.
 //!
-//! The chain itself is in `interleave/calls.rs`.
+//! The chain itself is in `calls.rs`.
 
 use std::task::Waker;
 
+use lehr_sync::Arc;
+
 use super::lane::Entry;
 use super::{Admission, Group, Operation};
+use crate::calls::Frame;
 use crate::error::Refusal;
-use crate::interleave::calls::Frame;
 use crate::port::wake::Wake;
-use crate::sync::Arc;
 
 /// How a chain of calls stands to what runs.
 pub(super) enum Relation {

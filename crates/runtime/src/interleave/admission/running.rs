@@ -2,37 +2,8 @@
 
 use std::task::Waker;
 
-use super::Admission;
+use super::{Admission, Operation};
 use crate::port::wake::Wake;
-
-/// A handler that was granted its start and has not ended: its slot (high) and which use of the slot it is (low). One word, since what is written in two parts and read as one costs
-/// as much as a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation(u64);
-
-impl Operation {
-    pub(super) fn new(slot: u32, generation: u32) -> Self {
-        Self((u64::from(slot) << 32) | u64::from(generation))
-    }
-
-    pub(super) fn slot(self) -> usize {
-        (self.0 >> 32) as usize
-    }
-
-    fn generation(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// The next use of the same slot.
-    pub(super) fn next(self) -> Self {
-        Self((self.0 & !u64::from(u32::MAX)) | u64::from(self.generation().wrapping_add(1)))
-    }
-
-    /// The slot, to be used again.
-    pub(super) fn into_slot(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-}
 
 pub(super) struct Running {
     pub(super) lane: usize,

@@ -3,10 +3,11 @@
 use std::num::NonZeroU32;
 use std::task::Waker;
 
+use lehr_sync::Arc;
+
 use crate::port::predicate::accepts;
 use crate::port::resident::Resident;
 use crate::port::sorter::Sorter;
-use crate::sync::Arc;
 
 /// The identity of a waiter at its port: the number of its slot, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,7 @@
 //! | `completed` | exchanges completed | the last to arrive |
 
 use crossbeam_utils::CachePadded;
-
-use crate::sync::{AtomicUsize, Cell, Ordering};
+use lehr_sync::{AtomicUsize, Cell, Ordering};
 
 /// What all ranks count, and what the last of them folds.
 pub(super) struct Counter {

@@ -9,7 +9,7 @@
 
 #![allow(unsafe_code, reason = "a call of the system")]
 
-use crate::sync::{Ordering, fence};
+use lehr_sync::{Ordering, fence};
 
 /// Which fences a group of ranks uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Fences {
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 mod system {
-    use crate::sync::{Ordering, compiler_fence, once};
+    use lehr_sync::{OnceLock, Ordering, compiler_fence};
 
     fn membarrier(command: libc::c_int) -> libc::c_long {
         // SAFETY: the call takes numbers, and touches no memory of this process.
@@ -57,7 +57,8 @@ mod system {
 
     /// Whether the system can do it. The process says once that it wants it.
     pub(super) fn is_there() -> bool {
-        once!(bool, membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
+        static IS_THERE: OnceLock<bool> = OnceLock::new();
+        *IS_THERE.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
     }
 
     pub(super) fn light() {

@@ -21,9 +21,9 @@
 use std::collections::VecDeque;
 
 use crossbeam_utils::CachePadded;
+use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, Ordering};
 
 use super::loan::{Desk, Loan};
-use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering};
 
 /// Slots of a lane: several stages of a shift, of which one rank may be ahead of another.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 8 };

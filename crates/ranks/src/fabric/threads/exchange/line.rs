@@ -8,8 +8,7 @@
 //! | `Line::arrived` | exchanges in which the rank has arrived, as far as this line is used for them | its rank, once per exchange |
 
 use crossbeam_utils::CachePadded;
-
-use crate::sync::{AtomicUsize, Cell, Ordering};
+use lehr_sync::{AtomicUsize, Cell, Ordering};
 
 /// The most ranks that look at each other's lines.
 pub(super) const LINES_MAX: usize = 32;

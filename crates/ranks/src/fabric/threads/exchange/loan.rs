@@ -13,8 +13,9 @@
 //!
 //! Both leave `OFFERED` by one exchange of the word, so only one of them does. A sender that comes too late to revoke waits until the receiver has read, which is for the length of a copy.
 
+use lehr_sync::{Arc, AtomicUsize, Cell, Ordering, spin_loop, thread::yield_now};
+
 use super::lane::Lane;
-use crate::sync::{Arc, AtomicUsize, Cell, Ordering, spin_loop, yield_now};
 
 /// Parts of a message that is lent, at most.
 pub(super) const PARTS: usize = 3;

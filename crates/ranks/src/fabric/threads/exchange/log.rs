@@ -11,7 +11,7 @@
 //!
 //! Nobody but its rank touches a log, as long as nobody sleeps: noting a call is four stores to lines that are at home.
 
-use crate::sync::{AtomicUsize, Ordering, fence};
+use lehr_sync::{AtomicUsize, Ordering, fence};
 
 /// Calls that are remembered: more than a rank can be ahead of another that it has to do with.
 const KEPT: usize = if cfg!(any(loom, shuttle)) { 4 } else { 64 };

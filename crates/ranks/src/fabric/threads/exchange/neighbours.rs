@@ -25,11 +25,11 @@
 use std::task::{Context, Poll, Waker};
 
 use crossbeam_utils::CachePadded;
+use lehr_sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop};
 
 use super::lane::{Head, Incoming, Lane, Outgoing};
 use super::loan::Loan;
 use super::{CALL_BITS, Disagreement, Endpoint, Shared, Trouble};
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop};
 
 /// Looks at a lane before a spinning rank makes sure that its own neighbours are awake.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };

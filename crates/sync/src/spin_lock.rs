@@ -1,17 +1,17 @@
 //! A lock for a few instructions: taken by one exchange, given back by one store.
 //!
-//! The locks of this crate protect sections of some ten nanoseconds, on the path of every message. A lock that can put
+//! The locks of the runtime protect sections of some ten nanoseconds, on the path of every message. A lock that can put
 //! waiting threads to sleep in the kernel must ask, when it is given back, whether anybody sleeps: a second exchange, which
 //! on an uncontended port costs as much as all the rest of a post. Here nobody sleeps in the kernel at once. Who finds the lock
 //! taken looks again for a while, then gives the core away, then sleeps for a growing while: the holder may have lost
 //! its core, and may never get it back if its waiters keep theirs.
 //!
-//! The model checkers get their own lock in its place (`sync.rs`); this one is modelled by itself (`tests/model_loom.rs`).
+//! The model checkers get their own lock in its place (`lib.rs`); this one is modelled by itself, in the models of `lehr-runtime`.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use super::{AtomicFlag, Ordering, cell, spin_loop, thread};
+use super::{Cell, Ordering, imp, spin_loop, thread};
 
 /// Looks at a taken lock before the core is given away: about a microsecond, ten times what a section lasts. (In a
 /// model looking is giving away.)
@@ -25,28 +25,28 @@ const SLEEP: (u64, u64) = (50, 1_000);
 
 /// Mutual exclusion for short sections. A holder that panics gives it back: user code never runs under our locks, so what
 /// it protects is whole.
-pub struct Lock<T> {
-    is_taken: AtomicFlag,
-    value: cell::UnsafeCell<T>,
+pub struct SpinLock<T> {
+    is_taken: imp::sync::atomic::AtomicBool,
+    value: Cell<T>,
 }
 
 // SAFETY: `value` is reached through a guard only, and there is at most one guard at a time (see `lock`), so sharing the lock
 // moves the value from thread to thread, which `T: Send` allows.
-unsafe impl<T: Send> Sync for Lock<T> {}
+unsafe impl<T: Send> Sync for SpinLock<T> {}
 
-impl<T> Lock<T> {
+impl<T> SpinLock<T> {
     /// A free lock.
     pub fn new(value: T) -> Self {
-        Self { is_taken: AtomicFlag::new(false), value: cell::UnsafeCell::new(value) }
+        Self { is_taken: imp::sync::atomic::AtomicBool::new(false), value: Cell::new(value) }
     }
 
     /// Waits until the lock is free and takes it.
     #[inline]
-    pub fn lock(&self) -> Guard<'_, T> {
+    pub fn lock(&self) -> SpinLockGuard<'_, T> {
         if !self.try_take() {
             self.wait();
         }
-        Guard { lock: self, _not_send: std::marker::PhantomData }
+        SpinLockGuard { lock: self, _not_send: std::marker::PhantomData }
     }
 
     #[inline]
@@ -77,25 +77,25 @@ impl<T> Lock<T> {
     }
 }
 
-impl<T> fmt::Debug for Lock<T> {
+impl<T> fmt::Debug for SpinLock<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Lock").finish_non_exhaustive()
+        formatter.debug_struct("SpinLock").finish_non_exhaustive()
     }
 }
 
-impl<T: Default> Default for Lock<T> {
+impl<T: Default> Default for SpinLock<T> {
     fn default() -> Self {
         Self::new(T::default())
     }
 }
 
 /// The right to the value; given back when dropped. It stays on its thread, as the guards of other locks do.
-pub struct Guard<'a, T> {
-    lock: &'a Lock<T>,
+pub struct SpinLockGuard<'a, T> {
+    lock: &'a SpinLock<T>,
     _not_send: std::marker::PhantomData<*const ()>,
 }
 
-impl<T> Deref for Guard<'_, T> {
+impl<T> Deref for SpinLockGuard<'_, T> {
     type Target = T;
 
     #[inline]
@@ -106,7 +106,7 @@ impl<T> Deref for Guard<'_, T> {
     }
 }
 
-impl<T> DerefMut for Guard<'_, T> {
+impl<T> DerefMut for SpinLockGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as in `deref`; `&mut self` keeps other references made through this guard away.
@@ -114,7 +114,7 @@ impl<T> DerefMut for Guard<'_, T> {
     }
 }
 
-impl<T> Drop for Guard<'_, T> {
+impl<T> Drop for SpinLockGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         // Release: pairs with the Acquire in `try_take`. A store is enough: only the holder writes while it is taken.

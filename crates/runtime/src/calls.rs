@@ -12,8 +12,36 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 
-use super::admission::Operation;
-use crate::sync::Arc;
+use lehr_sync::Arc;
+
+/// A handler that was granted its start and has not ended: its slot (high) and which use of the slot it is (low). One word, since what is written in two parts and read as one costs
+/// as much as a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation(u64);
+
+impl Operation {
+    pub(crate) fn new(slot: u32, generation: u32) -> Self {
+        Self((u64::from(slot) << 32) | u64::from(generation))
+    }
+
+    pub(crate) fn slot(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    pub(crate) fn generation(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The next use of the same slot.
+    pub(crate) fn next(self) -> Self {
+        Self((self.0 & !u64::from(u32::MAX)) | u64::from(self.generation().wrapping_add(1)))
+    }
+
+    /// The slot, to be used again.
+    pub(crate) fn into_slot(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
 
 /// An operation that waits for an answer, and for whose sake it runs itself.
 #[derive(Debug)]
@@ -31,7 +59,7 @@ pub(crate) struct Place {
 
 impl Frame {
     /// The operations of this interleave in the chain, the caller first.
-    pub(super) fn operations(&self, interleave: u64) -> impl Iterator<Item = Operation> {
+    pub(crate) fn operations(&self, interleave: u64) -> impl Iterator<Item = Operation> {
         std::iter::successors(Some(self), |frame| frame.parent.as_deref())
             .filter(move |frame| frame.place.interleave == interleave)
             .map(|frame| frame.place.operation)
@@ -39,7 +67,7 @@ impl Frame {
 }
 
 /// What the guard of an operation held, on its way back to the turn that runs the operation. Dropped on the way, it gives itself back.
-pub(super) type Left = Box<dyn Any + Send>;
+pub(crate) type Left = Box<dyn Any + Send>;
 
 /// What a thread knows of the operation that it is polling.
 #[derive(Default)]
@@ -55,7 +83,7 @@ struct Here {
 mod current {
     use super::Here;
 
-    crate::sync::thread_local! {
+    lehr_sync::thread_local! {
         pub(super) static HERE: Here = Here::default();
     }
 }
@@ -90,7 +118,7 @@ impl Drop for Elsewhere<'_> {
 }
 
 /// Runs `poll` as part of the operation at `place`, which runs for the sake of `caller`. Gives what its guard has left as well, if that was dropped meanwhile.
-pub(super) fn within<R>(place: Place, caller: Option<&Arc<Frame>>, poll: impl FnOnce() -> R) -> (R, Option<Left>) {
+pub(crate) fn within<R>(place: Place, caller: Option<&Arc<Frame>>, poll: impl FnOnce() -> R) -> (R, Option<Left>) {
     HERE.with(|here| {
         let _elsewhere = Elsewhere::go(here, Some(place), caller);
         let result = poll();
@@ -110,7 +138,7 @@ pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 /// It comes back if not: then nobody would come for it.
-pub(super) fn leave<G: Any + Send>(place: Place, left: Box<G>) -> Result<(), Box<G>> {
+pub(crate) fn leave<G: Any + Send>(place: Place, left: Box<G>) -> Result<(), Box<G>> {
     let mut left = Some(left);
     // A thread that is ending polls nothing.
     let _ = HERE.try_with(|here| {

@@ -1,0 +1,26 @@
+//! Which cores a job may use.
+
+use std::io;
+
+/// Binds the calling thread, and all threads and processes that it starts, to these cores.
+///
+/// # Errors
+/// What the system says: a core that is not there, or that this process may not use.
+#[cfg(target_os = "linux")]
+pub(crate) fn bind_to(cores: &[usize]) -> io::Result<()> {
+    use rustix::thread::{CpuSet, sched_setaffinity};
+    let mut set = CpuSet::new();
+    for &core in cores {
+        if core >= CpuSet::MAX_CPU {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("there is no core {core}")));
+        }
+        set.set(core);
+    }
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// Elsewhere a thread cannot be held to a set of cores without unsafe code.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn bind_to(_: &[usize]) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "threads are bound to cores on Linux only"))
+}

@@ -1,0 +1,58 @@
+//! The threads on which Tokio runs: sockets, names and timers of the edge, of clients and of sources.
+
+use std::io;
+
+use lehr_sync::thread::Joined;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// A thread with a Tokio runtime. Both end, and are waited for, when this is dropped.
+///
+/// # Example
+/// ```
+/// let thread = lehr_node::TokioThread::start("example")?;
+/// let (answer, answered) = tokio::sync::oneshot::channel();
+/// thread.handle().spawn(async { answer.send(7) });
+/// assert_eq!(answered.blocking_recv(), Ok(7));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct TokioThread {
+    handle: Handle,
+    /// Dropped before the thread is joined, which ends by it. (Fields are dropped in order.)
+    _end: Option<oneshot::Sender<()>>,
+    _thread: Joined,
+}
+
+impl TokioThread {
+    /// Starts a thread of this name, for tasks that are spawned onto its [`handle`](Self::handle).
+    ///
+    /// # Errors
+    /// If the system gives no thread, or no means to wait for sockets.
+    ///
+    /// # Example
+    /// See [`TokioThread`].
+    pub fn start(name: &str) -> io::Result<Self> {
+        let (end, ended) = oneshot::channel::<()>();
+        let until_dropped = async {
+            let _ = ended.await;
+        };
+        Ok(Self { _end: Some(end), ..Self::run(name, until_dropped)? })
+    }
+
+    /// Starts a thread of this name for one future: it ends with that, and dropping it waits for that.
+    pub(crate) fn run(name: &str, future: impl Future<Output = ()> + Send + 'static) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let handle = runtime.handle().clone();
+        let thread = Joined::start(name, move || runtime.block_on(future))?;
+        Ok(Self { handle, _end: None, _thread: thread })
+    }
+
+    /// What tasks are spawned by.
+    ///
+    /// # Example
+    /// See [`TokioThread`].
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}

@@ -1,0 +1,39 @@
+//! A Python thread waits for a future.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use lehr_sync::{Arc, process::Flag, thread};
+
+/// How often a wait looks whether it is to end.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Wakes a thread that sleeps in [`wait_for`].
+struct Unpark(thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Polls a future on this thread until it is ready; nothing if `stop` is raised before.
+pub(crate) fn wait_for<F: Future>(future: F, stop: &Flag) -> Option<F::Output> {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return Some(output);
+        }
+        if stop.is_up() {
+            return None;
+        }
+        thread::park_timeout(TICK);
+    }
+}

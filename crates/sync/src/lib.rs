@@ -1,0 +1,68 @@
+//! The only door to locks, atomics, threads and the clock.
+//!
+//! Ordinary builds get `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so that
+//! the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. Some things stay `std` on purpose: [`Arc`],
+//! because no protocol hangs on its counts, and what belongs to the process and outlives any one model ([`process`],
+//! [`Count`]).
+//!
+//! | wanted | found |
+//! | --- | --- |
+//! | a lock | [`Mutex`]; for sections of a few instructions on the path of every message, [`SpinLock`] |
+//! | a number or flag that a protocol hangs on | [`AtomicUsize`], [`AtomicBool`], [`Ordering`], [`fence`] |
+//! | a number that is counted and reported | [`Count`] |
+//! | a cell whose accesses a protocol orders | [`Cell`] |
+//! | threads, parking, sleeping | [`thread`] |
+//! | time since a moment, the time of day | [`Moment`], [`unix_ms`] |
+//! | flags, settings and identities of the process | [`process`] |
+//!
+//! There is no condition variable: whoever waits, waits in ports and replies of the runtime or parks.
+//!
+//! What is left to the dependencies of the runtime (the stealing deques of `crossbeam-deque`, the task cell of `async-task`) is
+//! not modelled: to the checkers each of their calls is one step.
+#![deny(unsafe_code)]
+#![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "this is the door")]
+
+mod atomic;
+#[allow(unsafe_code, reason = "hands its caller's promise on")]
+mod cell;
+mod clock;
+mod mutex;
+pub mod process;
+#[allow(unsafe_code, reason = "a lock gives out what is in its cell; the file says why that is right")]
+#[cfg(not(shuttle))]
+pub mod spin_lock;
+pub mod thread;
+
+#[cfg(loom)]
+use loom as imp;
+#[cfg(shuttle)]
+use shuttle as imp;
+#[cfg(not(any(loom, shuttle)))]
+use std as imp;
+
+pub use std::sync::{Arc, OnceLock, Weak};
+
+pub use imp::thread_local;
+
+#[cfg(not(any(loom, shuttle)))]
+pub use atomic::compiler_fence;
+pub use atomic::{AtomicBool, AtomicUsize, Count, Ordering, fence};
+pub use cell::Cell;
+pub use clock::{Moment, unix_ms};
+pub use mutex::{Mutex, MutexGuard};
+#[cfg(not(any(loom, shuttle)))]
+pub use spin_lock::{SpinLock, SpinLockGuard};
+
+/// The lock of the model checkers in the place of [`spin_lock::SpinLock`]: one step to them, where that would be a waiting loop
+/// to be explored. That lock is modelled by itself, in the models of `lehr-runtime`.
+#[cfg(any(loom, shuttle))]
+pub use mutex::{Mutex as SpinLock, MutexGuard as SpinLockGuard};
+
+/// Tells the core that this is a waiting loop. In a model, where a waiting loop must give the others their turn, a yield.
+#[inline]
+pub fn spin_loop() {
+    #[cfg(not(any(loom, shuttle)))]
+    std::hint::spin_loop();
+    #[cfg(any(loom, shuttle))]
+    thread::yield_now();
+}

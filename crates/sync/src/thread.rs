@@ -1,0 +1,185 @@
+//! Threads: started here and nowhere else.
+
+use std::io;
+use std::time::Duration;
+
+use super::imp;
+
+pub use imp::thread::{JoinHandle, yield_now};
+#[cfg(not(loom))]
+pub use imp::thread::{Thread, current, park};
+#[cfg(loom)]
+pub use parking::{Thread, current, park};
+
+/// Parking as `std` promises it. Loom's own lets an unpark that comes late break a thread out of a lock it waits for.
+#[cfg(loom)]
+mod parking {
+    use std::sync::Arc;
+
+    /// Whom to unpark.
+    #[derive(Clone, Debug)]
+    pub struct Thread(Arc<(loom::sync::Mutex<bool>, loom::sync::Condvar)>);
+
+    loom::thread_local! {
+        static OWN: Thread = Thread(Arc::new((loom::sync::Mutex::new(false), loom::sync::Condvar::new())));
+    }
+
+    /// This thread.
+    pub fn current() -> Thread {
+        OWN.with(Clone::clone)
+    }
+
+    /// Waits until somebody unparks this thread, now or before.
+    pub fn park() {
+        let Thread(own) = current();
+        let mut token = own.0.lock().unwrap();
+        while !*token {
+            token = own.1.wait(token).unwrap();
+        }
+        *token = false;
+    }
+
+    impl Thread {
+        /// Lets it go on from where it parks, or from where it will park next.
+        pub fn unpark(&self) {
+            *self.0.0.lock().unwrap() = true;
+            self.0.1.notify_one();
+        }
+    }
+}
+
+/// Starts a named thread, which goes on by itself if its handle is dropped.
+///
+/// # Errors
+/// Whatever the system says when it has no more threads to give.
+pub fn spawn<T: Send + 'static>(
+    name: impl Into<String>,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    spawn_with_stack(name, None, body)
+}
+
+/// Starts a named thread with a stack of so many bytes, or of as many as is usual.
+///
+/// # Errors
+/// As [`spawn`].
+pub fn spawn_with_stack<T: Send + 'static>(
+    name: impl Into<String>,
+    stack_bytes: Option<usize>,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    let builder = imp::thread::Builder::new().name(name.into());
+    // A model brings stacks of its own.
+    #[cfg(not(any(loom, shuttle)))]
+    let builder = match stack_bytes {
+        Some(bytes) => builder.stack_size(bytes),
+        None => builder,
+    };
+    let _ = stack_bytes;
+    builder.spawn(body)
+}
+
+/// Starts a named thread that nobody joins; gives whom to unpark.
+///
+/// # Errors
+/// As [`spawn`].
+pub fn spawn_detached(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
+    #[cfg(not(loom))]
+    return Ok(spawn(name, body)?.thread().clone());
+    #[cfg(loom)]
+    {
+        let (told, heard) = std::sync::mpsc::channel();
+        spawn(name, move || {
+            let _ = told.send(current());
+            body();
+        })?;
+        Ok(heard.recv().expect("a thread that starts tells who it is"))
+    }
+}
+
+/// A thread that is joined when this is dropped.
+#[derive(Debug)]
+pub struct Joined(Option<JoinHandle<()>>);
+
+impl Joined {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// As [`spawn`].
+    pub fn start(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        spawn(name, body).map(|thread| Self(Some(thread)))
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            // From its own last task there is nobody to wait for.
+            if thread.thread().id() != current_id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// Which thread this is.
+pub fn current_id() -> imp::thread::ThreadId {
+    imp::thread::current().id()
+}
+
+/// Parks until unparked, until `limit` has passed, or for no reason at all. A model has no clock: there it only yields.
+pub fn park_timeout(limit: Duration) {
+    #[cfg(not(any(loom, shuttle)))]
+    std::thread::park_timeout(limit);
+    #[cfg(any(loom, shuttle))]
+    {
+        let _ = limit;
+        yield_now();
+    }
+}
+
+/// Sleeps for so long. A model has no clock: there it only yields.
+pub fn sleep(time: Duration) {
+    #[cfg(not(any(loom, shuttle)))]
+    std::thread::sleep(time);
+    #[cfg(any(loom, shuttle))]
+    {
+        let _ = time;
+        yield_now();
+    }
+}
+
+/// How many threads the machine runs at once; 1 if it will not say.
+pub fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn dropping_a_joined_thread_waits_for_its_end() {
+        let (said, heard) = channel();
+        let thread = Joined::start("lehr-joined", move || {
+            sleep(Duration::from_millis(20));
+            let _ = said.send(std::thread::current().name().map(str::to_owned));
+        });
+        drop(thread.unwrap());
+        assert_eq!(heard.try_recv().unwrap().as_deref(), Some("lehr-joined"));
+    }
+
+    #[test]
+    fn a_joined_thread_may_drop_its_own_handle() {
+        let (handle, handed) = channel::<Joined>();
+        let (said, heard) = channel();
+        let body = move || {
+            drop(handed.recv());
+            said.send(()).unwrap();
+        };
+        handle.send(Joined::start("lehr-own", body).unwrap()).unwrap();
+        assert_eq!(heard.recv_timeout(Duration::from_secs(60)), Ok(()));
+    }
+}
