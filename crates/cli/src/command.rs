@@ -3,7 +3,6 @@
 pub mod application;
 pub mod apply;
 pub mod ask;
-pub mod cluster;
 pub mod demo;
 pub mod demography;
 pub mod distances;

@@ -51,8 +51,6 @@ pub const HEADER: &str = "dissimilarities.json";
 /// The results of one command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Results {
-    /// Of a clustering.
-    Clustering,
     /// Of a stream.
     Stream,
     /// Of a method that `lehr-methods` declares.
@@ -75,7 +73,6 @@ impl Results {
     /// In the order in which they are put into place. The last vouches for the others.
     fn names(self) -> &'static [&'static str] {
         match self {
-            Results::Clustering => &[LABELS, CENTERS, MODEL, REPORT, SUMMARY],
             Results::Stream => &[CENTERS, MODEL, SUMMARY],
             Results::Method(about) => about.files,
             Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
@@ -92,7 +89,6 @@ impl Results {
     /// What else a folder may hold, so that one command does not write over what another has left.
     fn all() -> impl Iterator<Item = Results> {
         let own = [
-            Results::Clustering,
             Results::Stream,
             Results::Matrix,
             Results::Pairwise,
@@ -107,7 +103,6 @@ impl Results {
     /// Who writes them, as messages say it.
     fn command(self) -> String {
         let name = match self {
-            Results::Clustering => "lehr cluster",
             Results::Stream => "lehr minibatch",
             Results::Method(about) => return format!("lehr {}", about.name),
             Results::Matrix => "lehr distances",
@@ -128,9 +123,8 @@ impl Results {
     /// Whether a file of the voucher's name is one that this command of `lehr` wrote.
     fn vouches(self, bytes: &[u8]) -> bool {
         let methods: &[&str] = match self {
-            Results::Clustering => &[summary::ANNEALING, summary::KMEANS],
             Results::Stream => &[summary::minibatch::METHOD],
-            Results::Method(about) => std::slice::from_ref(&about.summary_name),
+            Results::Method(about) => about.summary_names,
             Results::Pairwise => &[summary::PAIRWISE],
             Results::Map => &[summary::SCALING],
             Results::Placing => &[summary::PLACING],

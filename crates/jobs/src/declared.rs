@@ -4,14 +4,13 @@
 //! that the declaration gives to every front end. So a method that is declared there has a service without a line here.
 
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Frame, Matrix, Rows, Takes, Task};
+use lehr_methods::{Column, Data, Frame, Matrix, Rows, RowsWords, Takes, Task, shown};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::clustering::ColumnScale;
 use crate::job::Job;
 use crate::matrix::{ITEMS, MATRIX, Matrix as Read};
 use crate::method::{AnyMethod, Facts, Failure, Inputs, Outputs};
@@ -30,14 +29,36 @@ pub(crate) struct Declared(pub &'static dyn lehr_methods::Method);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
-    /// The columns of the points. Default: all of numbers, except weights and ids.
+    /// The columns of the points. Default: all of numbers, except weights and ids; of a method that takes rows of bits, the bits of the column `fingerprint` if there is one.
     pub columns: Option<Vec<String>>,
     /// The column of weights, of a data set without gaps. Default: the one that the data set says, or none.
     pub weights: Option<String>,
     /// The column of ids. Default: the one that the data set says, or the number of the row.
     pub id: Option<String>,
+    /// Whether the columns are longitude and latitude in degrees, of which a method takes positions on the sphere, in km. Default: no.
+    // Left out where it is not said, since not every method takes it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lonlat: bool,
     /// How columns are scaled. Default: not.
     pub scale: ColumnScale,
+}
+
+/// How columns are scaled.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::declared::ColumnScale::Std).unwrap(), "\"std\"");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnScale {
+    /// As they are.
+    #[default]
+    None,
+    /// By mean and standard deviation.
+    Std,
+    /// By median and interquartile range.
+    Robust,
 }
 
 impl TableOptions {
@@ -54,6 +75,21 @@ impl TableOptions {
     /// ```
     pub fn with<O: Serialize>(&self, method: &O) -> Options {
         Options::of(self).and(Options::of(method))
+    }
+
+    /// Says what is wrong with them before there is a table.
+    fn check(&self) -> Option<String> {
+        let is_wrong = self.lonlat && self.scale != ColumnScale::None;
+        is_wrong.then(|| "scale: expected none with lonlat, whose unit is km".to_owned())
+    }
+}
+
+/// The names of [`TableOptions`] that a method takes.
+fn names_of(takes: Takes) -> &'static [&'static str] {
+    match takes {
+        Takes::Matrix => &[],
+        Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => &["columns", "weights", "id", "scale"],
+        Takes::Rows(_) => &["columns", "weights", "id", "lonlat", "scale"],
     }
 }
 
@@ -89,10 +125,8 @@ impl Declared {
         let Value::Object(fields) = given else {
             return Err(refused(given.clone(), "expected an object", &|_| None));
         };
-        if self.0.about().takes == Takes::Matrix {
-            return Ok((TableOptions::default(), fields));
-        }
-        let of_table = |name: &String| ["columns", "weights", "id", "scale"].contains(&name.as_str());
+        let names = names_of(self.0.about().takes);
+        let of_table = |name: &String| names.contains(&name.as_str());
         let (table, own): (Map<String, Value>, Map<String, Value>) =
             fields.into_iter().partition(|(name, _)| of_table(name));
         Ok((Options::from(Value::Object(table)).read()?, own))
@@ -137,12 +171,10 @@ impl AnyMethod for Declared {
     }
 
     fn options_schema(&self) -> OptionsSchema {
-        let mut schema = self.0.schema();
-        if matches!(self.0.about().takes, Takes::Rows(_))
-            && let Some(own) = schema["properties"].as_object_mut()
-            && let Value::Object(table) = lehr_methods::options::schema_of::<TableOptions>()["properties"].clone()
-        {
-            own.extend(table);
+        let (mut schema, names) = (self.0.schema(), names_of(self.0.about().takes));
+        if let Some(own) = schema["properties"].as_object_mut() {
+            let of_table = lehr_methods::options::schema_of::<TableOptions>();
+            own.extend(names.iter().map(|name| ((*name).to_owned(), of_table["properties"][*name].clone())));
         }
         if let Some(own) = schema.as_object_mut() {
             own.remove("$schema");
@@ -163,15 +195,16 @@ impl AnyMethod for Declared {
 
     fn check(&self, options: &Options) -> Result<Vec<String>, Fault> {
         self.complete(options)?;
-        Ok(self.0.check(&self.divided(options)?.1))
+        let (table, own) = self.divided(options)?;
+        Ok(table.check().into_iter().chain(self.0.check(&own)).collect())
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
         let (table, own) =
             self.divided(options).map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
         match self.0.about().takes {
-            Takes::Rows(_) => {
-                let rows = rows_of(inputs, &table)?;
+            Takes::Rows(words) => {
+                let rows = rows_of(inputs, &table, &words)?;
                 let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Rows(&rows), &own)?;
                 outputs.warnings.splice(0..0, rows.warnings());
                 Ok(outputs)
@@ -185,22 +218,31 @@ impl AnyMethod for Declared {
     }
 }
 
-/// The rows of the input, with missing values where the data set says that there may be some.
+/// The rows of the input: of bits where a method takes such and nobody names columns; with missing values where it takes those and the data set says that there may be some.
 ///
 /// # Errors
 /// [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places; weights are for rows without gaps.
-fn rows_of(inputs: &Inputs, options: &TableOptions) -> Result<Rows, Failure> {
+fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let table = inputs.table(POINTS)?;
     let name = inputs.dataset(POINTS);
-    let TableOptions { columns, weights, id, scale } = options.clone();
+    let TableOptions { columns, weights, id, lonlat, scale } = options.clone();
     let columns = Columns { columns, weights, id };
+    if words.takes_bits_and_sparse && columns.columns.is_none() && table.has_fingerprints() {
+        let of_numbers = [("lonlat", lonlat), ("scale", scale != ColumnScale::None)];
+        if let Some((option, _)) = of_numbers.iter().find(|(_, is_given)| *is_given) {
+            let reason = "for columns of numbers, which \"columns\" names; the column fingerprint has rows of bits";
+            return Err(Failure::input(format!("{name}: {option}: {reason}")));
+        }
+        return Ok(Rows::of_bits(table.fingerprints(name, &columns)?));
+    }
     let scale = match scale {
         ColumnScale::None => Scale::None,
         ColumnScale::Std => Scale::Std,
         ColumnScale::Robust => Scale::Robust,
     };
-    if !table.has_gaps() {
-        return Ok(Rows::new(table.points(name, &columns)?, Frame::Columns(scale))?);
+    if words.missing.is_none() || !table.has_gaps() {
+        let frame = if lonlat { Frame::Sphere } else { Frame::Columns(scale) };
+        return Ok(Rows::new(table.points(name, &columns)?, frame)?);
     }
     if let Some(weights) = columns.weights.as_deref().or(table.weights()) {
         let reason = format!("{name}: weights: expected none of a data set with gaps, found {weights:?}");
@@ -233,7 +275,15 @@ fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
                 let ids = given.map_or_else(|| (0..rows).map(|row| row.to_string()).collect(), <[String]>::to_vec);
                 builder.texts(name.clone(), ids).id(Some(name))
             }
-            Column::Numbers(values) => builder.numbers(name, values),
+            Column::Numbers(values) => builder.numbers(name, values.into_owned()),
+            Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
+            // Counts are from 0 on.
+            Column::Labels { of_rows, may_be_none: true } => {
+                builder.numbers(name, of_rows.iter().map(|&label| shown(label) as f64).collect())
+            }
+            Column::Labels { of_rows, may_be_none: false } => {
+                builder.counts(name, of_rows.iter().map(|&label| u64::from(label)).collect())
+            }
             Column::Counts(values) => builder.counts(name, values),
             Column::Texts(values) => builder.texts(name, values),
         };

@@ -18,26 +18,40 @@ pub struct Matrix {
 /// The kinds of data that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// The rows of a table, which may have missing values.
+    /// The rows of a table.
     Rows(RowsWords),
     /// Dissimilarities of all pairs, of which some may be missing.
     Matrix,
 }
 
-/// What help and messages say of the rows that a method takes.
+/// Which rows a method takes, and what help and messages say of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsWords {
     /// Before the columns that were taken: `a map of`.
     pub columns_taken: &'static str,
+    /// Whether it takes rows of bits and sparse rows beside rows of numbers.
+    pub takes_bits_and_sparse: bool,
+    /// What becomes of missing values; nothing where rows with such are refused.
+    pub missing: Option<Missing>,
+    /// Why positions on a sphere are not for it; nothing where they are.
+    pub not_on_sphere: Option<NotOnSphere>,
+}
+
+/// What is said of missing values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
     /// Behind "missing values": what becomes of them.
-    pub missing: &'static str,
+    pub becomes: &'static str,
     /// What is done with rows, as a participle.
     pub done: &'static str,
-    /// Whether its temperatures are squared lengths; pure numbers otherwise.
-    pub has_squared_temperature: bool,
-    /// Why positions on a sphere are not for it.
-    pub not_on_sphere: &'static str,
-    /// What to do with such positions.
+}
+
+/// What is said to those who have positions on a sphere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotOnSphere {
+    /// Why they are not for a method.
+    pub why: &'static str,
+    /// What to do with them.
     pub instead: &'static str,
 }
 

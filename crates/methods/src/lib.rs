@@ -12,6 +12,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod cluster;
+pub mod clusters;
 pub mod gtm;
 pub mod kmedoids;
 pub mod mixture;
@@ -25,17 +27,18 @@ mod model;
 mod sections;
 mod table;
 
-pub use data::{Data, Matrix, RowsWords, Takes};
-pub use method::{About, Declared, Fit, Method, Spent, Task};
+pub use data::{Data, Matrix, Missing, NotOnSphere, RowsWords, Takes};
+pub use method::{About, Declared, Fit, Method, Spent, Task, Temperature};
 pub use model::{Learnt, ModelFile, Unreadable};
 pub use options::{OptionOf, Options};
 pub use rows::{Frame, Rows};
 pub use sections::{Named, Sections};
-pub use table::{Column, Table};
+pub use table::{Column, Table, shown};
 
 /// All methods that are declared here, in the order in which front ends list them.
 #[rustfmt::skip] // A line a method.
 pub const ALL: &[&dyn Method] = &[
+    &cluster::Cluster,
     &mixture::Mixture,
     &gtm::Gtm,
     &kmedoids::KMedoids,

@@ -11,6 +11,8 @@ use lehr_mining::mixture::Mixture;
 use lehr_mining::vector::Centroids;
 use serde::{Deserialize, Serialize};
 
+use crate::rows::Rows;
+
 /// Raised with every change of the content's meaning.
 const FORMAT: u32 = 1;
 /// What the file says it is.
@@ -105,6 +107,15 @@ impl ModelFile {
     pub fn on_sphere(columns: &[String], model: Learnt) -> Self {
         let same = (vec![0.0; columns.len()], vec![1.0; columns.len()]);
         Self { lonlat: true, ..Self::new(columns, same, model) }
+    }
+
+    /// A model of rows, by the columns that they have.
+    pub fn of_rows(rows: &Rows, model: Learnt) -> Self {
+        if rows.is_sphere() {
+            Self::on_sphere(rows.columns(), model)
+        } else {
+            Self::new(rows.columns(), rows.shifts_and_divisors(), model)
+        }
     }
 
     /// Whether the columns are longitude and latitude.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::execution::ExecutionArguments;
 use super::table::delimiter;
-use super::{PrecisionArgument, at_least_one, positive};
+use super::{at_least_one, positive};
 
 /// What `lehr minibatch` takes.
 #[derive(Debug, Args)]
@@ -100,6 +100,15 @@ pub struct MinibatchMethod {
     /// How coordinates are stored; sums are always 64 bits wide [default: f64]
     #[arg(long, value_enum)]
     pub precision: Option<PrecisionArgument>,
+}
+
+/// How coordinates are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PrecisionArgument {
+    /// 64 bits
+    F64,
+    /// 32 bits: half the memory, and faster
+    F32,
 }
 
 /// What becomes of the results.

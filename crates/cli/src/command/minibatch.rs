@@ -13,12 +13,12 @@ use lehr_ranks::timing::Stopwatch;
 use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
-use crate::output::{self, ClusterRow, ClusterTable};
+use crate::output;
 use crate::plan::minibatch::{MinibatchPlan, MinibatchStart, too_many};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::summary::minibatch::MinibatchSummary;
-use crate::tables;
+use lehr_methods::clusters::{self, ClusterRow, ClusterTable};
 use lehr_methods::numbers::{batches, duration, quantity};
 use lehr_methods::rows::warnings_of;
 use lehr_methods::{Learnt, ModelFile};
@@ -66,7 +66,9 @@ pub fn run(plan: MinibatchPlan) -> Result<(), Failure> {
     let learnt = ModelFile::new(&stream.columns, scale, Learnt::Clusters(model.centroids()));
     let learnt = learnt.text().map_err(as_json)?;
     let mut staged = folder.stage();
-    staged.write(folder::CENTERS, |out| tables::centers_of_stream(out, &stream.columns, &centers, &model.clusters))?;
+    let facts = model.clusters.iter().map(|facts| (facts.weight, facts.spread));
+    let table = clusters::table(&stream.columns, &centers, facts);
+    staged.write(folder::CENTERS, |out| table.write_csv(out))?;
     staged.write(folder::MODEL, |out| out.write_all(learnt.as_bytes()))?;
     phases.push(("writing tables".to_owned(), clock.seconds()));
     let summary = MinibatchSummary::new(&plan, &stream.columns, &centers, &model, &warnings, &phases);
@@ -195,7 +197,7 @@ fn told(columns: &[String], centers: Vec<Vec<f64>>, model: &Model, folder: &Fold
     let table = ClusterTable { columns, rows: rows.collect(), unit: "" };
     format!(
         "{}\nan approximation: distances are those of {} as they passed, each row from its centre as that stood then; of the last batch {}\n\n{}\n{}, {} and {} in {} after {}\n",
-        output::headline(model.rows, model.clusters.len() as u64, model.objective.sqrt(), ""),
+        clusters::headline(model.rows, model.clusters.len() as u64, model.objective.sqrt(), ""),
         batches(model.batches),
         quantity(model.last_objective.sqrt(), ""),
         table.text(),

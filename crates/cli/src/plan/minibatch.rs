@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_mining::minibatch::{Checkpoint, Parameters};
+use lehr_mining::vector::Precision;
 use lehr_ranks::{Execution, Layout};
 
-use crate::arguments::{MinibatchArguments, MinibatchMethod, ScaleBySample};
+use crate::arguments::{MinibatchArguments, MinibatchMethod, PrecisionArgument, ScaleBySample};
 use crate::exit::{Failure, Kind};
-use crate::plan::{execution, precision, precision_name, resume_command};
+use crate::plan::{execution, resume_command};
 use crate::resume::{Repeated, checkpoint_of};
 
 /// The folder for results when none is named.
@@ -110,6 +111,21 @@ impl MinibatchPlan {
 /// Of more clusters than the sample has rows.
 pub fn too_many(error: lehr_mining::Error) -> Failure {
     Failure::from(error).with_hint("clusters are found in the sample: --sample-rows takes a larger one")
+}
+
+fn precision(argument: PrecisionArgument) -> Precision {
+    match argument {
+        PrecisionArgument::F64 => Precision::F64,
+        PrecisionArgument::F32 => Precision::F32,
+    }
+}
+
+fn precision_name(precision: &Precision) -> String {
+    match precision {
+        Precision::F64 => "f64",
+        Precision::F32 => "f32",
+    }
+    .to_owned()
 }
 
 fn parameters(method: &MinibatchMethod) -> Result<Parameters, Failure> {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lehr_data::synthetic::bit_templates;
-use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Begin, Datasets, Put, Remove as RemoveDataset, Take};
 use lehr_jobs::jobs::{
     Cancel, Ended, Input, Jobs, Options as JobOptions, Order, Progressed, Remove, ResultOf, Resume, Rows, State, Wait,
     WaitFor,
 };
-use lehr_jobs::{Clustering, Columns, DatasetService, Form, Handle, Method, RowFormat, Settings, Setup, Table};
+use lehr_jobs::{Columns, DatasetService, Form, Handle, Method, RowFormat, Settings, Setup, Table};
+use lehr_methods::cluster::{Cluster, Options};
 use lehr_mining::anneal::Silent;
 use lehr_mining::vector::{Cost, Parameters, cluster};
 use lehr_mining::{Execution, kmeans};
@@ -44,7 +44,7 @@ fn steps(steps: u64) -> Order {
     Order { input, ..Order::new("", &Steps { steps, panics: false }) }
 }
 
-fn options(json: serde_json::Value) -> Options {
+fn options(json: serde_json::Value) -> JobOptions {
     serde_json::from_value(json).unwrap()
 }
 
@@ -52,7 +52,7 @@ fn options(json: serde_json::Value) -> Options {
 fn a_clustering_has_the_bits_of_the_librarys() {
     on_hosts(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let begin =
             Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
         upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
@@ -88,7 +88,7 @@ fn a_clustering_has_the_bits_of_the_librarys() {
 fn k_means_has_the_bits_of_the_librarys_and_a_row_for_each_start() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let begin =
             Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
         upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
@@ -119,7 +119,7 @@ fn k_means_has_the_bits_of_the_librarys_and_a_row_for_each_start() {
 fn a_sponge_labels_what_is_far_from_every_centre() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let near: String = (0..20).map(|row| format!("{}\n", row % 2 + row / 10 * 10)).collect();
         upload_csv(&datasets, "line", &format!("x\n{near}1000\n")).await.unwrap();
         let order = Order::new("line", &options(serde_json::json!({ "clusters": 2, "sponge": 3.0 })));
@@ -138,7 +138,7 @@ fn a_sponge_labels_what_is_far_from_every_centre() {
 fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let rows = bit_templates(3, 30, 72, 0.3, 0.05, 2).0;
         let digits = |row: usize| -> String {
             let bytes = rows.row(row).iter().flat_map(|word| word.to_le_bytes());
@@ -231,7 +231,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
 fn rows_of_a_result_come_in_each_form() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         upload_csv(&datasets, "line", "x\n0\n1\n10\n11\n").await.unwrap();
         let order = Order {
             output: Some("pairs".into()),
@@ -255,22 +255,22 @@ fn rows_of_a_result_come_in_each_form() {
 fn what_cannot_be_meant_is_refused_before_it_is_queued() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         upload_csv(&datasets, "line", "x\n0\n1\n").await.unwrap();
         let refused = async |order: Order| run(&clustering, order).await.unwrap_err();
         let fault = refused(Order::new("line", &options(serde_json::json!({ "clusters": 0, "bits": 7 })))).await;
-        assert_eq!(fault.reason(), "bits: expected 32 or 64, found 7; clusters: expected at least 1, found 0");
+        assert_eq!(fault.reason(), "clusters: expected at least 1, found 0; precision: expected f64, f32, found 7");
         for (given, reason) in [
             (
                 serde_json::json!({ "method": "kmeans", "cooling": 0.9, "stop_length": 2.0 }),
-                "stop_length: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and bits; \
-                 cooling: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and bits; \
-                 clusters: expected a number with method kmeans",
+                "stop_length: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and precision; \
+                 cooling: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and precision; \
+                 clusters: expected a number with method kmeans: only method da can tell how many there are",
             ),
             (
                 serde_json::json!({ "starts": 3 }),
                 "starts: expected none with method da, which takes clusters, stop_temperature, stop_length, max_clusters, \
-                 sponge, cost, prior, cooling, tolerance, overshoot, patience, seed and bits",
+                 sponge, cost, prior, cooling, tolerance, overshoot, patience, seed and precision",
             ),
             (serde_json::json!({ "prior": 1.0 }), "prior: expected none without the cost bernoulli"),
             (
@@ -519,7 +519,7 @@ fn those_that_ended_first_are_forgotten_first() {
 fn a_service_without_data_sets_does_not_start() {
     on_one_host(async |host| {
         let placement = lehr_services::Placement::at("/clustering").patience(Duration::ZERO);
-        let fault = Setup::default().start_method(&host, placement, Clustering).await.unwrap_err();
+        let fault = Setup::default().start_declared(&host, placement, &Cluster).await.unwrap_err();
         assert_eq!(fault.code(), Code::StartFailed);
         assert!(fault.reason().contains("lehr.datasets"), "{fault}");
     });
