@@ -200,8 +200,9 @@ impl AnyMethod for Declared {
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
-        let (table, own) =
-            self.divided(options).map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
+        // An earlier version may have kept them.
+        let read = self.complete(options).and_then(|_| self.divided(options));
+        let (table, own) = read.map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
         match self.0.about().takes {
             Takes::Rows(words) => {
                 let rows = rows_of(inputs, &table, &words)?;

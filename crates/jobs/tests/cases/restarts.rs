@@ -4,6 +4,7 @@ use std::path::Path;
 
 use lehr_jobs::datasets::{Append, Begin, Finish, Put, Take};
 use lehr_jobs::jobs::{Cancel, Order, Resume, State};
+use lehr_jobs::declared::TableOptions;
 use lehr_jobs::{Bytes, Form, Handle, Setup, Table};
 use lehr_methods::cluster::{Cluster, Options};
 use lehr_runtime::{Builder, Clock, block_on};
@@ -127,7 +128,7 @@ fn a_document_that_an_older_node_has_kept_is_read_with_the_defaults_of_what_is_n
     });
     // It is written as the method's own type is.
     let kept = std::fs::read_to_string(document).unwrap();
-    let options = Options { clusters: Some(2), cooling: 0.9, ..Options::default() };
+    let options = TableOptions::default().with(&Options { clusters: Some(2), cooling: 0.9, ..Options::default() });
     let options = format!(r#""options":{},"#, serde_json::to_string(&options).unwrap());
     assert!(
         kept.contains(r#"{"lehr_state":1,"contract":"lehr.clustering","version":{"major":1,"minor":0},"#),

@@ -258,8 +258,12 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
         let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         upload_csv(&datasets, "line", "x\n0\n1\n").await.unwrap();
         let refused = async |order: Order| run(&clustering, order).await.unwrap_err();
-        let fault = refused(Order::new("line", &options(serde_json::json!({ "clusters": 0, "bits": 7 })))).await;
-        assert_eq!(fault.reason(), "clusters: expected at least 1, found 0; precision: expected f64, f32, found 7");
+        let fault = refused(Order::new("line", &options(serde_json::json!({ "clusters": 0, "cooling": 2 })))).await;
+        let reason = "clusters: expected at least 1, found 0; cooling: expected 0.5 to 0.999, found 2";
+        assert_eq!(fault.reason(), reason);
+        // What an option was called before is still taken, with the values that it had.
+        let fault = refused(Order::new("line", &options(serde_json::json!({ "bits": 7 })))).await;
+        assert!(fault.reason().contains("options.bits: "), "{fault}");
         for (given, reason) in [
             (
                 serde_json::json!({ "method": "kmeans", "cooling": 0.9, "stop_length": 2.0 }),
