@@ -9,13 +9,13 @@ mod embed;
 mod execution;
 mod matrix;
 mod method;
-mod minibatch;
 mod pairwise;
 mod place;
 mod predict;
 mod run;
 mod serve;
 mod spill;
+mod stream;
 mod table;
 
 use std::ffi::OsString;
@@ -36,13 +36,13 @@ pub use distances::{
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use method::{DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput};
-pub use minibatch::{MinibatchArguments, MinibatchMethod, PrecisionArgument, ScaleBySample};
 pub use pairwise::PairwiseArguments;
 pub use place::PlaceArguments;
 pub use predict::PredictArguments;
 pub use run::RunArguments;
 pub use serve::ServeArguments;
 pub use spill::SpillArguments;
+pub use stream::StreamArguments;
 pub use table::ScaleArgument;
 
 /// Data mining from a terminal.
@@ -67,11 +67,6 @@ pub enum Command {
     /// Any of the methods that `lehr-methods` declares
     #[command(flatten)]
     Method(DeclaredArguments),
-    /// Cluster a stream of rows in one pass, batch by batch: an approximation
-    ///
-    /// Reads a table, or standard input, with no more of it in memory than a batch. The first rows are clustered by annealing; each batch after them goes to the nearest centres, and each
-    /// centre moves to the mean of all that it has been given.
-    Minibatch(Box<MinibatchArguments>),
     /// Place rows that a model has not seen
     ///
     /// Reads the model.json that lehr cluster, lehr minibatch, lehr mixture or lehr gtm left and a table with the same columns; writes of which cluster or component each row is, or where on

@@ -10,7 +10,6 @@ pub mod embed;
 pub mod job;
 pub mod lab;
 pub mod method;
-pub mod minibatch;
 pub mod pairwise;
 pub mod place;
 pub mod predict;

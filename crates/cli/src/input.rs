@@ -1,14 +1,18 @@
-//! Reads the data of a method: the rows of a file in any of the forms that the method takes, rows that are built in, or dissimilarities.
+//! Reads the data of a method: the rows of a file in any of the forms that the method takes, rows that are built in, the first rows of a stream, or dissimilarities.
 
-use lehr_data::read::{self, Selection, Table};
+use std::io;
+
+use lehr_data::read::{self, Batches, Selection, Table};
 use lehr_data::scale::Scale;
-use lehr_data::{Fingerprints, Sparse, memory};
-use lehr_methods::{Data, Frame, Matrix, Rows, RowsWords, Takes};
+use lehr_data::{Fingerprints, Points, Sparse, memory};
+use lehr_methods::{Data, Frame, Matrix, Rows, RowsWords, Stream, Takes};
+use lehr_mining::minibatch;
 
 use crate::command::demo;
 use crate::exit::{Failure, GAPS_ELSEWHERE, GAPS_HERE, Kind, of_rows};
+use crate::interrupt::Interrupt;
 use crate::matrix::read_matrix;
-use crate::plan::method::{MethodPlan, Source};
+use crate::plan::method::{MethodPlan, Origin, Source};
 use crate::plan::{of_bits_only, of_sparse_only, stays_in_memory};
 use crate::weights;
 
@@ -16,6 +20,8 @@ use crate::weights;
 pub enum Input {
     /// The rows of a table.
     Rows(Box<Rows>),
+    /// A stream, of which the first rows have been read.
+    Stream(Box<Stream>),
     /// Dissimilarities of all pairs.
     Matrix(Box<Matrix>),
 }
@@ -29,6 +35,7 @@ impl Input {
         Ok(match plan.method.about().takes {
             Takes::Matrix => Input::Matrix(Box::new(read_matrix(&plan.source.path, plan.quiet)?)),
             Takes::Rows(words) => Input::Rows(Box::new(rows(&plan.source, &words)?)),
+            Takes::Stream(_) => Input::Stream(Box::new(stream(plan)?)),
         })
     }
 
@@ -36,15 +43,42 @@ impl Input {
     pub fn data(&self) -> Data<'_> {
         match self {
             Input::Rows(rows) => Data::Rows(rows),
+            Input::Stream(stream) => Data::Stream(stream),
             Input::Matrix(matrix) => Data::Matrix(matrix),
         }
+    }
+}
+
+/// Reads the first rows of a stream. What is wrong with later rows ends the run where it is found.
+fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
+    let Source { path, selection, origin, frame, .. } = &plan.source;
+    let begun = || {
+        let source: Box<dyn minibatch::Source> = match origin {
+            Origin::StandardInput => {
+                Box::new(Pipe(Batches::new(io::stdin().lock(), &path.display().to_string(), selection)?))
+            }
+            Origin::File | Origin::BuiltIn(_) => Box::new(Batches::open(path, selection)?),
+        };
+        let stream = Stream::begin(source, plan.method.sample_rows(&plan.options), frame.scale())?;
+        let nothing = || lehr_data::Error::Empty { name: path.display().to_string(), found: "no rows" };
+        stream.ok_or_else(nothing)
+    };
+    begun().map_err(|error| of_rows(error, GAPS_ELSEWHERE))
+}
+
+/// Batches of standard input. The program that feeds a pipe may have ended in the middle of a row by the same Ctrl-C that we are about to hear of.
+struct Pipe(Batches<'static>);
+
+impl minibatch::Source for Pipe {
+    fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
+        self.0.next(rows).inspect_err(|_| Interrupt::let_arrive())
     }
 }
 
 /// Reads rows: into files of the folder for what is large, if there is one; rows that may have gaps, of bits and sparse ones in memory.
 fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
     let Source { path, selection, frame, .. } = source;
-    if let Some(dataset) = source.built_in {
+    if let Some(dataset) = source.built_in() {
         return Ok(Rows::new(demo::points(dataset), *frame)?);
     }
     if source.missing {

@@ -45,7 +45,6 @@ use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::method::MethodPlan;
-use crate::plan::minibatch::MinibatchPlan;
 
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
@@ -92,12 +91,6 @@ fn main() -> ExitCode {
         Command::Drop(drop) => command::ask::drop_service(drop).map(|()| ExitCode::SUCCESS),
         Command::Predict(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "rows are placed by one process: run lehr predict without mpiexec"))
-        }
-        Command::Minibatch(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
-            Err(Failure::new(Kind::Usage, "a stream is read by one process: run lehr minibatch without mpiexec"))
-        }
-        Command::Minibatch(minibatch) => {
-            MinibatchPlan::new(*minibatch, &typed).and_then(command::minibatch::run).map(|()| ExitCode::SUCCESS)
         }
         Command::Place(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "items are placed by one process: run lehr place without mpiexec"))

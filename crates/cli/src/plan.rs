@@ -2,11 +2,10 @@
 //!
 //! A plan is complete and consistent: commands run it without looking at the command line again. What can only be known
 //! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
-//! The methods of `lehr-methods`, streams and dissimilarities have plans of their own ([`method`], [`minibatch`], [`distances`]); what these share is here.
+//! The methods of `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); what these share is here.
 
 pub mod distances;
 pub mod method;
-pub mod minibatch;
 pub mod place;
 
 use std::ffi::OsString;
@@ -309,7 +308,7 @@ mod tests {
         assert_eq!(clusters(&["demo", "census", "--method", "kmeans"]), Some(20));
         assert_eq!(clusters(&["demo", "census", "-k", "3"]), Some(3));
         assert_eq!(clusters(&["demo", "census", "--stop-length", "50"]), None);
-        assert_eq!(plan(&["demo", "two-nodes"]).unwrap().source.built_in, Some(Dataset::TwoNodes));
+        assert_eq!(plan(&["demo", "two-nodes"]).unwrap().source.built_in(), Some(Dataset::TwoNodes));
     }
 
     #[test]

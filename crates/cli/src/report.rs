@@ -72,7 +72,7 @@ fn page(plan: &MethodPlan, space: &Rows, model: &Fitted, warnings: &[String], ph
     let picture = Picture::new(space, &model.centers);
     let palette = palette::palette(&fractions(&picture));
     let run = Run { plan, space, parameters: &model.parameters, model, phases };
-    let row = plan.source.built_in.map_or("row", |dataset| demo::subject(dataset).0);
+    let row = plan.source.built_in().map_or("row", |dataset| demo::subject(dataset).0);
     let headline =
         format!("{} in {}", counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
     let source = plan.source.path.display().to_string();
@@ -126,7 +126,7 @@ impl Run<'_> {
     }
 
     fn lead(&self) -> String {
-        if let Some(dataset) = self.plan.source.built_in {
+        if let Some(dataset) = self.plan.source.built_in() {
             return format!("{}. {} on the sphere.", demo::subject(dataset).1, self.method());
         }
         let source = self.plan.source.path.display().to_string();

@@ -225,7 +225,7 @@ struct ReadPoints {
 
 impl Concurrent<Read> for PointService {
     async fn handle(&self, Read { name }: Read, call: &Call) -> Result<ReadPoints, Fault> {
-        let found = self.study.with(|shelf| shelf.plan.source.built_in.filter(|found| demo::name(*found) == name));
+        let found = self.study.with(|shelf| shelf.plan.source.built_in().filter(|found| demo::name(*found) == name));
         let unknown = || Fault::new(Code::UnknownEntry, format!("no points {name:?} are built in"));
         let found = found.await?.ok_or_else(unknown)?;
         let points = blocking("points that are built in", || demo::points(found));

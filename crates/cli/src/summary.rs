@@ -3,8 +3,6 @@
 //! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the same,
 //! byte for byte, for every engine and any number of ranks and threads. What only one method has is there for that method only.
 
-pub mod minibatch;
-
 use lehr_data::scale::Scale;
 use lehr_methods::{Data, Fit, Matrix, Rows, Sections};
 use lehr_ranks::timing::Spread;
@@ -46,6 +44,21 @@ struct Input<'a> {
     fingerprint: String,
 }
 
+/// What passed of a stream.
+#[derive(Serialize)]
+struct StreamInput<'a> {
+    source: String,
+    batches: u64,
+    /// Of weight above 0.
+    rows: u64,
+    total_weight: f64,
+    columns: &'a [String],
+    weights: Option<&'a str>,
+    scale: String,
+    /// Of the batches as they passed.
+    fingerprint: String,
+}
+
 #[derive(Serialize)]
 struct MatrixInput {
     source: String,
@@ -72,7 +85,9 @@ struct ExecutionFacts {
     ranks: usize,
     threads: usize,
     layout: String,
-    imbalance: f64,
+    /// Of a stream there is none: its ranks are those of each batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    imbalance: Option<f64>,
     resumed: bool,
 }
 
@@ -118,7 +133,7 @@ impl<'a> Input<'a> {
 }
 
 impl ExecutionFacts {
-    fn new(execution: &Execution, layout: &Layout, imbalance: f64, resumed: bool) -> Self {
+    fn new(execution: &Execution, layout: &Layout, imbalance: Option<f64>, resumed: bool) -> Self {
         ExecutionFacts {
             engine: execution.engine.to_string(),
             ranks: layout.ranks(),
@@ -188,6 +203,7 @@ impl Described<'_> {
         let Self { plan, data, warnings, phases } = *self;
         let (path, selection) = (plan.source.path.display().to_string(), &plan.source.selection);
         let spent = fit.spent();
+        let imbalance = fit.passed().is_none().then_some(spent.imbalance);
         let mut sections = Sections::default();
         sections
             .add("program", PROGRAM)
@@ -199,14 +215,25 @@ impl Described<'_> {
                 sections.add("input", &Input::new(rows, path, weights, id, plan.source.frame.scale()))
             }
             Data::Matrix(matrix) => sections.add("input", &MatrixInput::new(matrix, path)),
+            Data::Stream(stream) => {
+                let passed = fit.passed().expect("a stream has passed");
+                let input = StreamInput {
+                    source: path,
+                    batches: passed.batches,
+                    rows: passed.rows,
+                    total_weight: passed.weight,
+                    columns: stream.columns(),
+                    weights: selection.weights.as_deref(),
+                    scale: plan.source.frame.scale().to_string(),
+                    fingerprint: format!("{:016x}", passed.fingerprint),
+                };
+                sections.add("input", &input)
+            }
         };
         sections
             .append(fit.sections(data))
             .add("warnings", warnings)
-            .add(
-                "execution",
-                &ExecutionFacts::new(&plan.execution, &plan.layout, spent.imbalance, plan.resumed.is_some()),
-            )
+            .add("execution", &ExecutionFacts::new(&plan.execution, &plan.layout, imbalance, plan.resumed.is_some()))
             .add("seconds", &Seconds::new(phases, spent.timers));
         sections
     }

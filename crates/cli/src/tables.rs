@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use lehr_data::write::csv::Table;
 use lehr_mining::vector::Assignment;
 
-use lehr_methods::shown;
+use lehr_methods::shown_label;
 
 /// What columns of memberships are called.
 fn membership_names(components: usize) -> impl Iterator<Item = String> {
@@ -39,7 +39,7 @@ pub fn clusters_of_rows(
             Some(ids) => table.text(&ids[row])?,
             None => table.count(row as u64)?,
         }
-        table.integer(shown(label))?;
+        table.integer(shown_label(label))?;
         table.number(found.probabilities[row])?;
         table.number(distance(found.distances[row]))?;
         for &membership in memberships.map_or(&[][..], |memberships| &memberships[row * count..][..count]) {

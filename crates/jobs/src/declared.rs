@@ -3,8 +3,9 @@
 //! A job's options are those of the declaration; of methods of rows also which columns are meant, and how they are scaled. Tables, figures and warnings are those
 //! that the declaration gives to every front end. So a method that is declared there has a service without a line here.
 
+use lehr_data::Points;
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Frame, Matrix, Rows, RowsWords, Takes, Task, shown};
+use lehr_methods::{Column, Data, Frame, Matrix, Rows, RowsWords, Stream, Takes, Task, shown_label};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
 use schemars::JsonSchema;
@@ -29,7 +30,7 @@ pub(crate) struct Declared(pub &'static dyn lehr_methods::Method);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
-    /// The columns of the points. Default: all of numbers, except weights and ids; of a method that takes rows of bits, the bits of the column `fingerprint` if there is one.
+    /// The columns of the points. Default: all of numbers, except weights and ids; of a method that takes rows of bits, what stands in the column `fingerprint` or `sparse` if there is one.
     pub columns: Option<Vec<String>>,
     /// The column of weights, of a data set without gaps. Default: the one that the data set says, or none.
     pub weights: Option<String>,
@@ -61,6 +62,16 @@ pub enum ColumnScale {
     Robust,
 }
 
+impl ColumnScale {
+    fn of_data(self) -> Scale {
+        match self {
+            ColumnScale::None => Scale::None,
+            ColumnScale::Std => Scale::Std,
+            ColumnScale::Robust => Scale::Robust,
+        }
+    }
+}
+
 impl TableOptions {
     /// The options of a job: these and those of a method, side by side.
     ///
@@ -88,6 +99,7 @@ impl TableOptions {
 fn names_of(takes: Takes) -> &'static [&'static str] {
     match takes {
         Takes::Matrix => &[],
+        Takes::Stream(_) => &["columns", "weights", "scale"],
         Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => &["columns", "weights", "id", "scale"],
         Takes::Rows(_) => &["columns", "weights", "id", "lonlat", "scale"],
     }
@@ -163,11 +175,13 @@ impl AnyMethod for Declared {
     fn facts(&self) -> Facts {
         let about = self.0.about();
         let (inputs, inputs_optional): (&[&str], &[&str]) = match about.takes {
-            Takes::Rows(_) => (&[POINTS], &[]),
+            Takes::Rows(_) | Takes::Stream(_) => (&[POINTS], &[]),
             Takes::Matrix => (&[MATRIX], &[ITEMS]),
         };
         let version = Version::new(about.version.0, about.version.1);
-        Facts { name: about.contract, version, inputs, inputs_optional, outputs: about.outputs, spreads: true }
+        // A stream is read by one process.
+        let spreads = !matches!(about.takes, Takes::Stream(_));
+        Facts { name: about.contract, version, inputs, inputs_optional, outputs: about.outputs, spreads }
     }
 
     fn options_schema(&self) -> OptionsSchema {
@@ -189,7 +203,7 @@ impl AnyMethod for Declared {
             refused(Value::Object(own.clone()), &reason, &read)
         })?;
         let own: Options = serde_json::from_str(&text).expect("what a method has written is JSON");
-        let has_table = matches!(self.0.about().takes, Takes::Rows(_));
+        let has_table = self.0.about().takes != Takes::Matrix;
         Ok(if has_table { Options::of(&table).and(own) } else { own })
     }
 
@@ -210,6 +224,12 @@ impl AnyMethod for Declared {
                 outputs.warnings.splice(0..0, rows.warnings());
                 Ok(outputs)
             }
+            Takes::Stream(_) => {
+                let stream = stream_of(inputs, &table, self.0.sample_rows(&own))?;
+                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Stream(&stream), &own)?;
+                outputs.warnings.splice(0..0, stream.warnings().to_vec());
+                Ok(outputs)
+            }
             Takes::Matrix => {
                 let Read { dissimilarities, ids, weights } = Read::of_inputs(inputs)?;
                 let matrix = Matrix { dissimilarities, ids, weights };
@@ -219,7 +239,7 @@ impl AnyMethod for Declared {
     }
 }
 
-/// The rows of the input: of bits where a method takes such and nobody names columns; with missing values where it takes those and the data set says that there may be some.
+/// The rows of the input: of bits or sparse where a method takes such and nobody names columns; with missing values where it takes those and the data set says that there may be some.
 ///
 /// # Errors
 /// [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places; weights are for rows without gaps.
@@ -236,11 +256,15 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
         }
         return Ok(Rows::of_bits(table.fingerprints(name, &columns)?));
     }
-    let scale = match scale {
-        ColumnScale::None => Scale::None,
-        ColumnScale::Std => Scale::Std,
-        ColumnScale::Robust => Scale::Robust,
-    };
+    let scale = scale.of_data();
+    if words.takes_bits_and_sparse && columns.columns.is_none() && table.has_sparse() {
+        let of_numbers = [("lonlat", lonlat), ("scale robust", scale == Scale::Robust)];
+        if let Some((option, _)) = of_numbers.iter().find(|(_, is_given)| *is_given) {
+            let reason = "for columns of numbers, which \"columns\" names; the column sparse has sparse rows";
+            return Err(Failure::input(format!("{name}: {option}: {reason}")));
+        }
+        return Ok(Rows::of_sparse(table.sparse(name, &columns)?, scale));
+    }
     if words.missing.is_none() || !table.has_gaps() {
         let frame = if lonlat { Frame::Sphere } else { Frame::Columns(scale) };
         return Ok(Rows::new(table.points(name, &columns)?, frame)?);
@@ -253,6 +277,30 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
     let records = table.records(name, &columns)?;
     let records = if let Some(ids) = ids { records.with_ids(ids)? } else { records };
     Ok(Rows::with_gaps(records, scale)?)
+}
+
+/// The rows of the input as a stream, of which so many are the sample. Rows of weight 0 are left out, as where a stream is read from a file.
+///
+/// # Errors
+/// As for [`rows_of`].
+fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Result<Stream, Failure> {
+    let (table, name) = (inputs.table(POINTS)?, inputs.dataset(POINTS));
+    let TableOptions { columns, weights, scale, .. } = options.clone();
+    let points = table.points(name, &Columns { columns, weights, id: None })?;
+    let mut rows = (0..points.len()).filter(|row| points.weight(*row) > 0.0).collect::<Vec<_>>().into_iter();
+    let batches = move |most: usize| {
+        let batch: Vec<usize> = rows.by_ref().take(most).collect();
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        let values = batch.iter().flat_map(|row| points.row(*row)).copied().collect();
+        let rows =
+            Points::new(values, points.dimension())?.with_columns(points.columns().to_vec())?.with_name(points.name());
+        let weights = points.weights().map(|weights| batch.iter().map(|row| weights[*row]).collect());
+        weights.map_or(Ok(rows.clone()), |weights| rows.with_weights(weights)).map(Some)
+    };
+    let stream = Stream::begin(Box::new(batches), sample_rows, scale.of_data())?;
+    stream.ok_or_else(|| Failure::input(format!("{name}: expected rows, found none")))
 }
 
 /// Why a method has no result, with the name of the data set that it is about.
@@ -280,7 +328,7 @@ fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
             Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
             // Counts are from 0 on.
             Column::Labels { of_rows, may_be_none: true } => {
-                builder.numbers(name, of_rows.iter().map(|&label| shown(label) as f64).collect())
+                builder.numbers(name, of_rows.iter().map(|&label| shown_label(label) as f64).collect())
             }
             Column::Labels { of_rows, may_be_none: false } => {
                 builder.counts(name, of_rows.iter().map(|&label| u64::from(label)).collect())

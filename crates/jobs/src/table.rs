@@ -24,7 +24,7 @@ use crate::format::arrow;
 use crate::sync::Arc;
 
 pub use rows::Columns;
-pub(crate) use rows::FINGERPRINT;
+pub(crate) use rows::{FINGERPRINT, SPARSE};
 
 /// The names under which a schema's metadata have the roles of columns.
 pub(crate) const WEIGHTS: &str = "lehr.weights";

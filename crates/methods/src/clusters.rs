@@ -12,7 +12,11 @@ const ROWS_MAX: usize = 40;
 const COLUMNS_MAX: usize = 6;
 
 /// `cluster`, the columns, `weight`, `spread`: a line per cluster. Centres are in the units of the columns; `facts` has weight and spread of each.
-pub fn table(columns: &[String], centers: &[Vec<f64>], facts: impl Iterator<Item = (f64, f64)>) -> Table<'static> {
+pub(crate) fn table(
+    columns: &[String],
+    centers: &[Vec<f64>],
+    facts: impl Iterator<Item = (f64, f64)>,
+) -> Table<'static> {
     let mut table = Table::new("centers").counts("cluster", (0..centers.len() as u64).collect());
     for (index, name) in names::beside(&["cluster", "weight", "spread"], columns, &[]).into_iter().enumerate() {
         table = table.numbers(name, centers.iter().map(|center| center[index]).collect());
@@ -22,7 +26,7 @@ pub fn table(columns: &[String], centers: &[Vec<f64>], facts: impl Iterator<Item
 }
 
 /// What came out, in one sentence.
-pub fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> String {
+pub(crate) fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> String {
     format!(
         "{} in {}; root mean square distance to the centre {}",
         counted(rows, "row"),
@@ -32,7 +36,7 @@ pub fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> 
 }
 
 /// The clusters that a person is shown at the end of a run.
-pub struct ClusterTable<'a> {
+pub(crate) struct ClusterTable<'a> {
     /// Names of the columns that centres have.
     pub columns: &'a [String],
     /// The clusters, by falling weight.
@@ -42,7 +46,7 @@ pub struct ClusterTable<'a> {
 }
 
 /// One cluster as people see it.
-pub struct ClusterRow {
+pub(crate) struct ClusterRow {
     /// How many input rows it has.
     pub rows: u64,
     /// The sum of their weights.

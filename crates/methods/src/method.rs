@@ -66,6 +66,12 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
         Temperature::Number
     }
 
+    /// How many rows at the beginning of a stream are read before it is run. Default: none, of a method that takes no stream.
+    fn sample_rows(options: &Self::Options) -> usize {
+        let _ = options;
+        0
+    }
+
     /// The options that a checkpoint was made with.
     ///
     /// # Errors
@@ -123,6 +129,10 @@ pub trait Fit: Any + Send + Sync {
     fn summary_name(&self) -> Option<&'static str> {
         None
     }
+    /// What of a stream has passed; nothing of a method that takes no stream.
+    fn passed(&self) -> Option<Passed> {
+        None
+    }
     /// What other rows can be labelled with.
     fn model(&self) -> Option<Learnt> {
         None
@@ -135,6 +145,19 @@ pub trait Fit: Any + Send + Sync {
     fn spent(&self) -> Spent<'_>;
     /// For the page of this method alone.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// What of a stream has passed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passed {
+    /// How many batches, the sample among them.
+    pub batches: u64,
+    /// How many rows of weight above 0.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// Tells them, and how they were cut into batches, from others.
+    pub fingerprint: u64,
 }
 
 /// Where the time of a run went.
@@ -168,6 +191,11 @@ pub trait Method: Send + Sync {
     /// # Panics
     /// As for [`run`](Self::run).
     fn temperature(&self, options: &Options) -> Temperature;
+    /// How many rows at the beginning of a stream are read before it is run.
+    ///
+    /// # Panics
+    /// As for [`run`](Self::run).
+    fn sample_rows(&self, options: &Options) -> usize;
     /// The options that a checkpoint was made with; nothing if it is no checkpoint of this method.
     fn recorded(&self, checkpoint: &[u8]) -> Option<Options>;
     /// The content of a checkpoint's file, checked.
@@ -218,6 +246,10 @@ impl<M: Declared> Method for M {
 
     fn temperature(&self, options: &Options) -> Temperature {
         M::temperature(&typed::<M>(options).expect("options that were checked"))
+    }
+
+    fn sample_rows(&self, options: &Options) -> usize {
+        M::sample_rows(&typed::<M>(options).expect("options that were checked"))
     }
 
     fn recorded(&self, checkpoint: &[u8]) -> Option<Options> {

@@ -11,7 +11,7 @@ use lehr_mining::mixture::Mixture;
 use lehr_mining::vector::Centroids;
 use serde::{Deserialize, Serialize};
 
-use crate::rows::Rows;
+use crate::data::Data;
 
 /// Raised with every change of the content's meaning.
 const FORMAT: u32 = 1;
@@ -109,12 +109,15 @@ impl ModelFile {
         Self { lonlat: true, ..Self::new(columns, same, model) }
     }
 
-    /// A model of rows, by the columns that they have.
-    pub fn of_rows(rows: &Rows, model: Learnt) -> Self {
-        if rows.is_sphere() {
-            Self::on_sphere(rows.columns(), model)
-        } else {
-            Self::new(rows.columns(), rows.shifts_and_divisors(), model)
+    /// A model of rows or of a stream, by the columns that they have.
+    ///
+    /// # Panics
+    /// If these are dissimilarities, of which nothing is learnt that other rows could be asked of.
+    pub fn of(data: Data<'_>, model: Learnt) -> Self {
+        match data {
+            Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
+            Data::Rows(rows) if rows.is_sphere() => Self::on_sphere(rows.columns(), model),
+            data => Self::new(data.rows().columns(), data.rows().shifts_and_divisors(), model),
         }
     }
 

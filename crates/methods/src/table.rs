@@ -170,7 +170,7 @@ impl<'a> Table<'a> {
                     (Column::Ids { .. }, None) => table.count(row as u64)?,
                     (Column::Numbers(values), _) => table.number(values[row])?,
                     (Column::Weights(values), _) => table.number(values[row])?,
-                    (Column::Labels { of_rows, .. }, _) => table.integer(shown(of_rows[row]))?,
+                    (Column::Labels { of_rows, .. }, _) => table.integer(shown_label(of_rows[row]))?,
                     (Column::Counts(values), _) => table.count(values[row])?,
                     (Column::Texts(values), _) => table.text(&values[row])?,
                 }
@@ -182,6 +182,6 @@ impl<'a> Table<'a> {
 }
 
 /// A label as results have it: the number of a cluster, or -1 for none.
-pub fn shown(label: u32) -> i64 {
+pub fn shown_label(label: u32) -> i64 {
     if label == OUTLIER { -1 } else { i64::from(label) }
 }

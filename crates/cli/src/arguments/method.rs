@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::at_least_one;
 use super::execution::ExecutionArguments;
 use super::spill::SpillArguments;
+use super::stream::StreamArguments;
 use super::table::TableArguments;
 
 /// A method, and what it was told.
@@ -40,6 +41,8 @@ impl std::fmt::Debug for DeclaredArguments {
 pub enum InputArguments {
     /// A table of rows.
     Table(Box<TableInput>),
+    /// A stream of rows.
+    Stream(Box<StreamArguments>),
     /// The dissimilarities of all pairs.
     Matrix(PathBuf),
 }
@@ -154,6 +157,7 @@ fn command_of(method: &dyn Method) -> Command {
     let command = Command::new(about.name);
     let command = match about.takes {
         Takes::Matrix => MatrixArguments::augment_args(command),
+        Takes::Stream(_) => StreamArguments::augment_args(command),
         Takes::Rows(words) => {
             let command = if words.takes_bits_and_sparse { PackedArguments::augment_args(command) } else { command };
             let command = RowArguments::augment_args(command);
@@ -277,6 +281,7 @@ impl DeclaredArguments {
     fn read(method: &'static dyn Method, matches: &ArgMatches) -> Result<Self, Error> {
         let input = match method.about().takes {
             Takes::Matrix => InputArguments::Matrix(MatrixArguments::from_arg_matches(matches)?.path),
+            Takes::Stream(_) => InputArguments::Stream(Box::new(StreamArguments::from_arg_matches(matches)?)),
             Takes::Rows(words) => InputArguments::Table(Box::new(TableInput {
                 rows: RowArguments::from_arg_matches(matches)?,
                 packed: if words.takes_bits_and_sparse {

@@ -12,7 +12,7 @@ use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
 use crate::company::Company;
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
 use crate::input::Input;
 use crate::interrupt::Interrupt;
@@ -31,24 +31,31 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let about = plan.method.about();
-    let input = Input::read(plan)?;
-    let data = input.data();
-    let mut warnings = Vec::new();
-    if let Data::Rows(rows) = data {
-        warnings = rows.warnings();
-        if let Takes::Rows(words) = about.takes
-            && plan.source.selection.columns.is_none()
-            && !rows.has_many_columns()
-            && !plan.quiet
-        {
-            output::columns_taken(words.columns_taken, rows.columns(), rows.left_out());
-        }
-    }
-    let mut phases = vec![("reading".to_owned(), clock.seconds())];
-    warnings.iter().for_each(|warning| output::warning(warning));
+    let input = Input::read(plan);
+    // Before its faults: where a pipe was stopped with us, its last row may be half a row.
     if interrupt.is_requested() {
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
     }
+    let input = input?;
+    let data = input.data();
+    let is_told = plan.source.selection.columns.is_none() && !plan.quiet;
+    let (mut warnings, reading) = match (data, about.takes) {
+        (Data::Rows(rows), Takes::Rows(words)) => {
+            if is_told && !rows.has_many_columns() {
+                output::columns_taken(words.columns_taken, rows.columns(), rows.left_out());
+            }
+            (rows.warnings(), "reading")
+        }
+        (Data::Stream(stream), Takes::Stream(words)) => {
+            if is_told {
+                output::columns_taken(words.columns_taken, stream.columns(), stream.left_out());
+            }
+            (stream.warnings().to_vec(), "reading the sample")
+        }
+        _ => (Vec::new(), "reading"),
+    };
+    let mut phases = vec![(reading.to_owned(), clock.seconds())];
+    warnings.iter().for_each(|warning| output::warning(warning));
     let resumed = plan.resumed.as_ref().map(|(_, folder)| folder.as_path());
     let mut folder = Folder::claim(&plan.out, Results::Method(about), plan.source.file(), plan.force, resumed)?;
     let claim = |path| TraceFile::claim(path, plan.source.file(), &folder, plan.force);
@@ -94,7 +101,7 @@ pub fn publish(
     let clock = Stopwatch::start();
     let learnt = fit
         .model()
-        .map(|model| ModelFile::of_rows(data.rows(), model).text())
+        .map(|model| ModelFile::of(data, model).text())
         .transpose()
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
     let mut staged = folder.stage();
@@ -112,10 +119,12 @@ pub fn publish(
         staged.write(folder::MODEL, |out| out.write_all(learnt.as_bytes()))?;
     }
     phases.push(("writing tables".to_owned(), clock.seconds()));
-    let clock = Stopwatch::start();
-    let page = report::of_method(plan, data, fit, &warnings, &phases);
-    staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;
-    phases.push(("writing the report".to_owned(), clock.seconds()));
+    if about.files.contains(&folder::REPORT) {
+        let clock = Stopwatch::start();
+        let page = report::of_method(plan, data, fit, &warnings, &phases);
+        staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;
+        phases.push(("writing the report".to_owned(), clock.seconds()));
+    }
     let summary = Described { plan, data, warnings: &warnings, phases: &phases }.sections(fit).text();
     staged.write(folder::SUMMARY, |out| out.write_all(summary.as_bytes()))?;
     let trace = trace.map(TraceFile::write).transpose()?;
@@ -140,8 +149,9 @@ fn fit(
         Temperature::Number => Units::default(),
         Temperature::Nats => Units { length: None, temperature: "nats" },
         Temperature::Squared { is_length_told } => {
-            let rows = data.rows();
-            Units { length: is_length_told.then(|| rows.unit()), temperature: rows.unit_squared() }
+            let (length, temperature) =
+                if let Data::Rows(rows) = data { (rows.unit(), rows.unit_squared()) } else { ("", "") };
+            Units { length: is_length_told.then_some(length), temperature }
         }
     };
     let checkpoint = folder.checkpoint();
@@ -160,21 +170,37 @@ fn fit(
         }
         (Ok(fit), _) => Ok(fit),
         (Err(lehr_mining::Error::Stopped), saved) => Err(stopped(&checkpoint, &saved, &plan.resume_command)),
-        (Err(error), _) => Err(error.into()),
+        (Err(error), saved) => Err(failed(error, data, &saved, plan)),
     }
 }
 
-/// Where the results are, in two lines.
+/// Why there is no result. Of a stream, what was wrong with its rows, which came after the sample.
+fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &MethodPlan) -> Failure {
+    match (error, data, saved) {
+        (lehr_mining::Error::Data(error), Data::Stream(_), Saved::Checkpoint) => {
+            Failure::from(error).with_hint(format!(
+                "what had passed is in the checkpoint: once these rows are mended, continue with: {}",
+                plan.resume_command
+            ))
+        }
+        (lehr_mining::Error::Data(error), Data::Stream(_), _) => of_rows(error, GAPS_ELSEWHERE),
+        (error @ lehr_mining::Error::TooManyClusters { .. }, Data::Stream(_), _) => {
+            Failure::from(error).with_hint("clusters are found in the sample: --sample-rows takes a larger one")
+        }
+        (error, ..) => error.into(),
+    }
+}
+
+/// Where the results are, in two lines; in one where there is no page.
 fn whereabouts(plan: &MethodPlan, seconds: f64) -> String {
     let about = plan.method.about();
     let is_told = |file: &&str| *file != folder::REPORT && !about.untold.contains(file);
     let mut files: Vec<&str> = about.files.iter().copied().filter(is_told).collect();
     let last = files.pop().unwrap_or_default();
-    format!(
-        "{} and {last} in {} after {}\nreport: {}\n",
-        files.join(", "),
-        plan.out.display(),
-        duration(seconds),
-        plan.out.join(folder::REPORT).display()
-    )
+    let (folder, seconds) = (plan.out.display(), duration(seconds));
+    let results = format!("{} and {last} in {folder} after {seconds}\n", files.join(", "));
+    if !about.files.contains(&folder::REPORT) {
+        return results;
+    }
+    format!("{results}report: {}\n", plan.out.join(folder::REPORT).display())
 }

@@ -86,6 +86,7 @@ impl Company<'_> {
         let order = Order { method, options, checkpoint, is_traced };
         let order = match data {
             Data::Rows(rows) => encode(order, rows.vectors())?,
+            Data::Stream(_) => unreachable!("the plan refuses a stream for several processes"),
             Data::Matrix(Matrix { dissimilarities, weights, .. }) => {
                 matrix::encode(&matrix::Task::Method(order), dissimilarities, weights.as_deref())?
             }

@@ -15,11 +15,14 @@ use serde_json::Value;
 
 use crate::arguments::{
     Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, InputArguments, PackedArguments, ResultArguments,
-    RowArguments, TableInput,
+    RowArguments, StreamArguments, TableInput,
 };
 use crate::exit::{Failure, Kind};
 use crate::plan::{execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
+
+/// What stands for standard input.
+const STANDARD_INPUT: &str = "-";
 
 /// How many clusters the demonstration looks for.
 const DEMO_CLUSTERS: u64 = 20;
@@ -54,10 +57,10 @@ pub struct MethodPlan {
 
 /// Where the data come from, and how they are read.
 pub struct Source {
-    /// The file, as typed; of data that are built in, what they are called.
+    /// The file, as typed; of other data, what they are called.
     pub path: PathBuf,
-    /// The data set that is built in, in place of a file.
-    pub built_in: Option<Dataset>,
+    /// Whether it is a file.
+    pub origin: Origin,
     /// Which of its columns mean what.
     pub selection: Selection,
     /// Cells without a value are missing, not faults.
@@ -74,13 +77,24 @@ pub struct Source {
     pub frame: Frame,
 }
 
+/// What data come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file.
+    File,
+    /// Standard input.
+    StandardInput,
+    /// A data set that is built in.
+    BuiltIn(Dataset),
+}
+
 impl Source {
     /// A file of which nothing was said.
     fn of(path: PathBuf, frame: Frame) -> Self {
         let selection = Selection::default();
         Self {
             path,
-            built_in: None,
+            origin: Origin::File,
             selection,
             missing: false,
             bits: None,
@@ -96,12 +110,34 @@ impl Source {
         let columns = Some(["lon", "lat"].map(str::to_owned).to_vec());
         let (weights, id) = (Some("pop".to_owned()), Some("geoid".to_owned()));
         let selection = Selection { columns, weights, id, ..Selection::default() };
-        Self { built_in: Some(dataset), selection, ..Self::of("demo census".into(), Frame::Sphere) }
+        Self { origin: Origin::BuiltIn(dataset), selection, ..Self::of("demo census".into(), Frame::Sphere) }
     }
 
     /// The file, if it is one.
     pub fn file(&self) -> Option<&Path> {
-        self.built_in.is_none().then_some(&self.path)
+        (self.origin == Origin::File).then_some(&self.path)
+    }
+
+    /// The data set that is built in, if it is one.
+    pub fn built_in(&self) -> Option<Dataset> {
+        if let Origin::BuiltIn(dataset) = self.origin { Some(dataset) } else { None }
+    }
+
+    /// A stream, from a file or standard input.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] where several processes compute together.
+    fn stream(arguments: &StreamArguments, job: Option<&Job>) -> Result<Self, Failure> {
+        if job.is_some() {
+            let message = "a stream is read by one process: run it without mpiexec";
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        let (path, frame) = (arguments.path.clone(), frame(false, arguments.scale, None)?);
+        let source = Self { selection: arguments.selection(), ..Self::of(path, frame) };
+        if arguments.path.as_os_str() != STANDARD_INPUT {
+            return Ok(source);
+        }
+        Ok(Self { path: "standard input".into(), origin: Origin::StandardInput, ..source })
     }
 
     /// # Errors
@@ -155,6 +191,7 @@ impl MethodPlan {
         let DeclaredArguments { method, input, options, execution, results } = arguments;
         let source = match (input, method.about().takes) {
             (InputArguments::Table(input), Takes::Rows(words)) => Source::table(&words, *input, job.as_ref())?,
+            (InputArguments::Stream(stream), _) => Source::stream(&stream, job.as_ref())?,
             (InputArguments::Matrix(path), _) => Source::of(path, Frame::Columns(Scale::None)),
             (InputArguments::Table(_), _) => unreachable!("its arguments are not those of a table"),
         };
@@ -231,8 +268,10 @@ fn as_typed(method: &dyn Method, faults: &[String]) -> String {
 fn recorded(method: &dyn Method, content: &[u8], given: &Options) -> Result<Options, Failure> {
     let stored = method.recorded(content).expect("a checkpoint of this method, which was checked");
     let mut repeated = Repeated::default();
-    for (name, value) in given {
-        let stored = stored.get(name).filter(|value| !value.is_null()).cloned();
+    // In the order in which they are declared.
+    let given = method.options().into_iter().filter_map(|option| Some((given.get(&option.name)?, option.name)));
+    for (value, name) in given {
+        let stored = stored.get(&name).filter(|value| !value.is_null()).cloned();
         // The same number may be written as 1 and as 1.0.
         let plain = |value: &Value| value.as_f64().map_or_else(|| shown(value), |number| number.to_string());
         let option = format!("--{}", name.replace('_', "-"));

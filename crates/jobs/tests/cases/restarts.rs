@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use lehr_jobs::datasets::{Append, Begin, Finish, Put, Take};
-use lehr_jobs::jobs::{Cancel, Order, Resume, State};
 use lehr_jobs::declared::TableOptions;
+use lehr_jobs::jobs::{Cancel, Order, Resume, State};
 use lehr_jobs::{Bytes, Form, Handle, Setup, Table};
 use lehr_methods::cluster::{Cluster, Options};
 use lehr_runtime::{Builder, Clock, block_on};

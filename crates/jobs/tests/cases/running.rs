@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lehr_data::read::{Batches, Selection, svmlight};
 use lehr_data::synthetic::bit_templates;
 use lehr_jobs::datasets::{Begin, Datasets, Put, Remove as RemoveDataset, Take};
 use lehr_jobs::jobs::{
@@ -11,9 +12,10 @@ use lehr_jobs::jobs::{
 };
 use lehr_jobs::{Columns, DatasetService, Form, Handle, Method, RowFormat, Settings, Setup, Table};
 use lehr_methods::cluster::{Cluster, Options};
+use lehr_methods::minibatch::Minibatch;
 use lehr_mining::anneal::Silent;
 use lehr_mining::vector::{Cost, Parameters, cluster};
-use lehr_mining::{Execution, kmeans};
+use lehr_mining::{Execution, kmeans, minibatch};
 use lehr_services::{Code, Event, Host, Reference, Subscribe};
 
 use super::samples::*;
@@ -224,6 +226,67 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             let reason = done.fault.unwrap();
             assert!(done.state == State::Failed && reason.reason().contains(words), "{}", reason.reason());
         }
+    });
+}
+
+#[test]
+fn sparse_rows_are_clustered_as_such_with_the_bits_of_the_librarys() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
+        let row = |row: u32| format!("+1 {}:{}.5 {}:2 # a text\n", 1 + row % 2 * 30, row, 2 + row % 2 * 30);
+        let text: String = (1..9).map(row).collect();
+        upload(&datasets, Begin::new("texts", Form::Svmlight), text.as_bytes()).await.unwrap();
+        let taken = async |name: String| datasets.call(Take { name }).await.unwrap().0;
+        let expected = svmlight::rows_from(text.as_bytes(), "texts", None).unwrap();
+        let table = taken("texts".into()).await;
+        assert_eq!(table.texts("sparse").unwrap()[0], "31:1.5 32:2.0");
+        assert_eq!(table.sparse("texts", &Columns::default()).unwrap().fingerprint(), expected.fingerprint());
+        let given = options(serde_json::json!({ "clusters": 2 }));
+        let job = run(&clustering, Order::new("texts", &given)).await.unwrap();
+        let done = wait(&clustering, &job).await;
+        assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
+        let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
+        let model = cluster(&expected, &parameters, &Execution::default(), &mut Silent).unwrap();
+        assert_eq!(done.figures["sum_of_squares"], model.sum_of_squares);
+        let last: Vec<f64> = model.centers.chunks_exact(32).map(|center| center[31]).collect();
+        assert_eq!(*taken(format!("{job}/centers")).await.numbers("x32").unwrap(), last);
+        let given = options(serde_json::json!({ "clusters": 2, "scale": "robust" }));
+        let job = run(&clustering, Order::new("texts", &given)).await.unwrap();
+        let fault = wait(&clustering, &job).await.fault.unwrap();
+        assert!(fault.reason().contains("texts: scale robust: for columns of numbers"), "{fault}");
+    });
+}
+
+#[test]
+fn a_stream_out_of_a_data_set_has_the_bits_of_the_librarys() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let jobs = Setup::default().start_declared(&host, "/minibatch", &Minibatch).await.unwrap();
+        let begin =
+            Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
+        upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
+        let given = options(serde_json::json!({ "clusters": 3, "batch_rows": 40, "half_life": 100 }));
+        let job = run(&jobs, Order::new("clouds", &given)).await.unwrap();
+        let done = wait(&jobs, &job).await;
+        assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
+        let columns = Some(["x", "y"].map(String::from).to_vec());
+        let selection = Selection { columns, weights: Some("people".into()), ..Selection::default() };
+        let text = clouds();
+        let mut batches = Batches::new(text.as_bytes(), "clouds", &selection).unwrap();
+        let parameters = minibatch::Parameters {
+            clusters: 3,
+            batch_rows: 40,
+            half_life: Some(100.0),
+            ..minibatch::Parameters::default()
+        };
+        let model = minibatch::cluster(&mut batches, &parameters, &Execution::default(), &mut Silent).unwrap();
+        let centers = datasets.call(Take { name: format!("{job}/centers") }).await.unwrap().0;
+        let x: Vec<f64> = model.centers.chunks_exact(2).map(|center| center[0]).collect();
+        assert_eq!(*centers.numbers("x").unwrap(), x);
+        assert_eq!((done.figures["objective"], done.figures["batches"]), (model.objective, model.batches as f64));
+        let fault = run(&jobs, Order::new("clouds", &options(serde_json::json!({})))).await.unwrap_err();
+        assert!(fault.reason().starts_with("clusters: expected a number"), "{fault}");
     });
 }
 
