@@ -63,7 +63,12 @@ fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
         let nothing = || lehr_data::Error::Empty { name: path.display().to_string(), found: "no rows" };
         stream.ok_or_else(nothing)
     };
-    begun().map_err(|error| of_rows(error, GAPS_ELSEWHERE))
+    begun().map_err(|error| {
+        if *origin == Origin::StandardInput {
+            Interrupt::let_arrive();
+        }
+        of_rows(error, GAPS_ELSEWHERE)
+    })
 }
 
 /// Batches of standard input. The program that feeds a pipe may have ended in the middle of a row by the same Ctrl-C that we are about to hear of.

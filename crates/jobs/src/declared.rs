@@ -37,8 +37,6 @@ pub struct TableOptions {
     /// The column of ids. Default: the one that the data set says, or the number of the row.
     pub id: Option<String>,
     /// Whether the columns are longitude and latitude in degrees, of which a method takes positions on the sphere, in km. Default: no.
-    // Left out where it is not said, since not every method takes it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lonlat: bool,
     /// How columns are scaled. Default: not.
     pub scale: ColumnScale,
@@ -95,13 +93,16 @@ impl TableOptions {
     }
 }
 
-/// The names of [`TableOptions`] that a method takes.
+/// The names of [`TableOptions`].
+const NAMES: [&str; 5] = ["columns", "weights", "id", "lonlat", "scale"];
+
+/// Those of them that a method takes.
 fn names_of(takes: Takes) -> &'static [&'static str] {
     match takes {
         Takes::Matrix => &[],
         Takes::Stream(_) => &["columns", "weights", "scale"],
         Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => &["columns", "weights", "id", "scale"],
-        Takes::Rows(_) => &["columns", "weights", "id", "lonlat", "scale"],
+        Takes::Rows(_) => &NAMES,
     }
 }
 
@@ -138,9 +139,13 @@ impl Declared {
             return Err(refused(given.clone(), "expected an object", &|_| None));
         };
         let names = names_of(self.0.about().takes);
-        let of_table = |name: &String| names.contains(&name.as_str());
+        // What it does not take may be there, but must say nothing.
+        let says_nothing = |value: &Value| value.is_null() || *value == Value::Bool(false);
+        let of_table = |name: &str, value: &Value| {
+            names.contains(&name) || !names.is_empty() && NAMES.contains(&name) && says_nothing(value)
+        };
         let (table, own): (Map<String, Value>, Map<String, Value>) =
-            fields.into_iter().partition(|(name, _)| of_table(name));
+            fields.into_iter().partition(|(name, value)| of_table(name, value));
         Ok((Options::from(Value::Object(table)).read()?, own))
     }
 
@@ -203,8 +208,7 @@ impl AnyMethod for Declared {
             refused(Value::Object(own.clone()), &reason, &read)
         })?;
         let own: Options = serde_json::from_str(&text).expect("what a method has written is JSON");
-        let has_table = self.0.about().takes != Takes::Matrix;
-        Ok(if has_table { Options::of(&table).and(own) } else { own })
+        Ok(Options::of(&table).only(names_of(self.0.about().takes)).and(own))
     }
 
     fn check(&self, options: &Options) -> Result<Vec<String>, Fault> {

@@ -69,6 +69,17 @@ impl Options {
         self.0.to_value()
     }
 
+    /// The fields of these names, if these are an object.
+    pub(crate) fn only(self, names: &[&str]) -> Self {
+        match self.0 {
+            Json::Fields(mut fields) => {
+                fields.retain(|(name, _)| names.contains(&name.as_str()));
+                Self(Json::Fields(fields))
+            }
+            others => Self(others),
+        }
+    }
+
     /// The fields of these, then those of others. Both must be objects.
     pub(crate) fn and(self, others: Self) -> Self {
         match (self.0, others.0) {

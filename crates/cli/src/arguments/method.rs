@@ -194,7 +194,10 @@ fn with_options(command: Command, method: &dyn Method) -> Command {
 fn with_results(command: Command, about: &About) -> Command {
     let result = about.result;
     let (last, files) = about.files.split_last().expect("a method writes a summary");
+    let is_stream = matches!(about.takes, Takes::Stream(_));
     ResultArguments::augment_args(command)
+        // The plan refuses it.
+        .mut_arg("trace", |trace| trace.hide(is_stream))
         .mut_arg("out", |out| {
             out.help(format!(
                 "The folder for {} and {last}; results of an earlier {result} in it are replaced, other files are left alone [default: {}, or the folder of --resume]",

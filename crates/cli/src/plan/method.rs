@@ -232,7 +232,11 @@ impl MethodPlan {
             let engine = execution.engine;
             return Err(Failure::new(Kind::Usage, format!("--trace shows ranks; --engine {engine} has none")));
         }
-        let About { folder, .. } = method.about();
+        let About { folder, takes, .. } = method.about();
+        if results.trace.is_some() && matches!(takes, Takes::Stream(_)) {
+            let message = "--trace shows ranks; those of a stream last no longer than a batch";
+            return Err(Failure::new(Kind::Usage, message));
+        }
         let out = results.out.or(results.resume).unwrap_or_else(|| PathBuf::from(folder));
         Ok(MethodPlan {
             method,

@@ -245,6 +245,7 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
     for (options, words) in [
         (&["minibatch", "t.csv"][..], "--clusters: expected a number: only lehr cluster can tell how many there are"),
         (&["minibatch", "t.csv", "-k", "3", "--half-life", "0"], "expected above 0"),
+        (&["minibatch", "t.csv", "-k", "3", "--trace", "t.json"], "--trace shows ranks"),
         (&["minibatch", "t.csv", "-k", "3", "--batch-rows", "0"], "expected 1 to 4294967295"),
         (
             &["minibatch", "endless", "-k", "3", "--batch-rows", "5000000000"],
