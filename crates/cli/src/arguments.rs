@@ -2,7 +2,6 @@
 
 mod apply;
 mod ask;
-mod cluster;
 mod demo;
 mod demography;
 mod distances;
@@ -10,13 +9,13 @@ mod embed;
 mod execution;
 mod matrix;
 mod method;
-mod minibatch;
 mod pairwise;
 mod place;
 mod predict;
 mod run;
 mod serve;
 mod spill;
+mod stream;
 mod table;
 
 use std::ffi::OsString;
@@ -28,7 +27,6 @@ pub use apply::ApplyArguments;
 pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
-pub use cluster::{ClusterArguments, ClusterMethod, CostArgument, MethodArguments, PrecisionArgument, SweepsArgument};
 pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
 pub use demography::DemographyArguments;
 pub use distances::{
@@ -37,14 +35,14 @@ pub use distances::{
 };
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
-pub use method::{DeclaredArguments, InputArguments, RowArguments};
-pub use minibatch::{MinibatchArguments, MinibatchMethod, ScaleBySample};
+pub use method::{DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput};
 pub use pairwise::PairwiseArguments;
 pub use place::PlaceArguments;
 pub use predict::PredictArguments;
 pub use run::RunArguments;
 pub use serve::ServeArguments;
 pub use spill::SpillArguments;
+pub use stream::StreamArguments;
 pub use table::ScaleArgument;
 
 /// Data mining from a terminal.
@@ -66,17 +64,6 @@ pub struct Arguments {
 /// The things `lehr` does.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Cluster the rows of a table by deterministic annealing, or by k-means
-    ///
-    /// Reads a table, starts from one cluster at a high temperature and cools: clusters split where the data ask for it.
-    /// Stops at a number of clusters, at a temperature or at a length; without any of these, at the number of clusters that
-    /// stays longest while the temperature falls. With --method kmeans the best of several starts is taken.
-    Cluster(ClusterArguments),
-    /// Cluster a stream of rows in one pass, batch by batch: an approximation
-    ///
-    /// Reads a table, or standard input, with no more of it in memory than a batch. The first rows are clustered by annealing; each batch after them goes to the nearest centres, and each
-    /// centre moves to the mean of all that it has been given.
-    Minibatch(Box<MinibatchArguments>),
     /// Any of the methods that `lehr-methods` declares
     #[command(flatten)]
     Method(DeclaredArguments),
@@ -178,7 +165,9 @@ mod tests {
     #[test]
     fn the_later_of_two_header_options_wins() {
         let parsed = Arguments::try_parse_from(["lehr", "cluster", "a.csv", "--header", "--no-header"]).unwrap();
-        let Command::Cluster(cluster) = parsed.command else { panic!("not the cluster command") };
-        assert!(cluster.table.no_header && !cluster.table.header);
+        let Command::Method(DeclaredArguments { input: InputArguments::Table(input), .. }) = parsed.command else {
+            panic!("no command with a table")
+        };
+        assert!(input.rows.table.no_header && !input.rows.table.header);
     }
 }

@@ -3,7 +3,6 @@
 pub mod application;
 pub mod apply;
 pub mod ask;
-pub mod cluster;
 pub mod demo;
 pub mod demography;
 pub mod distances;
@@ -11,7 +10,6 @@ pub mod embed;
 pub mod job;
 pub mod lab;
 pub mod method;
-pub mod minibatch;
 pub mod pairwise;
 pub mod place;
 pub mod predict;

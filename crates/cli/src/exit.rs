@@ -158,6 +158,9 @@ impl From<lehr_mining::Error> for Failure {
         match error {
             Error::Data(error) => error.into(),
             Error::Stopped => Failure::new(Kind::Stopped, message),
+            Error::Parameter { name: "cost", .. } => {
+                Failure::new(Kind::Usage, message).with_hint("an .fps file has rows of bits, or a .npy with --bits")
+            }
             Error::Parameter { .. } => Failure::new(Kind::Usage, message),
             Error::TooManyClusters { .. }
             | Error::TooManyPoints { .. }

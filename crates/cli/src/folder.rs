@@ -18,8 +18,6 @@ use crate::summary;
 
 /// A row per input row.
 pub const LABELS: &str = "labels.csv";
-/// A row per cluster.
-pub const CENTERS: &str = "centers.csv";
 /// What was learnt, for `lehr predict`.
 pub const MODEL: &str = "model.json";
 /// What was done and what came out, for programs.
@@ -51,10 +49,6 @@ pub const HEADER: &str = "dissimilarities.json";
 /// The results of one command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Results {
-    /// Of a clustering.
-    Clustering,
-    /// Of a stream.
-    Stream,
     /// Of a method that `lehr-methods` declares.
     Method(&'static About),
     /// Dissimilarities of all pairs.
@@ -75,8 +69,6 @@ impl Results {
     /// In the order in which they are put into place. The last vouches for the others.
     fn names(self) -> &'static [&'static str] {
         match self {
-            Results::Clustering => &[LABELS, CENTERS, MODEL, REPORT, SUMMARY],
-            Results::Stream => &[CENTERS, MODEL, SUMMARY],
             Results::Method(about) => about.files,
             Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
             Results::Map => &[POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY],
@@ -92,8 +84,6 @@ impl Results {
     /// What else a folder may hold, so that one command does not write over what another has left.
     fn all() -> impl Iterator<Item = Results> {
         let own = [
-            Results::Clustering,
-            Results::Stream,
             Results::Matrix,
             Results::Pairwise,
             Results::Map,
@@ -107,8 +97,6 @@ impl Results {
     /// Who writes them, as messages say it.
     fn command(self) -> String {
         let name = match self {
-            Results::Clustering => "lehr cluster",
-            Results::Stream => "lehr minibatch",
             Results::Method(about) => return format!("lehr {}", about.name),
             Results::Matrix => "lehr distances",
             Results::Pairwise => "lehr pairwise",
@@ -128,9 +116,7 @@ impl Results {
     /// Whether a file of the voucher's name is one that this command of `lehr` wrote.
     fn vouches(self, bytes: &[u8]) -> bool {
         let methods: &[&str] = match self {
-            Results::Clustering => &[summary::ANNEALING, summary::KMEANS],
-            Results::Stream => &[summary::minibatch::METHOD],
-            Results::Method(about) => std::slice::from_ref(&about.summary_name),
+            Results::Method(about) => about.summary_names,
             Results::Pairwise => &[summary::PAIRWISE],
             Results::Map => &[summary::SCALING],
             Results::Placing => &[summary::PLACING],

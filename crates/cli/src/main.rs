@@ -7,15 +7,14 @@
 
 mod application;
 mod arguments;
-mod clustering;
 mod command;
 mod company;
 mod demography;
 mod exit;
 mod folder;
+mod input;
 mod interrupt;
 mod items;
-mod marks;
 mod matrix;
 mod output;
 mod plan;
@@ -45,9 +44,7 @@ use crate::arguments::{
 use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
-use crate::plan::Plan;
 use crate::plan::method::MethodPlan;
-use crate::plan::minibatch::MinibatchPlan;
 
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
@@ -94,12 +91,6 @@ fn main() -> ExitCode {
         Command::Drop(drop) => command::ask::drop_service(drop).map(|()| ExitCode::SUCCESS),
         Command::Predict(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "rows are placed by one process: run lehr predict without mpiexec"))
-        }
-        Command::Minibatch(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
-            Err(Failure::new(Kind::Usage, "a stream is read by one process: run lehr minibatch without mpiexec"))
-        }
-        Command::Minibatch(minibatch) => {
-            MinibatchPlan::new(*minibatch, &typed).and_then(command::minibatch::run).map(|()| ExitCode::SUCCESS)
         }
         Command::Place(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "items are placed by one process: run lehr place without mpiexec"))
@@ -155,7 +146,6 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
         return Ok(code);
     }
     let execution = match &arguments.command {
-        Command::Cluster(cluster) => &cluster.execution,
         Command::Demo(demo) => demo.execution(),
         Command::Distances(distances) => &distances.execution,
         Command::Pairwise(pairwise) => &pairwise.execution,
@@ -190,24 +180,23 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
             Command::Method(ref method) if method.method.about().takes == Takes::Matrix => {
                 company::matrix::follow(process, execution).map(ExitCode::from)
             }
-            Command::Method(_) => company::method::follow(process, execution).map(ExitCode::from),
-            _ => company::follow(process, execution).map(ExitCode::from),
+            _ => company::method::follow(process, execution).map(ExitCode::from),
         },
     }
 }
 
 /// Does it in this process.
 fn alone(arguments: Arguments, typed: &[OsString]) -> Result<(), Failure> {
-    match &arguments.command {
-        Command::Demo(demo) if command::demo::is_workflow(demo) => {
+    match arguments.command {
+        Command::Demo(demo) if command::demo::is_workflow(&demo) => {
             let (dataset, part) = (demo.dataset, demo.part);
-            command::demo::run(Plan::new(arguments, typed, None)?, dataset, part)
+            command::demo::run(MethodPlan::of_demo(demo, typed, None)?, dataset, part)
         }
         Command::Demo(demo) if demo.dataset == Dataset::TwoNodes => {
             let message = "two-nodes is a workflow: options of the clustering, --resume and --trace go with census";
             Err(Failure::new(Kind::Usage, message))
         }
-        _ => lead(arguments, typed, &Company::new(None)),
+        command => lead(Arguments { command }, typed, &Company::new(None)),
     }
 }
 
@@ -236,8 +225,9 @@ fn lead(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Resu
         Command::Method(method) => {
             MethodPlan::new(method, typed, company.job()).and_then(|plan| command::method::run(&plan, company))
         }
-        command => {
-            Plan::new(Arguments { command }, typed, company.job()).and_then(|plan| command::cluster::run(plan, company))
+        Command::Demo(demo) => {
+            MethodPlan::of_demo(demo, typed, company.job()).and_then(|plan| command::method::run(&plan, company))
         }
+        _ => unreachable!("what runs in one process has been handed over"),
     }
 }

@@ -3,19 +3,10 @@
 //! A reader that goes away (`lehr … | head`) ends the printing quietly; other failures to print are the environment's.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
 use lehr_data::LeftOut;
 
 use crate::exit::{Failure, Kind};
-use crate::folder;
-use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share};
-
-/// Rows of the table beyond which people are sent to `centers.csv`.
-const ROWS_MAX: usize = 40;
-
-/// Columns of centres beyond which people are sent to `centers.csv`.
-const COLUMNS_MAX: usize = 6;
 
 /// Columns that are told one by one when they are left out.
 const LEFT_OUT_MAX: usize = 10;
@@ -97,73 +88,6 @@ fn say(label: &str, message: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// What the table at the end of a run shows.
-pub struct ClusterTable<'a> {
-    /// Names of the columns that centres have.
-    pub columns: &'a [String],
-    /// The clusters, by falling weight.
-    pub rows: Vec<ClusterRow>,
-    /// The unit of spreads.
-    pub unit: &'a str,
-}
-
-/// One cluster as people see it.
-pub struct ClusterRow {
-    /// How many input rows it has.
-    pub rows: u64,
-    /// The sum of their weights.
-    pub weight: f64,
-    /// Its centre, in the columns' units.
-    pub center: Vec<f64>,
-    /// Root mean square distance.
-    pub spread: f64,
-}
-
-impl ClusterTable<'_> {
-    /// The table as aligned lines of text.
-    pub fn text(&self) -> String {
-        let shown = self.columns.len().min(COLUMNS_MAX);
-        let total: f64 = self.rows.iter().map(|row| row.weight).sum();
-        let spread = if self.unit.is_empty() { "spread".to_owned() } else { format!("spread ({})", self.unit) };
-        let mut lines = vec![vec!["cluster".to_owned(), "rows".to_owned(), "weight".to_owned(), "share".to_owned()]];
-        lines[0].extend(self.columns[..shown].iter().cloned());
-        lines[0].push(spread);
-        let rows = &self.rows[..self.rows.len().min(ROWS_MAX)];
-        let values = |of: &dyn Fn(&ClusterRow) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
-        let mut columns: Vec<Vec<String>> = vec![
-            (0..rows.len()).map(|cluster| cluster.to_string()).collect(),
-            rows.iter().map(|row| grouped(row.rows)).collect(),
-            rows.iter().map(|row| amount(row.weight)).collect(),
-            rows.iter().map(|row| share(row.weight, total)).collect(),
-        ];
-        columns.extend((0..shown).map(|place| column(&values(&|row| row.center[place]), 5)));
-        columns.push(column(&values(&|row| row.spread), 4));
-        for cluster in 0..rows.len() {
-            lines.push(columns.iter().map(|column| column[cluster].clone()).collect());
-        }
-        let widths: Vec<usize> = (0..lines[0].len())
-            .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
-            .collect();
-        let mut text = String::new();
-        for line in lines {
-            let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
-            text.push_str(cells.join("  ").trim_end());
-            text.push('\n');
-        }
-        let mut left = Vec::new();
-        if self.rows.len() > ROWS_MAX {
-            left.push(counted((self.rows.len() - ROWS_MAX) as u64, "more cluster"));
-        }
-        if self.columns.len() > COLUMNS_MAX {
-            left.push(counted((self.columns.len() - COLUMNS_MAX) as u64, "more column"));
-        }
-        if !left.is_empty() {
-            text.push_str(&format!("{} in centers.csv\n", left.join(" and ")));
-        }
-        text
-    }
-}
-
 /// Rows of text under their names, each column as wide as it must be.
 pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: Vec<usize> =
@@ -173,48 +97,6 @@ pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
         format!("{}\n", cells.join("  ").trim_end())
     };
     rows.iter().map(line).collect()
-}
-
-/// The line above the table: what came out, in one sentence.
-pub fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> String {
-    format!(
-        "{} in {}; root mean square distance to the centre {}",
-        counted(rows, "row"),
-        counted(clusters, "cluster"),
-        quantity(root_mean_square, unit)
-    )
-}
-
-/// The line below the headline where the cost of a row is none of distance.
-pub fn nats(cost: f64) -> String {
-    format!("by the frequencies of its cluster's bits a row has {} on average", quantity(cost, "nats"))
-}
-
-/// The line below the headline where there is a sponge: how many rows are in it.
-pub fn outside(rows: u64, all: u64) -> String {
-    format!("{} ({}) in no cluster, labelled -1", counted(rows, "row"), share(rows as f64, all as f64))
-}
-
-/// The line below the headline where the number of clusters was not given: which, and on what evidence.
-pub fn suggested(clusters: u64, from: f64, to: f64, unit: &str) -> String {
-    format!(
-        "{} suggested: of all numbers it lasted over the widest range of temperatures, {} to {}",
-        counted(clusters, "cluster"),
-        quantity(from, unit),
-        quantity(to, unit)
-    )
-}
-
-/// The lines below the table: where the results are, and how long it took.
-pub fn whereabouts(folder: &Path, seconds: f64) -> String {
-    format!(
-        "{} and {} in {} after {}\nreport: {}",
-        [folder::LABELS, folder::CENTERS].join(", "),
-        folder::SUMMARY,
-        folder.display(),
-        duration(seconds),
-        folder.join(folder::REPORT).display()
-    )
 }
 
 #[cfg(test)]
@@ -240,19 +122,5 @@ mod tests {
             ),
             "{told}"
         );
-    }
-
-    #[test]
-    fn a_table_is_aligned_and_says_what_it_leaves_out() {
-        let columns: Vec<String> = (0..8).map(|column| format!("c{column}")).collect();
-        let row = |weight| ClusterRow { rows: 1200, weight, center: vec![0.5; 8], spread: 2.0 };
-        let table = ClusterTable { columns: &columns, rows: vec![row(3.0), row(1.0)], unit: "km" };
-        expect_test::expect![[r#"
-            cluster   rows  weight   share       c0       c1       c2       c3       c4       c5  spread (km)
-                  0  1,200       3  75.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
-                  1  1,200       1  25.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
-            2 more columns in centers.csv
-        "#]]
-        .assert_eq(&table.text());
     }
 }

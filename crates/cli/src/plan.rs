@@ -1,161 +1,24 @@
 //! Arguments become a plan: the one step in which a command line can be wrong.
 //!
-//! A [`Plan`] is complete and consistent: commands run it without looking at the command line again. What can only be known
+//! A plan is complete and consistent: commands run it without looking at the command line again. What can only be known
 //! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
-//! Dissimilarities, streams and the methods of `lehr-methods` have plans of their own ([`distances`], [`minibatch`], [`method`]).
+//! The methods of `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); what these share is here.
 
 pub mod distances;
 pub mod method;
-pub mod minibatch;
 pub mod place;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lehr_data::Spill;
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
-use lehr_data::sparse::FirstColumn;
 use lehr_methods::Frame;
-use lehr_mining::kmeans::{self, Sweeps};
-use lehr_mining::vector::{self, Cost, Precision};
 use lehr_ranks::{Engine, Execution, Job, Layout};
 
-use crate::arguments::{
-    Arguments, ClusterMethod, Command, CostArgument, Dataset, EngineArgument, ExecutionArguments, MethodArguments,
-    PrecisionArgument, ScaleArgument, SpillArguments, SweepsArgument,
-};
-use crate::clustering::{Checkpoint, Parameters};
+use crate::arguments::{EngineArgument, ExecutionArguments, ScaleArgument, SpillArguments};
 use crate::exit::{Failure, Kind};
-use crate::resume::{Repeated, checkpoint_of};
-
-/// The folder for results when none is named.
-const OUT_DEFAULT: &str = "lehr-out";
-
-/// How many clusters the demonstration looks for.
-const DEMO_CLUSTERS: usize = 20;
-
-/// One run: where the points come from, what is done with them, what becomes of the results.
-pub struct Plan {
-    /// Where the points come from.
-    pub source: Source,
-    /// In which space they are clustered.
-    pub frame: Frame,
-    /// From the beginning, or from a checkpoint.
-    pub start: Start,
-    /// Engine, ranks and threads.
-    pub execution: Execution,
-    /// Where the ranks are.
-    pub layout: Layout,
-    /// The folder for results.
-    pub out: PathBuf,
-    /// Replace what would otherwise be protected.
-    pub force: bool,
-    /// Print the summary as JSON.
-    pub json: bool,
-    /// No progress.
-    pub quiet: bool,
-    /// The file for what each rank did when.
-    pub trace: Option<PathBuf>,
-    /// The command that continues this run after it was stopped.
-    pub resume_command: String,
-}
-
-/// Where points come from.
-pub enum Source {
-    /// A table on disk.
-    Table {
-        /// The file, as typed.
-        path: PathBuf,
-        /// Which of its columns mean what.
-        selection: Selection,
-        /// How many packed bits its rows have, if it is an array of such.
-        bits: Option<usize>,
-        /// The table with the weights of rows of bits or of sparse rows, if they have any.
-        weights_from: Option<PathBuf>,
-        /// What the first column of SVMlight's text is numbered, if that is said.
-        first_column: Option<FirstColumn>,
-        /// Where rows of numbers are kept that memory should not hold.
-        spill: Option<Spill>,
-    },
-    /// A data set that is built in.
-    BuiltIn(Dataset),
-}
-
-/// Where a run begins.
-pub enum Start {
-    /// One cluster at a high temperature, or centres that are drawn.
-    Fresh(Parameters),
-    /// The state of an earlier run, and the folder it came from.
-    Resumed(Checkpoint, PathBuf),
-}
-
-impl Plan {
-    /// Checks the arguments together. `typed` is the command line as it came, for [`Plan::resume_command`]; `job` the processes that compute
-    /// together, if there are several.
-    ///
-    /// # Errors
-    /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
-    /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another version.
-    ///
-    /// # Panics
-    /// If the command is one that clusters nothing.
-    pub fn new(arguments: Arguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
-        let (source, frame, mut method, execution, results) = match arguments.command {
-            Command::Cluster(cluster) => {
-                let table = cluster.table;
-                let frame = frame(table.lonlat, table.scale, table.columns.as_deref())?;
-                let selection = table.selection();
-                let (bits, weights_from, first_column) = (cluster.bits, cluster.weights_from, cluster.first_column);
-                let spill = spill_of(cluster.spill, job.as_ref())?;
-                if bits.is_some() {
-                    if first_column.is_some() {
-                        let message = "--first-column: for SVMlight's text; --bits has rows of bits";
-                        return Err(Failure::new(Kind::Usage, message));
-                    }
-                    of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
-                    stays_in_memory(spill.as_ref(), "--bits has rows of bits")?;
-                }
-                let source = Source::Table { path: cluster.input, selection, bits, weights_from, first_column, spill };
-                (source, frame, cluster.method, cluster.execution, cluster.results)
-            }
-            Command::Demo(demo) => {
-                (Source::BuiltIn(demo.dataset), Frame::Sphere, demo.method, demo.execution, demo.results)
-            }
-            _ => unreachable!("`main` hands measurements and services to their commands: they cluster nothing"),
-        };
-        let start = match &results.resume {
-            Some(folder) => Start::Resumed(checkpoint(folder, &method)?, folder.clone()),
-            None => {
-                let ends =
-                    method.clusters.is_some() || method.stop_temperature.is_some() || method.stop_length.is_some();
-                if matches!(source, Source::BuiltIn(_)) && !ends {
-                    method.clusters = Some(DEMO_CLUSTERS);
-                }
-                Start::Fresh(parameters(&method)?)
-            }
-        };
-        let (execution, layout) = self::execution(&execution, job)?;
-        if results.trace.is_some() && !execution.engine.has_ranks() {
-            let engine = execution.engine;
-            return Err(Failure::new(Kind::Usage, format!("--trace shows ranks; --engine {engine} has none")));
-        }
-        let out = results.out.or(results.resume).unwrap_or_else(|| PathBuf::from(OUT_DEFAULT));
-        Ok(Plan {
-            source,
-            frame,
-            start,
-            execution,
-            layout,
-            resume_command: resume_command(typed, &out),
-            out,
-            force: results.force,
-            json: results.json,
-            quiet: results.quiet,
-            trace: results.trace,
-        })
-    }
-}
 
 /// That nothing is asked for which tables have and rows of bits have not; `what` says why there are bits. Where their weights stand in a table beside, the selection says how that is read.
 ///
@@ -247,144 +110,6 @@ fn frame(lonlat: bool, scale: ScaleArgument, columns: Option<&[String]>) -> Resu
     }
 }
 
-fn precision(argument: PrecisionArgument) -> Precision {
-    match argument {
-        PrecisionArgument::F64 => Precision::F64,
-        PrecisionArgument::F32 => Precision::F32,
-    }
-}
-
-fn precision_name(precision: &Precision) -> String {
-    match precision {
-        Precision::F64 => "f64",
-        Precision::F32 => "f32",
-    }
-    .to_owned()
-}
-
-/// What the options say to the method that is asked for.
-///
-/// # Errors
-/// [`Kind::Usage`] for options of the other method.
-fn parameters(method: &MethodArguments) -> Result<Parameters, Failure> {
-    let asked = method.method.unwrap_or(ClusterMethod::Da);
-    applies(method, asked)?;
-    match asked {
-        ClusterMethod::Da => annealing(method).map(Parameters::Annealing),
-        ClusterMethod::Kmeans => kmeans(method).map(Parameters::KMeans),
-    }
-}
-
-/// What a row costs, if anything is said of it.
-///
-/// # Errors
-/// [`Kind::Usage`] for a prior of something else than a likelihood, and for lengths beside one.
-fn cost(method: &MethodArguments) -> Result<Option<Cost>, Failure> {
-    if method.cost != Some(CostArgument::Bernoulli) {
-        if method.prior.is_some() {
-            return Err(Failure::new(Kind::Usage, "--prior goes with --cost bernoulli"));
-        }
-        return Ok(method.cost.map(|_| Cost::Squared));
-    }
-    let lengths = [("--sponge", method.sponge.is_some()), ("--stop-length", method.stop_length.is_some())];
-    if let Some((option, _)) = lengths.iter().find(|(_, is_given)| *is_given) {
-        let message = format!("{option} is a length, and --cost bernoulli is no distance");
-        return Err(Failure::new(Kind::Usage, message));
-    }
-    Ok(Some(Cost::Bernoulli { prior: method.prior.unwrap_or(Cost::PRIOR) }))
-}
-
-/// Refuses a cost that the rows of an input cannot have.
-///
-/// # Errors
-/// [`Kind::Usage`].
-pub fn suits(parameters: &Parameters, rows: vector::Input<'_>, input: &str) -> Result<(), Failure> {
-    let found = match (parameters.cost(), rows) {
-        (Cost::Squared, _) | (_, vector::Input::Bits(_)) => return Ok(()),
-        (_, vector::Input::Numbers(_)) => "a table of numbers",
-        (_, vector::Input::Sparse(_)) => "sparse rows",
-    };
-    let message = format!("{input}: --cost bernoulli expects rows of bits, found {found}");
-    Err(Failure::new(Kind::Usage, message).with_hint("an .fps file has them, or a .npy with --bits"))
-}
-
-fn annealing(method: &MethodArguments) -> Result<vector::Parameters, Failure> {
-    let mut parameters = vector::Parameters {
-        clusters: method.clusters,
-        stop_temperature: method.stop_temperature,
-        stop_length: method.stop_length,
-        ..vector::Parameters::default()
-    };
-    parameters.max_clusters = method.max_clusters;
-    parameters.sponge = method.sponge;
-    parameters.cost = cost(method)?.unwrap_or_default();
-    if let Some(seed) = method.seed {
-        parameters.seed = seed;
-    }
-    if let Some(width) = method.precision {
-        parameters.precision = precision(width);
-    }
-    Ok(parameters)
-}
-
-fn kmeans(method: &MethodArguments) -> Result<kmeans::Parameters, Failure> {
-    let Some(clusters) = method.clusters else {
-        let message = "--method kmeans needs --clusters: only --method da can tell how many there are";
-        return Err(Failure::new(Kind::Usage, message));
-    };
-    let default = kmeans::Parameters::default();
-    Ok(kmeans::Parameters {
-        clusters,
-        starts: method.starts.unwrap_or(default.starts),
-        max_sweeps: method.max_sweeps.unwrap_or(default.max_sweeps),
-        sweeps: method.sweeps.map_or(default.sweeps, sweeps),
-        seed: method.seed.unwrap_or(default.seed),
-        precision: method.precision.map_or(default.precision, precision),
-        ..default
-    })
-}
-
-/// Refuses options that the method has no use for.
-fn applies(method: &MethodArguments, asked: ClusterMethod) -> Result<(), Failure> {
-    let of_annealing: &[(&str, bool)] = &[
-        ("--stop-temperature", method.stop_temperature.is_some()),
-        ("--stop-length", method.stop_length.is_some()),
-        ("--max-clusters", method.max_clusters.is_some()),
-        ("--sponge", method.sponge.is_some()),
-        ("--cost", method.cost.is_some()),
-        ("--prior", method.prior.is_some()),
-    ];
-    let of_kmeans: &[(&str, bool)] = &[
-        ("--starts", method.starts.is_some()),
-        ("--max-sweeps", method.max_sweeps.is_some()),
-        ("--sweeps", method.sweeps.is_some()),
-    ];
-    let (own, others) = match asked {
-        ClusterMethod::Da => (of_annealing, of_kmeans),
-        ClusterMethod::Kmeans => (of_kmeans, of_annealing),
-    };
-    let Some((option, _)) = others.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
-    let own: Vec<&str> = own.iter().map(|(name, _)| *name).collect();
-    let own = own.join(", ");
-    let message = format!("{option} does not go with --method {}", method_name(asked));
-    Err(Failure::new(Kind::Usage, message).with_hint(format!("it takes --clusters, {own}, --seed and --precision")))
-}
-
-fn method_name(method: ClusterMethod) -> String {
-    match method {
-        ClusterMethod::Da => "da",
-        ClusterMethod::Kmeans => "kmeans",
-    }
-    .to_owned()
-}
-
-fn sweeps(argument: SweepsArgument) -> Sweeps {
-    match argument {
-        SweepsArgument::Bounded => Sweeps::Bounded,
-        SweepsArgument::Plain => Sweeps::Plain,
-    }
-}
-
 /// Engine, ranks and threads of each process, and the layout of all.
 ///
 /// # Errors
@@ -453,54 +178,6 @@ pub fn processes_counted(processes: usize) -> String {
     if processes == 1 { "1 process".to_owned() } else { format!("{processes} processes") }
 }
 
-/// Reads the checkpoint of `folder`, and refuses options that say something else than it does.
-fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Failure> {
-    let checkpoint = Checkpoint::read(&checkpoint_of(folder)?)?;
-    let found = match &checkpoint {
-        Checkpoint::Annealing(_) => ClusterMethod::Da,
-        Checkpoint::KMeans(_) => ClusterMethod::Kmeans,
-    };
-    let mut repeated = Repeated::default();
-    repeated.option("--method", method.method, Some(found), |method| method_name(*method));
-    repeated.agree()?;
-    applies(method, found)?;
-    let kind = |sweeps: &Sweeps| if *sweeps == Sweeps::Plain { "plain" } else { "bounded" }.to_owned();
-    let mut repeated = Repeated::default();
-    match &checkpoint {
-        Checkpoint::Annealing(checkpoint) => {
-            let stored = checkpoint.parameters();
-            repeated.option("--clusters", method.clusters, stored.clusters, usize::to_string);
-            repeated.option("--stop-temperature", method.stop_temperature, stored.stop_temperature, f64::to_string);
-            repeated.option("--stop-length", method.stop_length, stored.stop_length, f64::to_string);
-            repeated.option("--max-clusters", method.max_clusters, stored.max_clusters, usize::to_string);
-            repeated.option("--sponge", method.sponge, stored.sponge, f64::to_string);
-            let name = |cost: &CostArgument| {
-                let words = if *cost == CostArgument::Bernoulli { "bernoulli" } else { "squared" };
-                words.to_owned()
-            };
-            let (of_stored, prior) = match stored.cost {
-                Cost::Squared => (CostArgument::Squared, None),
-                Cost::Bernoulli { prior } => (CostArgument::Bernoulli, Some(prior)),
-            };
-            repeated.option("--cost", method.cost, Some(of_stored), name);
-            repeated.option("--prior", method.prior, prior, f64::to_string);
-            repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
-            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), precision_name);
-        }
-        Checkpoint::KMeans(checkpoint) => {
-            let stored = checkpoint.parameters();
-            repeated.option("--clusters", method.clusters, Some(stored.clusters), usize::to_string);
-            repeated.option("--starts", method.starts, Some(stored.starts), usize::to_string);
-            repeated.option("--max-sweeps", method.max_sweeps, Some(stored.max_sweeps), u64::to_string);
-            repeated.option("--sweeps", method.sweeps.map(sweeps), Some(stored.sweeps), kind);
-            repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
-            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), precision_name);
-        }
-    }
-    repeated.agree()?;
-    Ok(checkpoint)
-}
-
 /// The command line with its options for the table and the method, going on in `out`.
 pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
     let mut words = vec!["lehr".to_owned()];
@@ -531,12 +208,18 @@ pub(crate) fn shell_word(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::method::MethodPlan;
     use super::*;
+    use crate::arguments::{Arguments, Command, Dataset};
     use clap::Parser;
 
-    fn plan(line: &[&str]) -> Result<Plan, Failure> {
+    fn plan(line: &[&str]) -> Result<MethodPlan, Failure> {
         let typed: Vec<OsString> = std::iter::once("lehr").chain(line.iter().copied()).map(OsString::from).collect();
-        Plan::new(Arguments::try_parse_from(&typed).unwrap(), &typed, None)
+        match Arguments::try_parse_from(&typed).unwrap().command {
+            Command::Method(arguments) => MethodPlan::new(arguments, &typed, None),
+            Command::Demo(demo) => MethodPlan::of_demo(demo, &typed, None),
+            _ => panic!("another command"),
+        }
     }
 
     fn usage(line: &[&str]) -> String {
@@ -549,7 +232,7 @@ mod tests {
     fn the_sphere_takes_two_columns_and_no_scale() {
         assert!(usage(&["cluster", "a.csv", "--lonlat", "--columns", "lon"]).contains("names 1"));
         assert!(usage(&["cluster", "a.csv", "--lonlat", "--scale", "std"]).contains("exclude each other"));
-        assert_eq!(plan(&["cluster", "a.csv", "--lonlat", "--columns", "x,y"]).unwrap().frame, Frame::Sphere);
+        assert_eq!(plan(&["cluster", "a.csv", "--lonlat", "--columns", "x,y"]).unwrap().source.frame, Frame::Sphere);
     }
 
     #[test]
@@ -559,15 +242,20 @@ mod tests {
             (vec!["--max-sweeps", "3", "--method", "da"], "--max-sweeps"),
             (vec!["--sweeps", "plain"], "--sweeps"),
             (vec!["--method", "kmeans", "-k", "3", "--stop-length", "2"], "--stop-length"),
-            (vec!["--method", "kmeans", "--max-clusters", "2"], "--max-clusters"),
+            (vec!["--method", "kmeans", "-k", "3", "--cooling", "0.9"], "--cooling"),
         ] {
             let said = usage(&[&["cluster", "a.csv"], &line[..]].concat());
-            assert!(said.starts_with(&format!("{option} does not go with --method ")), "{said}");
+            assert!(said.starts_with(&format!("{option}: expected none with method ")), "{said}");
         }
-        assert!(usage(&["cluster", "a.csv", "--method", "kmeans"]).contains("needs --clusters"));
-        let line = ["cluster", "a.csv", "--method", "kmeans", "-k", "3", "--starts", "4", "--sweeps", "plain"];
-        let Start::Fresh(Parameters::KMeans(parameters)) = plan(&line).unwrap().start else { panic!("no k-means") };
-        assert_eq!((parameters.clusters, parameters.starts, parameters.sweeps), (3, 4, Sweeps::Plain));
+        let said = usage(&["cluster", "a.csv", "--starts", "3"]);
+        assert!(
+            said.contains("which takes clusters, --stop-temperature, --stop-length, --max-clusters, sponge"),
+            "{said}"
+        );
+        assert!(usage(&["cluster", "a.csv", "--method", "kmeans"]).starts_with("--clusters: expected a number"));
+        let line = ["cluster", "a.csv", "--method", "kmeans", "--k", "3", "--starts", "4", "--sweeps", "plain"];
+        let options = serde_json::Value::Object(plan(&line).unwrap().options);
+        assert_eq!(options, serde_json::json!({ "method": "kmeans", "clusters": 3, "starts": 4, "sweeps": "plain" }));
     }
 
     #[test]
@@ -615,15 +303,12 @@ mod tests {
 
     #[test]
     fn the_demonstration_looks_for_twenty_clusters_unless_told_otherwise() {
-        let clusters = |line: &[&str]| match plan(line).unwrap().start {
-            Start::Fresh(Parameters::Annealing(parameters)) => parameters.clusters,
-            Start::Fresh(Parameters::KMeans(parameters)) => Some(parameters.clusters),
-            Start::Resumed(..) => panic!("nothing to resume"),
-        };
+        let clusters = |line: &[&str]| plan(line).unwrap().options.get("clusters").and_then(serde_json::Value::as_u64);
         assert_eq!(clusters(&["demo", "census"]), Some(20));
         assert_eq!(clusters(&["demo", "census", "--method", "kmeans"]), Some(20));
         assert_eq!(clusters(&["demo", "census", "-k", "3"]), Some(3));
         assert_eq!(clusters(&["demo", "census", "--stop-length", "50"]), None);
+        assert_eq!(plan(&["demo", "two-nodes"]).unwrap().source.built_in(), Some(Dataset::TwoNodes));
     }
 
     #[test]

@@ -17,17 +17,16 @@ mod plain;
 mod principal_axes;
 mod starts;
 
+use lehr_methods::cluster::{Annealed, Course, Fitted, Parameters, marks};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use lehr_methods::{Data, Fit, Rows};
 use lehr_mining::vector::Cost;
 use lehr_ranks::timing::Spread;
 use serde_json::json;
 
-use crate::clustering::{Annealed, Clustering, Course, Parameters};
 use crate::command::demo;
-use crate::marks;
 use crate::plan::method::MethodPlan;
-use crate::plan::{Plan, Source, processes_counted};
+use crate::plan::processes_counted;
 use crate::summary;
 use palette::Palette;
 use picture::Picture;
@@ -56,6 +55,9 @@ pub fn of_method(
     phases: &[(String, f64)],
 ) -> String {
     let any = fit.as_any();
+    if let Some(fitted) = any.downcast_ref::<Fitted>() {
+        return page(plan, data.rows(), fitted, warnings, phases);
+    }
     if let Some(fitted) = any.downcast_ref::<lehr_methods::gtm::Fitted>() {
         return gtm::page(plan, data.rows(), &fitted.parameters, &fitted.model, warnings, phases);
     }
@@ -65,26 +67,15 @@ pub fn of_method(
     plain::page(plan, data, fit, warnings)
 }
 
-/// The whole page. `phases`: seconds by name so far; `resumed`: whether the run went on from a checkpoint.
-pub fn page(
-    plan: &Plan,
-    space: &Rows,
-    parameters: &Parameters,
-    model: &Clustering,
-    warnings: &[String],
-    phases: &[(String, f64)],
-    resumed: bool,
-) -> String {
+/// The whole page of clusters. `phases`: seconds by name so far.
+fn page(plan: &MethodPlan, space: &Rows, model: &Fitted, warnings: &[String], phases: &[(String, f64)]) -> String {
     let picture = Picture::new(space, &model.centers);
     let palette = palette::palette(&fractions(&picture));
-    let run = Run { plan, space, parameters, model, phases, resumed };
-    let row = match plan.source {
-        Source::Table { .. } => "row",
-        Source::BuiltIn(dataset) => demo::subject(dataset).0,
-    };
+    let run = Run { plan, space, parameters: &model.parameters, model, phases };
+    let row = plan.source.built_in().map_or("row", |dataset| demo::subject(dataset).0);
     let headline =
         format!("{} in {}", counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
-    let (source, _, _) = summary::described(&plan.source);
+    let source = plan.source.path.display().to_string();
     let of_none = if model.outliers.as_ref().is_some_and(|outliers| outliers.rows > 0) {
         " Grey rows are in no cluster."
     } else {
@@ -122,12 +113,11 @@ pub fn page(
 }
 
 struct Run<'a> {
-    plan: &'a Plan,
+    plan: &'a MethodPlan,
     space: &'a Rows,
     parameters: &'a Parameters,
-    model: &'a Clustering,
+    model: &'a Fitted,
     phases: &'a [(String, f64)],
-    resumed: bool,
 }
 
 impl Run<'_> {
@@ -136,10 +126,10 @@ impl Run<'_> {
     }
 
     fn lead(&self) -> String {
-        if let Source::BuiltIn(dataset) = self.plan.source {
+        if let Some(dataset) = self.plan.source.built_in() {
             return format!("{}. {} on the sphere.", demo::subject(dataset).1, self.method());
         }
-        let (source, weights, _) = summary::described(&self.plan.source);
+        let source = self.plan.source.path.display().to_string();
         let columns = self.space.columns();
         let columns = if self.space.are_bits() {
             format!("rows of {} bits", columns.len())
@@ -158,9 +148,9 @@ impl Run<'_> {
             parts.push("on the sphere".to_owned());
         }
         if self.space.is_scaled() {
-            parts.push(format!("scaled ({})", self.plan.frame.scale()));
+            parts.push(format!("scaled ({})", self.plan.source.frame.scale()));
         }
-        if let Some(weights) = weights {
+        if let Some(weights) = &self.plan.source.selection.weights {
             parts.push(format!("weighted by {weights}"));
         }
         format!("{}. {}.", parts.join(", "), self.method())
@@ -211,7 +201,7 @@ impl Run<'_> {
             space.unit(),
             "root mean square".to_owned(),
         ));
-        if let Some(annealed) = model.annealed()
+        if let Some(annealed) = model.cooled()
             && annealed.last_temperature > 0.0
         {
             if model.centroids.is_bernoulli() {
@@ -346,8 +336,7 @@ impl Run<'_> {
         let total: f64 = self.model.clusters.iter().map(|cluster| cluster.weight).sum();
         let cell = |value: f64, text: &str| format!("<td data-value=\"{value}\">{}</td>", typeset(text));
         let heaviest = self.model.clusters.iter().map(|cluster| cluster.weight).fold(f64::MIN_POSITIVE, f64::max);
-        let centers: Vec<Vec<f64>> =
-            self.model.centers.chunks_exact(self.model.dimension).map(|center| self.space.center(center)).collect();
+        let centers: Vec<Vec<f64>> = self.model.each_center().map(|center| self.space.center(center)).collect();
         let spreads: Vec<f64> = self.model.clusters.iter().map(|facts| self.space.distance(facts.spread)).collect();
         // The last columns, value and text.
         let mut columns: Vec<(Vec<f64>, Vec<String>)> = Vec::new();
@@ -398,15 +387,18 @@ impl Run<'_> {
 
     fn facts(&self) -> String {
         let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
-        let (source, weights, id) = summary::described(&plan.source);
+        let selection = &plan.source.selection;
         let squared = space.unit_squared();
         let cost = self.unit_of_cost();
         let mut input = vec![
-            ("Input", source),
+            ("Input", plan.source.path.display().to_string()),
             ("Fingerprint", format!("{:016x}", space.vectors().fingerprint())),
-            ("Weights", weights.unwrap_or("none: every row counts the same").to_owned()),
-            ("Identifiers", id.unwrap_or("the row, from 0").to_owned()),
-            ("Scale", if space.is_sphere() { "km on the sphere".to_owned() } else { plan.frame.scale().to_string() }),
+            ("Weights", selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
+            ("Identifiers", selection.id.clone().unwrap_or("the row, from 0".to_owned())),
+            (
+                "Scale",
+                if space.is_sphere() { "km on the sphere".to_owned() } else { plan.source.frame.scale().to_string() },
+            ),
             ("Seed", parameters.seed().to_string()),
             ("Precision", format!("{:?}", parameters.precision()).to_lowercase()),
         ];
@@ -438,7 +430,7 @@ impl Run<'_> {
             (mean, quantity(model.objective, cost)),
             ("Weighted sum of squares", quantity(model.sum_of_squares, squared)),
         ];
-        if let Some(annealed) = model.annealed() {
+        if let Some(annealed) = model.cooled() {
             outcome.extend([
                 ("Free energy at the last soft temperature", quantity(annealed.free_energy, cost)),
                 ("Critical temperature", quantity(annealed.critical_temperature, cost)),
@@ -454,7 +446,7 @@ impl Run<'_> {
         let threads = counted((execution.threads * processes) as u64, "thread");
         let of = if processes > 1 { format!(" of {}", processes_counted(processes)) } else { String::new() };
         outcome.push(("Shared by", format!("{ranks} on {threads}{of}")));
-        if self.resumed {
+        if plan.resumed.is_some() {
             outcome.push(("Resumed", "yes: times are of the second part".to_owned()));
         }
         let list = |facts: Vec<(&str, String)>| {
@@ -515,7 +507,7 @@ impl Run<'_> {
             own.iter().cloned().chain(model.outliers.iter().map(|_| none.to_owned())).collect()
         };
         let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
-        let centers = model.centers.chunks_exact(model.dimension);
+        let centers = model.each_center();
         let columns = space.columns();
         let filled = marks::filled(space, model);
         let clusters: Vec<_> = fractions(picture)
@@ -541,7 +533,7 @@ impl Run<'_> {
                 json!({ "x": place.0, "y": place.1, "weight": facts.weight, "lines": lines })
             })
             .collect();
-        let (history, splits) = model.annealed().map_or((&[][..], &[][..]), |run| (&run.history[..], &run.splits[..]));
+        let (history, splits) = model.cooled().map_or((&[][..], &[][..]), |run| (&run.history[..], &run.splits[..]));
         let history: Vec<_> =
             history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();
         let splits: Vec<_> = splits.iter().map(|split| json!([split.temperature, split.clusters])).collect();

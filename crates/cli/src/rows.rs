@@ -12,9 +12,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use lehr_methods::Table;
 use lehr_ranks::{Communicator, Error};
-
-use crate::tables;
 
 /// Rows of a rank in a block: some megabytes of text.
 const BLOCK_ROWS: usize = 1 << 17;
@@ -45,15 +44,29 @@ pub enum Ids<'a> {
     AtLead(Option<&'a [String]>),
 }
 
-/// The rows of `labels.csv`, all of them on every rank.
+/// A table of rows, all of them on every rank.
 #[derive(Clone, Copy)]
-pub struct Labels<'a> {
-    /// One a row, if they are not numbers.
+pub struct Lines<'a> {
+    /// The identifiers, of which the table's own are only those of its rank.
     pub ids: Ids<'a>,
-    /// The cluster of each row.
-    pub labels: &'a [u32],
-    /// Of that cluster.
-    pub probabilities: &'a [f64],
+    /// Everything else.
+    pub table: &'a Table<'a>,
+}
+
+impl Lines<'_> {
+    /// The text of the rows of a range, whose identifiers are those given, or their numbers.
+    fn text(&self, rows: Range<usize>, ids: Option<&[String]>) -> Vec<u8> {
+        let mut text = Vec::with_capacity(rows.len() * 32);
+        self.table.write_rows(&mut text, rows, ids).expect("memory takes any text");
+        text
+    }
+
+    /// The text before all rows.
+    fn head(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.table.write_head(&mut text).expect("memory takes any text");
+        text
+    }
 }
 
 /// Writes the rows to the file at `path`, which begins with `mark`; `None` for a file whose name cannot be told. To be called by all ranks, `has_made` on those in the
@@ -66,28 +79,28 @@ pub async fn write(
     path: Option<&Path>,
     mark: Mark,
     has_made: bool,
-    rows: Labels<'_>,
+    lines: Lines<'_>,
 ) -> Result<Option<String>, Error> {
     let mut file = path.and_then(|path| open(path, mark).ok());
     let mut all_see = [u8::from(file.is_some())];
     comm.all_reduce(&mut all_see, |left, right| left[0] = left[0].min(right[0])).await?;
     let all_see = all_see[0] == 1;
     let (rank, size) = (comm.rank(), comm.size());
-    let head = tables::labels_head();
+    let head = lines.head();
     let mut failure = if rank == LEAD { put(&mut file, 0, &head).err() } else { None };
     let mut end = head.len() as u64;
-    for block in blocks(rows.labels.len(), size) {
+    for block in blocks(lines.table.rows(), size) {
         let own = share(&block, rank, size);
-        let dealt = match rows.ids {
+        let dealt = match lines.ids {
             Ids::AtLead(ids) => Some(deal(comm, ids, &block).await?),
             _ => None,
         };
-        let ids = match (rows.ids, &dealt) {
+        let ids = match (lines.ids, &dealt) {
             (_, Some(dealt)) => Some(&dealt[..]),
             (Ids::Here(ids), _) => Some(&ids[own.clone()]),
             _ => None,
         };
-        let text = tables::label_rows(own.clone(), ids, &rows.labels[own.clone()], &rows.probabilities[own]);
+        let text = lines.text(own, ids);
         if all_see {
             let mut lengths = vec![0; size];
             comm.all_gather(&[text.len() as u64], &mut lengths).await?;
@@ -179,6 +192,13 @@ mod tests {
         (ids, labels, (0..count).map(|row| 1.0 / (1.0 + (row % 11) as f64)).collect())
     }
 
+    fn table<'a>(labels: &'a [u32], probabilities: &'a [f64]) -> Table<'a> {
+        Table::new("labels")
+            .ids(None, labels.len())
+            .labels("cluster", labels, false)
+            .borrowed("probability", probabilities)
+    }
+
     /// What so many ranks write; those from `seeing` on do not find the file.
     fn written(ranks: usize, seeing: usize, has_ids: bool, count: usize) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
@@ -188,6 +208,7 @@ mod tests {
         // Another file of that name, on another machine.
         std::fs::write(&elsewhere, self::mark()).unwrap();
         let (ids, labels, probabilities) = rows(count);
+        let table = table(&labels, &probabilities);
         let dispatcher = Dispatcher::new(2).unwrap();
         let ended = run(&dispatcher, Layout::threads(ranks), |mut comm| {
             let path = if comm.rank() < seeing { &here } else { &elsewhere };
@@ -196,9 +217,9 @@ mod tests {
                 (true, true) => Ids::Here(&ids),
                 (true, false) => Ids::AtLead((comm.rank() == LEAD).then_some(&ids[..])),
             };
-            let rows = Labels { ids, labels: &labels, probabilities: &probabilities };
+            let lines = Lines { ids, table: &table };
             let has_made = comm.rank() == LEAD;
-            async move { write(&mut comm, Some(path), mark, has_made, rows).await }
+            async move { write(&mut comm, Some(path), mark, has_made, lines).await }
         });
         assert!(ended.unwrap().into_iter().all(|end| end == Ok(None)));
         std::fs::read(here).unwrap()
@@ -232,9 +253,10 @@ mod tests {
     fn a_file_that_has_gone_is_said_on_all_ranks() {
         let dispatcher = Dispatcher::new(2).unwrap();
         let (_, labels, probabilities) = rows(10);
+        let table = table(&labels, &probabilities);
         let ended = run(&dispatcher, Layout::threads(3), |mut comm| {
-            let rows = Labels { ids: Ids::Numbers, labels: &labels, probabilities: &probabilities };
-            async move { write(&mut comm, None, mark(), true, rows).await }
+            let lines = Lines { ids: Ids::Numbers, table: &table };
+            async move { write(&mut comm, None, mark(), true, lines).await }
         });
         for end in ended.unwrap() {
             assert_eq!(end.unwrap().as_deref(), Some("its temporary file has gone"));

@@ -19,36 +19,31 @@ use lehr_services::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clustering::{self, Clustering};
-use crate::command::cluster::{Finished, publish};
 use crate::command::demo;
+use crate::command::method::{Finished, publish};
 use crate::company::Company;
 use crate::exit::Failure;
 use crate::folder::Folder;
 use crate::output;
-use crate::plan::{Plan, Source};
-use lehr_methods::Rows;
+use crate::plan::method::MethodPlan;
+use lehr_methods::cluster::Fitted;
+use lehr_methods::{Data, Rows};
 
 /// Where data sets stand.
 const DATASETS: &str = "/datasets";
 
 /// What names stand for.
 struct Shelf {
-    plan: Plan,
+    plan: MethodPlan,
     folder: Option<Folder>,
     clock: Stopwatch,
     /// Until the points were there.
     read_seconds: Option<f64>,
     /// By the checksum of the data set.
     spaces: BTreeMap<String, Arc<Rows>>,
-    models: BTreeMap<String, Arc<Clustered>>,
+    models: BTreeMap<String, Arc<Fitted>>,
     /// Why a result could not be written: with its exit code, which a fault has not.
     failure: Option<Failure>,
-}
-
-struct Clustered {
-    parameters: clustering::Parameters,
-    model: Clustering,
 }
 
 /// Which services of a study stand together, beside the data sets.
@@ -68,7 +63,7 @@ pub struct Study(Port<Box<Shelf>>);
 
 impl Study {
     /// A study that is carried out as a plan says, with its results in a folder that has been claimed for it, if it is to have results.
-    pub fn new(plan: Plan, folder: Option<Folder>) -> Self {
+    pub fn new(plan: MethodPlan, folder: Option<Folder>) -> Self {
         let shelf = Shelf {
             plan,
             folder,
@@ -129,7 +124,7 @@ impl Study {
         let checksum = datasets.get().await?.datasets.get(dataset).map(|found| found.checksum.clone());
         let unknown = || Fault::new(Code::UnknownEntry, format!("no data set {dataset:?}"));
         let checksum = checksum.ok_or_else(unknown)?;
-        let (known, frame) = self.with(|shelf| (shelf.spaces.get(&checksum).cloned(), shelf.plan.frame)).await?;
+        let (known, frame) = self.with(|shelf| (shelf.spaces.get(&checksum).cloned(), shelf.plan.source.frame)).await?;
         if let Some(space) = known {
             return Ok(space);
         }
@@ -230,10 +225,7 @@ struct ReadPoints {
 
 impl Concurrent<Read> for PointService {
     async fn handle(&self, Read { name }: Read, call: &Call) -> Result<ReadPoints, Fault> {
-        let found = self.study.with(|shelf| match shelf.plan.source {
-            Source::BuiltIn(found) if demo::name(found) == name => Some(found),
-            _ => None,
-        });
+        let found = self.study.with(|shelf| shelf.plan.source.built_in().filter(|found| demo::name(*found) == name));
         let unknown = || Fault::new(Code::UnknownEntry, format!("no points {name:?} are built in"));
         let found = found.await?.ok_or_else(unknown)?;
         let points = blocking("points that are built in", || demo::points(found));
@@ -315,8 +307,7 @@ impl Concurrent<Cluster> for Annealing {
         let model = self.anneal(call, &dataset, &parameters).await?;
         let facts = ModelFacts { model: format!("{dataset}/{clusters}"), clusters, objective: model.objective };
         let name = facts.model.clone();
-        let parameters = clustering::Parameters::Annealing(parameters);
-        let clustered = Arc::new(Clustered { parameters, model: Clustering::from(model) });
+        let clustered = Arc::new(Fitted::annealed(model, parameters));
         self.study.with(|shelf| shelf.models.insert(name, clustered)).await?;
         Ok(facts)
     }
@@ -367,24 +358,16 @@ impl Concurrent<Write> for Reports {
         let write = |shelf: &mut Shelf| -> Result<Written, Fault> {
             let found = shelf.models.get(&model).cloned();
             let clustered = found.ok_or_else(|| Fault::new(Code::UnknownEntry, format!("no model {model:?}")))?;
-            let own: f64 = clustered.model.phases.iter().map(|(_, seconds)| seconds).sum();
+            let own: f64 = clustered.phases.iter().map(|(_, seconds)| seconds).sum();
             // The others, and waiting for them.
             let read = shelf.read_seconds.unwrap_or_default();
             let others = (shelf.clock.seconds() - read - own).max(0.0);
             let mut phases = vec![("reading".to_owned(), read), ("other numbers of clusters".to_owned(), others)];
-            phases.extend(clustered.model.phases.iter().cloned());
+            phases.extend(clustered.phases.iter().cloned());
             let mut warnings = space.warnings();
-            warnings.extend(clustered.model.warnings.iter().cloned());
+            warnings.extend(clustered.warnings.iter().cloned());
             warnings.iter().for_each(|warning| output::warning(warning));
-            let finished = Finished {
-                plan: &shelf.plan,
-                space: &space,
-                parameters: &clustered.parameters,
-                model: &clustered.model,
-                warnings,
-                phases,
-                is_resumed: false,
-            };
+            let finished = Finished { plan: &shelf.plan, data: Data::Rows(&space), fit: &*clustered, warnings, phases };
             let Some(folder) = shelf.folder.as_mut() else {
                 return Err(Fault::new(Code::ActionNotSupported, "this part of the study has no folder for results"));
             };

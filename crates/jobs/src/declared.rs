@@ -3,15 +3,15 @@
 //! A job's options are those of the declaration; of methods of rows also which columns are meant, and how they are scaled. Tables, figures and warnings are those
 //! that the declaration gives to every front end. So a method that is declared there has a service without a line here.
 
+use lehr_data::Points;
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Frame, Matrix, Rows, Takes, Task};
+use lehr_methods::{Column, Data, Frame, Matrix, Rows, RowsWords, Stream, Takes, Task, shown_label};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::clustering::ColumnScale;
 use crate::job::Job;
 use crate::matrix::{ITEMS, MATRIX, Matrix as Read};
 use crate::method::{AnyMethod, Facts, Failure, Inputs, Outputs};
@@ -30,14 +30,44 @@ pub(crate) struct Declared(pub &'static dyn lehr_methods::Method);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
-    /// The columns of the points. Default: all of numbers, except weights and ids.
+    /// The columns of the points. Default: all of numbers, except weights and ids; of a method that takes rows of bits, what stands in the column `fingerprint` or `sparse` if there is one.
     pub columns: Option<Vec<String>>,
     /// The column of weights, of a data set without gaps. Default: the one that the data set says, or none.
     pub weights: Option<String>,
     /// The column of ids. Default: the one that the data set says, or the number of the row.
     pub id: Option<String>,
+    /// Whether the columns are longitude and latitude in degrees, of which a method takes positions on the sphere, in km. Default: no.
+    pub lonlat: bool,
     /// How columns are scaled. Default: not.
     pub scale: ColumnScale,
+}
+
+/// How columns are scaled.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::declared::ColumnScale::Std).unwrap(), "\"std\"");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnScale {
+    /// As they are.
+    #[default]
+    None,
+    /// By mean and standard deviation.
+    Std,
+    /// By median and interquartile range.
+    Robust,
+}
+
+impl ColumnScale {
+    fn of_data(self) -> Scale {
+        match self {
+            ColumnScale::None => Scale::None,
+            ColumnScale::Std => Scale::Std,
+            ColumnScale::Robust => Scale::Robust,
+        }
+    }
 }
 
 impl TableOptions {
@@ -54,6 +84,25 @@ impl TableOptions {
     /// ```
     pub fn with<O: Serialize>(&self, method: &O) -> Options {
         Options::of(self).and(Options::of(method))
+    }
+
+    /// Says what is wrong with them before there is a table.
+    fn check(&self) -> Option<String> {
+        let is_wrong = self.lonlat && self.scale != ColumnScale::None;
+        is_wrong.then(|| "scale: expected none with lonlat, whose unit is km".to_owned())
+    }
+}
+
+/// The names of [`TableOptions`].
+const NAMES: [&str; 5] = ["columns", "weights", "id", "lonlat", "scale"];
+
+/// Those of them that a method takes.
+fn names_of(takes: Takes) -> &'static [&'static str] {
+    match takes {
+        Takes::Matrix => &[],
+        Takes::Stream(_) => &["columns", "weights", "scale"],
+        Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => &["columns", "weights", "id", "scale"],
+        Takes::Rows(_) => &NAMES,
     }
 }
 
@@ -89,12 +138,14 @@ impl Declared {
         let Value::Object(fields) = given else {
             return Err(refused(given.clone(), "expected an object", &|_| None));
         };
-        if self.0.about().takes == Takes::Matrix {
-            return Ok((TableOptions::default(), fields));
-        }
-        let of_table = |name: &String| ["columns", "weights", "id", "scale"].contains(&name.as_str());
+        let names = names_of(self.0.about().takes);
+        // What it does not take may be there, but must say nothing.
+        let says_nothing = |value: &Value| value.is_null() || *value == Value::Bool(false);
+        let of_table = |name: &str, value: &Value| {
+            names.contains(&name) || !names.is_empty() && NAMES.contains(&name) && says_nothing(value)
+        };
         let (table, own): (Map<String, Value>, Map<String, Value>) =
-            fields.into_iter().partition(|(name, _)| of_table(name));
+            fields.into_iter().partition(|(name, value)| of_table(name, value));
         Ok((Options::from(Value::Object(table)).read()?, own))
     }
 
@@ -129,20 +180,20 @@ impl AnyMethod for Declared {
     fn facts(&self) -> Facts {
         let about = self.0.about();
         let (inputs, inputs_optional): (&[&str], &[&str]) = match about.takes {
-            Takes::Rows(_) => (&[POINTS], &[]),
+            Takes::Rows(_) | Takes::Stream(_) => (&[POINTS], &[]),
             Takes::Matrix => (&[MATRIX], &[ITEMS]),
         };
         let version = Version::new(about.version.0, about.version.1);
-        Facts { name: about.contract, version, inputs, inputs_optional, outputs: about.outputs, spreads: true }
+        // A stream is read by one process.
+        let spreads = !matches!(about.takes, Takes::Stream(_));
+        Facts { name: about.contract, version, inputs, inputs_optional, outputs: about.outputs, spreads }
     }
 
     fn options_schema(&self) -> OptionsSchema {
-        let mut schema = self.0.schema();
-        if matches!(self.0.about().takes, Takes::Rows(_))
-            && let Some(own) = schema["properties"].as_object_mut()
-            && let Value::Object(table) = lehr_methods::options::schema_of::<TableOptions>()["properties"].clone()
-        {
-            own.extend(table);
+        let (mut schema, names) = (self.0.schema(), names_of(self.0.about().takes));
+        if let Some(own) = schema["properties"].as_object_mut() {
+            let of_table = lehr_methods::options::schema_of::<TableOptions>();
+            own.extend(names.iter().map(|name| ((*name).to_owned(), of_table["properties"][*name].clone())));
         }
         if let Some(own) = schema.as_object_mut() {
             own.remove("$schema");
@@ -157,23 +208,30 @@ impl AnyMethod for Declared {
             refused(Value::Object(own.clone()), &reason, &read)
         })?;
         let own: Options = serde_json::from_str(&text).expect("what a method has written is JSON");
-        let has_table = matches!(self.0.about().takes, Takes::Rows(_));
-        Ok(if has_table { Options::of(&table).and(own) } else { own })
+        Ok(Options::of(&table).only(names_of(self.0.about().takes)).and(own))
     }
 
     fn check(&self, options: &Options) -> Result<Vec<String>, Fault> {
         self.complete(options)?;
-        Ok(self.0.check(&self.divided(options)?.1))
+        let (table, own) = self.divided(options)?;
+        Ok(table.check().into_iter().chain(self.0.check(&own)).collect())
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
-        let (table, own) =
-            self.divided(options).map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
+        // An earlier version may have kept them.
+        let read = self.complete(options).and_then(|_| self.divided(options));
+        let (table, own) = read.map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
         match self.0.about().takes {
-            Takes::Rows(_) => {
-                let rows = rows_of(inputs, &table)?;
+            Takes::Rows(words) => {
+                let rows = rows_of(inputs, &table, &words)?;
                 let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Rows(&rows), &own)?;
                 outputs.warnings.splice(0..0, rows.warnings());
+                Ok(outputs)
+            }
+            Takes::Stream(_) => {
+                let stream = stream_of(inputs, &table, self.0.sample_rows(&own))?;
+                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Stream(&stream), &own)?;
+                outputs.warnings.splice(0..0, stream.warnings().to_vec());
                 Ok(outputs)
             }
             Takes::Matrix => {
@@ -185,22 +243,35 @@ impl AnyMethod for Declared {
     }
 }
 
-/// The rows of the input, with missing values where the data set says that there may be some.
+/// The rows of the input: of bits or sparse where a method takes such and nobody names columns; with missing values where it takes those and the data set says that there may be some.
 ///
 /// # Errors
 /// [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places; weights are for rows without gaps.
-fn rows_of(inputs: &Inputs, options: &TableOptions) -> Result<Rows, Failure> {
+fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let table = inputs.table(POINTS)?;
     let name = inputs.dataset(POINTS);
-    let TableOptions { columns, weights, id, scale } = options.clone();
+    let TableOptions { columns, weights, id, lonlat, scale } = options.clone();
     let columns = Columns { columns, weights, id };
-    let scale = match scale {
-        ColumnScale::None => Scale::None,
-        ColumnScale::Std => Scale::Std,
-        ColumnScale::Robust => Scale::Robust,
-    };
-    if !table.has_gaps() {
-        return Ok(Rows::new(table.points(name, &columns)?, Frame::Columns(scale))?);
+    if words.takes_bits_and_sparse && columns.columns.is_none() && table.has_fingerprints() {
+        let of_numbers = [("lonlat", lonlat), ("scale", scale != ColumnScale::None)];
+        if let Some((option, _)) = of_numbers.iter().find(|(_, is_given)| *is_given) {
+            let reason = "for columns of numbers, which \"columns\" names; the column fingerprint has rows of bits";
+            return Err(Failure::input(format!("{name}: {option}: {reason}")));
+        }
+        return Ok(Rows::of_bits(table.fingerprints(name, &columns)?));
+    }
+    let scale = scale.of_data();
+    if words.takes_bits_and_sparse && columns.columns.is_none() && table.has_sparse() {
+        let of_numbers = [("lonlat", lonlat), ("scale robust", scale == Scale::Robust)];
+        if let Some((option, _)) = of_numbers.iter().find(|(_, is_given)| *is_given) {
+            let reason = "for columns of numbers, which \"columns\" names; the column sparse has sparse rows";
+            return Err(Failure::input(format!("{name}: {option}: {reason}")));
+        }
+        return Ok(Rows::of_sparse(table.sparse(name, &columns)?, scale));
+    }
+    if words.missing.is_none() || !table.has_gaps() {
+        let frame = if lonlat { Frame::Sphere } else { Frame::Columns(scale) };
+        return Ok(Rows::new(table.points(name, &columns)?, frame)?);
     }
     if let Some(weights) = columns.weights.as_deref().or(table.weights()) {
         let reason = format!("{name}: weights: expected none of a data set with gaps, found {weights:?}");
@@ -210,6 +281,30 @@ fn rows_of(inputs: &Inputs, options: &TableOptions) -> Result<Rows, Failure> {
     let records = table.records(name, &columns)?;
     let records = if let Some(ids) = ids { records.with_ids(ids)? } else { records };
     Ok(Rows::with_gaps(records, scale)?)
+}
+
+/// The rows of the input as a stream, of which so many are the sample. Rows of weight 0 are left out, as where a stream is read from a file.
+///
+/// # Errors
+/// As for [`rows_of`].
+fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Result<Stream, Failure> {
+    let (table, name) = (inputs.table(POINTS)?, inputs.dataset(POINTS));
+    let TableOptions { columns, weights, scale, .. } = options.clone();
+    let points = table.points(name, &Columns { columns, weights, id: None })?;
+    let mut rows = (0..points.len()).filter(|row| points.weight(*row) > 0.0).collect::<Vec<_>>().into_iter();
+    let batches = move |most: usize| {
+        let batch: Vec<usize> = rows.by_ref().take(most).collect();
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        let values = batch.iter().flat_map(|row| points.row(*row)).copied().collect();
+        let rows =
+            Points::new(values, points.dimension())?.with_columns(points.columns().to_vec())?.with_name(points.name());
+        let weights = points.weights().map(|weights| batch.iter().map(|row| weights[*row]).collect());
+        weights.map_or(Ok(rows.clone()), |weights| rows.with_weights(weights)).map(Some)
+    };
+    let stream = Stream::begin(Box::new(batches), sample_rows, scale.of_data())?;
+    stream.ok_or_else(|| Failure::input(format!("{name}: expected rows, found none")))
 }
 
 /// Why a method has no result, with the name of the data set that it is about.
@@ -233,7 +328,15 @@ fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
                 let ids = given.map_or_else(|| (0..rows).map(|row| row.to_string()).collect(), <[String]>::to_vec);
                 builder.texts(name.clone(), ids).id(Some(name))
             }
-            Column::Numbers(values) => builder.numbers(name, values),
+            Column::Numbers(values) => builder.numbers(name, values.into_owned()),
+            Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
+            // Counts are from 0 on.
+            Column::Labels { of_rows, may_be_none: true } => {
+                builder.numbers(name, of_rows.iter().map(|&label| shown_label(label) as f64).collect())
+            }
+            Column::Labels { of_rows, may_be_none: false } => {
+                builder.counts(name, of_rows.iter().map(|&label| u64::from(label)).collect())
+            }
             Column::Counts(values) => builder.counts(name, values),
             Column::Texts(values) => builder.texts(name, values),
         };

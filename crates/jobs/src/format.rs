@@ -16,6 +16,7 @@ use flate2::read::MultiGzDecoder;
 use lehr_data::read::dissimilarities::{array_path, header_from, matrix_from};
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
+use lehr_data::read::svmlight::rows_from;
 use lehr_data::read::{Selection, incomplete_from, points_from};
 use lehr_data::write::csv::Table as Text;
 use lehr_data::write::npy;
@@ -26,7 +27,7 @@ use serde_json::{Map, Value};
 
 use crate::bytes::Bytes;
 use crate::matrix::table_of;
-use crate::table::{Columns, Kind, Table};
+use crate::table::{Columns, Kind, SPARSE, Table};
 
 /// The most bytes that the header of dissimilarities may have.
 pub(crate) const HEADER_BYTES: u64 = 1 << 20;
@@ -57,6 +58,8 @@ pub enum Form {
     Fasta,
     /// Fingerprints of compounds, plain or gzip: the columns `id` and `fingerprint`, hexadecimal as in the file.
     Fps,
+    /// Sparse rows as SVMlight's text has them, plain or gzip: the column `sparse`, fields `column:value` without the class.
+    Svmlight,
     /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), and behind it the array that it names. Of a file under the data root the header alone, with the array
     /// beside it. One column, the pairs (0,1), (0,2), …, (1,2), …, in as many bits as the file has.
     Dissimilarities,
@@ -103,7 +106,7 @@ impl Reading {
             return invalid("gaps: expected without weights, which may not be missing");
         }
         let is_told = self.columns.is_some() || self.weights.is_some() || self.id.is_some() || self.gaps;
-        if matches!(form, Form::Fasta | Form::Fps | Form::Dissimilarities) && is_told {
+        if matches!(form, Form::Fasta | Form::Fps | Form::Svmlight | Form::Dissimilarities) && is_told {
             return invalid("columns, weights, id and gaps: expected with tables only");
         }
         self.delimiter().map(|_| ())
@@ -143,7 +146,7 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         Form::Csv | Form::Tsv | Form::Npy => read_text(&mut file, form, reading, name, bytes_max),
         Form::Parquet => parquet::read(file, &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), reading.gaps, name, bytes_max),
-        Form::Fasta | Form::Fps => read_items(&mut file, form, name, bytes_max),
+        Form::Fasta | Form::Fps | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
         Form::Dissimilarities => {
             let matrix = limited(&mut file, name, bytes_max, |plain| matrix_from(plain, name))?;
             table_of(matrix, name)
@@ -219,6 +222,16 @@ fn read_text(file: &mut File, form: Form, reading: &Reading, name: &str, bytes_m
 }
 
 fn read_items(file: &mut File, form: Form, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+    if form == Form::Svmlight {
+        let rows = limited(file, name, bytes_max, |plain| rows_from(plain, name, None))?;
+        let first = rows.first_column().number();
+        let text = |row: usize| {
+            let (columns, values) = rows.row(row);
+            let fields = columns.iter().zip(values).map(|(column, value)| format!("{}:{value:?}", column + first));
+            fields.collect::<Vec<_>>().join(" ")
+        };
+        return Table::builder().texts(SPARSE, (0..rows.len()).map(text).collect()).build();
+    }
     let builder = Table::builder().id(Some("id".to_owned()));
     if form == Form::Fps {
         let prints = limited(file, name, bytes_max, |plain| fingerprints_from(plain, name))?;
@@ -420,6 +433,7 @@ impl Form {
             "arrow" | "arrows" | "feather" | "ipc" => Self::Arrow,
             "fasta" | "fa" | "fna" | "faa" => Self::Fasta,
             "fps" => Self::Fps,
+            "svm" | "svmlight" | "libsvm" => Self::Svmlight,
             "json" => Self::Dissimilarities,
             _ => return None,
         })

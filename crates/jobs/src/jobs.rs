@@ -16,20 +16,21 @@ pub use crate::options::Options;
 ///
 /// # Example
 /// ```
-/// use lehr_jobs::{Clustering, Handle, Setup, Table, clustering, datasets::Put, jobs::{Order, Run, State, Wait, WaitFor}};
+/// use lehr_jobs::{Handle, Setup, Table, datasets::Put, jobs::{Order, Run, State, Wait, WaitFor}};
+/// use lehr_methods::cluster::{Cluster, Options};
 /// use lehr_services::{Fault, Host};
 /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
 /// let host = Host::new(dispatcher.handle());
 /// lehr_runtime::block_on(async {
 ///     let datasets = Setup::default().start_datasets(&host, "/datasets").await?;
-///     let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await?;
+///     let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await?;
 ///     let table = Table::builder().numbers("x", vec![0.0, 1.0, 10.0, 11.0]).build()?;
 ///     datasets.call(Put { name: "line".into(), table: Handle(table), replace: false }).await?;
-///     let options = clustering::Options { clusters: Some(2), ..clustering::Options::default() };
+///     let options = Options { clusters: Some(2), ..Options::default() };
 ///     let job = clustering.call(Run::of(Order::new("line", &options))).await?.job;
 ///     let done = clustering.call(Wait::of(WaitFor::new(&job))).await?;
 ///     assert_eq!((done.state, done.outputs["labels"].as_str()), (State::Done, "clustering-1/labels"));
-///     assert_eq!(done.options::<clustering::Options>()?.clusters, Some(2));
+///     assert_eq!(done.options::<serde_json::Value>()?["clusters"], 2);
 ///     Ok::<(), Fault>(())
 /// })
 /// .unwrap();

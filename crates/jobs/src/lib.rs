@@ -2,8 +2,8 @@
 //!
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract [`datasets::Datasets`]). A method is a function of
 //! tables ([`Method`]); the service around it (contract [`jobs::Jobs`], one for all methods) runs it as jobs that queue, report how far they are, can be
-//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`] is a method of rows of columns;
-//! [`Distances`], [`Pairwise`] and [`Embedding`] are those of items known by their dissimilarities; all that `lehr-methods` declares join them ([`declared`]).
+//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Distances`], [`Pairwise`] and
+//! [`Embedding`] are methods of items known by their dissimilarities; all that `lehr-methods` declares join them ([`declared`]).
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -19,7 +19,6 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
-pub mod clustering;
 mod cores;
 pub mod datasets;
 pub mod declared;
@@ -44,7 +43,6 @@ mod transfer;
 mod watch;
 
 pub use bytes::Bytes;
-pub use clustering::Clustering;
 pub use datasets::{DatasetService, Limits};
 pub use distances::Distances;
 pub use embedding::Embedding;

@@ -48,7 +48,7 @@ use crate::table::Table;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Method: Clone + Send + Sync + 'static {
-    /// The name of the contract of its service, such as `lehr.clustering`.
+    /// The name of the contract of its service, such as `lehr.pairwise`.
     const NAME: &'static str;
     /// Of its contract: the major number is raised with options and tables that old clients get wrong.
     const VERSION: Version;

@@ -2,7 +2,6 @@
 
 use lehr_sync::Arc;
 
-use crate::clustering::Clustering;
 use crate::declared::Declared;
 use crate::distances::Distances;
 use crate::embedding::Embedding;
@@ -11,8 +10,7 @@ use crate::pairwise::Pairwise;
 
 /// Those that are not declared in `lehr-methods`, and all that are.
 fn all() -> Vec<Arc<dyn AnyMethod>> {
-    let own: [Arc<dyn AnyMethod>; 4] =
-        [Arc::new(Clustering), Arc::new(Distances::default()), Arc::new(Embedding), Arc::new(Pairwise)];
+    let own: [Arc<dyn AnyMethod>; 3] = [Arc::new(Distances::default()), Arc::new(Embedding), Arc::new(Pairwise)];
     let declared = lehr_methods::ALL.iter().map(|method| Arc::new(Declared(*method)) as Arc<dyn AnyMethod>);
     own.into_iter().chain(declared).collect()
 }

@@ -18,11 +18,12 @@ pub(crate) const PLACE: &str = "Options";
 ///
 /// # Example
 /// ```
-/// use lehr_jobs::{clustering, jobs::Options};
-/// let options = Options::of(&clustering::Options { clusters: Some(7), ..clustering::Options::default() });
-/// assert_eq!(options.read::<clustering::Options>()?.clusters, Some(7));
+/// use lehr_jobs::jobs::Options;
+/// use lehr_methods::cluster;
+/// let options = Options::of(&cluster::Options { clusters: Some(7), ..cluster::Options::default() });
+/// assert_eq!(options.read::<cluster::Options>()?.clusters, Some(7));
 /// let slip: Options = serde_json::from_str(r#"{ "seed": 1, "clusters": "two" }"#).unwrap();
-/// let fault = slip.read::<clustering::Options>().unwrap_err();
+/// let fault = slip.read::<cluster::Options>().unwrap_err();
 /// assert!(fault.reason().ends_with("options.clusters: invalid type: string \"two\", expected usize"), "{fault}");
 /// # Ok::<(), lehr_services::Fault>(())
 /// ```
@@ -66,6 +67,17 @@ impl Options {
 
     pub(crate) fn to_value(&self) -> Value {
         self.0.to_value()
+    }
+
+    /// The fields of these names, if these are an object.
+    pub(crate) fn only(self, names: &[&str]) -> Self {
+        match self.0 {
+            Json::Fields(mut fields) => {
+                fields.retain(|(name, _)| names.contains(&name.as_str()));
+                Self(Json::Fields(fields))
+            }
+            others => Self(others),
+        }
     }
 
     /// The fields of these, then those of others. Both must be objects.

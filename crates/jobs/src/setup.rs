@@ -18,15 +18,15 @@ use crate::settings::Settings;
 ///
 /// # Example
 /// ```
-/// use lehr_jobs::{Clustering, Setup};
+/// use lehr_jobs::{Pairwise, Setup};
 /// use lehr_services::{Fault, Host};
 /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
 /// let host = Host::new(dispatcher.handle());
 /// lehr_runtime::block_on(async {
 ///     let setup = Setup::default();
 ///     setup.start_datasets(&host, "/datasets").await?;
-///     setup.start_method(&host, "/clustering", Clustering).await?;
-///     assert!(host.paths().contains(&"/clustering".to_owned()));
+///     setup.start_method(&host, "/pairwise", Pairwise).await?;
+///     assert!(host.paths().contains(&"/pairwise".to_owned()));
 ///     Ok::<(), Fault>(())
 /// })
 /// .unwrap();

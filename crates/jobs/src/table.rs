@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 pub use rows::Columns;
-pub(crate) use rows::FINGERPRINT;
+pub(crate) use rows::{FINGERPRINT, SPARSE};
 
 /// The names under which a schema's metadata have the roles of columns.
 pub(crate) const WEIGHTS: &str = "lehr.weights";

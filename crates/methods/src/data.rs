@@ -1,8 +1,9 @@
-//! What methods take: the rows of a table, or the dissimilarities of items.
+//! What methods take: the rows of a table, a stream of rows, or the dissimilarities of items.
 
 use lehr_data::dissimilarities::Dissimilarities;
 
 use crate::rows::Rows;
+use crate::stream::Stream;
 
 /// Dissimilarities of all pairs, and what is known of the items.
 #[derive(Clone, Debug)]
@@ -18,26 +19,49 @@ pub struct Matrix {
 /// The kinds of data that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// The rows of a table, which may have missing values.
+    /// The rows of a table.
     Rows(RowsWords),
+    /// Rows of numbers one batch after another, each looked at once.
+    Stream(StreamWords),
     /// Dissimilarities of all pairs, of which some may be missing.
     Matrix,
 }
 
-/// What help and messages say of the rows that a method takes.
+/// Which rows a method takes, and what help and messages say of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsWords {
     /// Before the columns that were taken: `a map of`.
     pub columns_taken: &'static str,
+    /// Whether it takes rows of bits and sparse rows beside rows of numbers.
+    pub takes_bits_and_sparse: bool,
+    /// What becomes of missing values; nothing where rows with such are refused.
+    pub missing: Option<Missing>,
+    /// Why positions on a sphere are not for it; nothing where they are.
+    pub not_on_sphere: Option<NotOnSphere>,
+}
+
+/// What messages say of the stream that a method takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamWords {
+    /// Before the columns that were taken: `clustering by`.
+    pub columns_taken: &'static str,
+}
+
+/// What is said of missing values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
     /// Behind "missing values": what becomes of them.
-    pub missing: &'static str,
+    pub becomes: &'static str,
     /// What is done with rows, as a participle.
     pub done: &'static str,
-    /// Whether its temperatures are squared lengths; pure numbers otherwise.
-    pub has_squared_temperature: bool,
-    /// Why positions on a sphere are not for it.
-    pub not_on_sphere: &'static str,
-    /// What to do with such positions.
+}
+
+/// What is said to those who have positions on a sphere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotOnSphere {
+    /// Why they are not for a method.
+    pub why: &'static str,
+    /// What to do with them.
     pub instead: &'static str,
 }
 
@@ -46,6 +70,8 @@ pub struct RowsWords {
 pub enum Data<'a> {
     /// The rows of a table.
     Rows(&'a Rows),
+    /// A stream of rows.
+    Stream(&'a Stream),
     /// Dissimilarities of all pairs.
     Matrix(&'a Matrix),
 }
@@ -54,22 +80,33 @@ impl<'a> Data<'a> {
     /// The rows.
     ///
     /// # Panics
-    /// If these are dissimilarities, which no front end hands to a method that takes rows.
+    /// If these are other data, which no front end hands to a method that takes rows.
     pub fn rows(self) -> &'a Rows {
         match self {
             Data::Rows(rows) => rows,
-            Data::Matrix(_) => unreachable!("a method of rows was given dissimilarities"),
+            _ => unreachable!("a method of rows was given other data"),
+        }
+    }
+
+    /// The stream.
+    ///
+    /// # Panics
+    /// If these are other data, which no front end hands to a method that takes a stream.
+    pub fn stream(self) -> &'a Stream {
+        match self {
+            Data::Stream(stream) => stream,
+            _ => unreachable!("a method of a stream was given other data"),
         }
     }
 
     /// The dissimilarities.
     ///
     /// # Panics
-    /// If these are rows, which no front end hands to a method that takes dissimilarities.
+    /// If these are other data, which no front end hands to a method that takes dissimilarities.
     pub fn matrix(self) -> &'a Matrix {
         match self {
             Data::Matrix(matrix) => matrix,
-            Data::Rows(_) => unreachable!("a method of dissimilarities was given rows"),
+            _ => unreachable!("a method of dissimilarities was given other data"),
         }
     }
 }

@@ -9,7 +9,7 @@ use lehr_mining::gtm::{self, Candidate, Checkpoint, Map, Model, Parameters, Proj
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Data, RowsWords, Takes};
+use crate::data::{Data, Missing, NotOnSphere, RowsWords, Takes};
 use crate::method::{About, Declared, Fit, Spent, Task};
 use crate::model::Learnt;
 use crate::numbers::{counted, significant};
@@ -120,11 +120,12 @@ impl Declared for Gtm {
         version: (1, 0),
         takes: Takes::Rows(RowsWords {
             columns_taken: "a map of",
-            missing: "which are left out of every distance",
-            done: "mapped",
-            has_squared_temperature: false,
-            not_on_sphere: "a map is made of many columns; positions on a sphere have a map already",
-            instead: "leave --lonlat out and name the columns with --columns, or use lehr cluster",
+            takes_bits_and_sparse: false,
+            missing: Some(Missing { becomes: "which are left out of every distance", done: "mapped" }),
+            not_on_sphere: Some(NotOnSphere {
+                why: "a map is made of many columns; positions on a sphere have a map already",
+                instead: "leave --lonlat out and name the columns with --columns, or use lehr cluster",
+            }),
         }),
         line: "Lay out the rows of a table on a map: a generative topographic map",
         paragraph: "Reads a table of many columns and stretches a line, a plane or a cube through its rows, annealed from a point and begun as a plane, and keeps the likelier. Says \
@@ -136,9 +137,11 @@ impl Declared for Gtm {
   lehr predict lehr-gtm/model.json new-wine.csv > places.csv
       where on that map other rows are",
         result: "map",
+        folder: "lehr-gtm",
         files: &["places.csv", "nodes.csv", "model.json", "report.html", "summary.json"],
+        untold: &[],
         outputs: &["candidates", "history", "nodes", "places"],
-        summary_name: "generative topographic mapping",
+        summary_names: &["generative topographic mapping"],
     };
 
     type Options = Options;

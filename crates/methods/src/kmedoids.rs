@@ -75,9 +75,11 @@ impl Declared for KMedoids {
   lehr kmedoids genes/dissimilarities.json --clusters 10 --out medoids
       ten sequences, each in the middle of a cluster; open medoids/report.html",
         result: "clustering",
+        folder: "lehr-kmedoids",
         files: &["labels.csv", "clusters.csv", "report.html", "summary.json"],
+        untold: &[],
         outputs: &["clusters", "labels"],
-        summary_name: "k-medoids",
+        summary_names: &["k-medoids"],
     };
 
     type Options = Options;

@@ -12,30 +12,37 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod cluster;
 pub mod gtm;
 pub mod kmedoids;
+pub mod minibatch;
 pub mod mixture;
 pub mod numbers;
 pub mod options;
 pub mod rows;
 
+mod clusters;
 mod data;
 mod method;
 mod model;
 mod sections;
+mod stream;
 mod table;
 
-pub use data::{Data, Matrix, RowsWords, Takes};
-pub use method::{About, Declared, Fit, Method, Spent, Task};
+pub use data::{Data, Matrix, Missing, NotOnSphere, RowsWords, StreamWords, Takes};
+pub use method::{About, Declared, Fit, Method, Passed, Spent, Task, Temperature};
 pub use model::{Learnt, ModelFile, Unreadable};
 pub use options::{OptionOf, Options};
 pub use rows::{Frame, Rows};
 pub use sections::{Named, Sections};
-pub use table::{Column, Table};
+pub use stream::Stream;
+pub use table::{Column, Table, shown_label};
 
 /// All methods that are declared here, in the order in which front ends list them.
 #[rustfmt::skip] // A line a method.
 pub const ALL: &[&dyn Method] = &[
+    &cluster::Cluster,
+    &minibatch::Minibatch,
     &mixture::Mixture,
     &gtm::Gtm,
     &kmedoids::KMedoids,

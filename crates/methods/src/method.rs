@@ -38,12 +38,16 @@ pub struct About {
     pub examples: &'static str,
     /// What its result is called in help and messages: `map`.
     pub result: &'static str,
+    /// The folder for its results where nobody names one.
+    pub folder: &'static str,
     /// The files that the command writes, in the order in which they appear; the last vouches for the others.
     pub files: &'static [&'static str],
+    /// Those of them that the last line of a run does not name.
+    pub untold: &'static [&'static str],
     /// The tables that its service gives, by name.
     pub outputs: &'static [&'static str],
-    /// What `summary.json` says its method is.
-    pub summary_name: &'static str,
+    /// What `summary.json` may say its method is.
+    pub summary_names: &'static [&'static str],
 }
 
 /// A method as its file declares it; [`Method`] is what front ends see of it.
@@ -55,6 +59,18 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
 
     /// Says what is wrong with options beyond their ranges, before there are data, a line each.
     fn check(options: &Self::Options) -> Vec<String>;
+
+    /// What the temperatures in its progress are. Default: numbers without a unit, or none.
+    fn temperature(options: &Self::Options) -> Temperature {
+        let _ = options;
+        Temperature::Number
+    }
+
+    /// How many rows at the beginning of a stream are read before it is run. Default: none, of a method that takes no stream.
+    fn sample_rows(options: &Self::Options) -> usize {
+        let _ = options;
+        0
+    }
 
     /// The options that a checkpoint was made with.
     ///
@@ -75,6 +91,20 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     fn run(task: Task<'_>, options: &Self::Options) -> Result<Box<dyn Fit>, Error>;
 }
 
+/// What temperatures are, for who shows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Temperature {
+    /// Numbers without a unit.
+    Number,
+    /// Squares of lengths.
+    Squared {
+        /// Whether people are told the length too over which a temperature smooths.
+        is_length_told: bool,
+    },
+    /// Logarithms of likelihoods.
+    Nats,
+}
+
 /// What there is to do.
 pub struct Task<'a> {
     /// The data.
@@ -88,13 +118,21 @@ pub struct Task<'a> {
 }
 
 /// What a method found.
-pub trait Fit: Any + Send {
+pub trait Fit: Any + Send + Sync {
     /// One of its tables; nothing for a name that is none of [`About::outputs`] or [`About::files`].
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>>;
     /// Numbers by name.
     fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)>;
     /// What `summary.json` says of it, between the input and the warnings.
     fn sections(&self, data: Data<'_>) -> Sections;
+    /// What `summary.json` says the method is; nothing for the first of [`About::summary_names`].
+    fn summary_name(&self) -> Option<&'static str> {
+        None
+    }
+    /// What of a stream has passed; nothing of a method that takes no stream.
+    fn passed(&self) -> Option<Passed> {
+        None
+    }
     /// What other rows can be labelled with.
     fn model(&self) -> Option<Learnt> {
         None
@@ -107,6 +145,19 @@ pub trait Fit: Any + Send {
     fn spent(&self) -> Spent<'_>;
     /// For the page of this method alone.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// What of a stream has passed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passed {
+    /// How many batches, the sample among them.
+    pub batches: u64,
+    /// How many rows of weight above 0.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// Tells them, and how they were cut into batches, from others.
+    pub fingerprint: u64,
 }
 
 /// Where the time of a run went.
@@ -135,6 +186,16 @@ pub trait Method: Send + Sync {
     fn complete(&self, options: &Options) -> Result<String, String>;
     /// Says everything that is wrong with options before there are data, a line each.
     fn check(&self, options: &Options) -> Vec<String>;
+    /// What the temperatures in its progress are.
+    ///
+    /// # Panics
+    /// As for [`run`](Self::run).
+    fn temperature(&self, options: &Options) -> Temperature;
+    /// How many rows at the beginning of a stream are read before it is run.
+    ///
+    /// # Panics
+    /// As for [`run`](Self::run).
+    fn sample_rows(&self, options: &Options) -> usize;
     /// The options that a checkpoint was made with; nothing if it is no checkpoint of this method.
     fn recorded(&self, checkpoint: &[u8]) -> Option<Options>;
     /// The content of a checkpoint's file, checked.
@@ -171,14 +232,24 @@ impl<M: Declared> Method for M {
     }
 
     fn check(&self, options: &Options) -> Vec<String> {
-        let faults = options::faults(&self.options(), options);
+        let declared = self.options();
+        let options = options::renamed(&declared, options);
+        let faults = options::faults(&declared, &options);
         if !faults.is_empty() {
             return faults;
         }
-        match typed::<M>(options) {
+        match serde_json::from_value(Value::Object(options)) {
             Ok(options) => M::check(&options),
             Err(error) => vec![error.to_string()],
         }
+    }
+
+    fn temperature(&self, options: &Options) -> Temperature {
+        M::temperature(&typed::<M>(options).expect("options that were checked"))
+    }
+
+    fn sample_rows(&self, options: &Options) -> usize {
+        M::sample_rows(&typed::<M>(options).expect("options that were checked"))
     }
 
     fn recorded(&self, checkpoint: &[u8]) -> Option<Options> {
@@ -198,5 +269,5 @@ impl<M: Declared> Method for M {
 }
 
 fn typed<M: Declared>(options: &Options) -> serde_json::Result<M::Options> {
-    serde_json::from_value(Value::Object(options.clone()))
+    serde_json::from_value(Value::Object(options::renamed(&options::of::<M::Options>(), options)))
 }

@@ -9,8 +9,8 @@ use lehr_mining::mixture::{self, Candidate, Checkpoint, Criteria, Mixture as Fou
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Data, RowsWords, Takes};
-use crate::method::{About, Declared, Fit, Spent, Task};
+use crate::data::{Data, Missing, NotOnSphere, RowsWords, Takes};
+use crate::method::{About, Declared, Fit, Spent, Task, Temperature};
 use crate::model::Learnt;
 use crate::numbers::{aligned, column, counted, grouped, share, significant};
 use crate::rows::Rows;
@@ -156,11 +156,12 @@ impl Declared for Mixture {
         version: (1, 0),
         takes: Takes::Rows(RowsWords {
             columns_taken: "a mixture over",
-            missing: "of which a component says what the rest of the row does",
-            done: "fitted",
-            has_squared_temperature: true,
-            not_on_sphere: "a mixture of Gaussians is one of columns, not of positions on a sphere",
-            instead: "project the positions first (km east and north), or use lehr cluster",
+            takes_bits_and_sparse: false,
+            missing: Some(Missing { becomes: "of which a component says what the rest of the row does", done: "fitted" }),
+            not_on_sphere: Some(NotOnSphere {
+                why: "a mixture of Gaussians is one of columns, not of positions on a sphere",
+                instead: "project the positions first (km east and north), or use lehr cluster",
+            }),
         }),
         line: "Fit a mixture of Gaussians to the rows of a table",
         paragraph: "Reads a table, finds where components begin by annealed clustering, and climbs to the top of the likelihood; no starts to choose, no restarts. Without a \
@@ -172,9 +173,11 @@ impl Declared for Mixture {
   lehr mixture measurements.csv --scale std --covariance tied --json | jq '.candidates[] | {components, bic: .criteria.bic}'
       BIC for 1 to 10 components",
         result: "mixture",
+        folder: "lehr-mixture",
         files: &["labels.csv", "components.csv", "model.json", "report.html", "summary.json"],
+        untold: &[],
         outputs: &["candidates", "components", "covariances", "history", "labels"],
-        summary_name: "gaussian mixture",
+        summary_names: &["gaussian mixture"],
     };
 
     type Options = Options;
@@ -184,6 +187,10 @@ impl Declared for Mixture {
             return vec!["max_components: expected without components".to_owned()];
         }
         Vec::new()
+    }
+
+    fn temperature(_: &Options) -> Temperature {
+        Temperature::Squared { is_length_told: false }
     }
 
     fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {

@@ -11,6 +11,8 @@ use lehr_mining::mixture::Mixture;
 use lehr_mining::vector::Centroids;
 use serde::{Deserialize, Serialize};
 
+use crate::data::Data;
+
 /// Raised with every change of the content's meaning.
 const FORMAT: u32 = 1;
 /// What the file says it is.
@@ -105,6 +107,18 @@ impl ModelFile {
     pub fn on_sphere(columns: &[String], model: Learnt) -> Self {
         let same = (vec![0.0; columns.len()], vec![1.0; columns.len()]);
         Self { lonlat: true, ..Self::new(columns, same, model) }
+    }
+
+    /// A model of rows or of a stream, by the columns that they have.
+    ///
+    /// # Panics
+    /// If these are dissimilarities, of which nothing is learnt that other rows could be asked of.
+    pub fn of(data: Data<'_>, model: Learnt) -> Self {
+        match data {
+            Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
+            Data::Rows(rows) if rows.is_sphere() => Self::on_sphere(rows.columns(), model),
+            data => Self::new(data.rows().columns(), data.rows().shifts_and_divisors(), model),
+        }
     }
 
     /// Whether the columns are longitude and latitude.

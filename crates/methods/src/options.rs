@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Options by name, as JSON has them.
 pub type Options = Map<String, Value>;
@@ -41,6 +41,8 @@ pub struct OptionOf {
     pub value_name: Option<String>,
     /// What Python calls it, where scikit-learn has a name of its own.
     pub python: Option<String>,
+    /// What it was called before it had this name, and what its values were: those of today by those of then, as JSON writes them.
+    pub formerly: Option<(String, Options)>,
 }
 
 /// What an option takes.
@@ -163,15 +165,58 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
-/// The JSON schema of a struct of options, which names no other schema.
+/// The JSON schema of a struct of options, which names no other schema. Former names of options are there too, as deprecated.
 pub fn schema_of<O: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<O>().to_value()
+    let mut schema = settings.into_generator().into_root_schema_for::<O>().to_value();
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        let former = properties.iter().filter_map(|(name, schema)| {
+            let (former, values) = formerly(schema)?;
+            let values: Vec<Value> = values.keys().filter_map(|value| serde_json::from_str(value).ok()).collect();
+            let description = format!("What {name} was called");
+            Some((former, json!({ "description": description, "deprecated": true, "enum": values })))
+        });
+        let former: Vec<(String, Value)> = former.collect();
+        properties.extend(former);
+    }
+    schema
+}
+
+/// The former name of an option, and its values of today by those of then.
+fn formerly(schema: &Value) -> Option<(String, Options)> {
+    let (name, values) = schema["x-formerly"].as_object()?.iter().next()?;
+    Some((name.clone(), values.as_object()?.clone()))
+}
+
+/// Options by the names and with the values of today, where some are given as they were called before.
+///
+/// A former name beside that of today stays, for [`faults`] to find. So does a value that never was one.
+///
+/// # Example
+/// ```
+/// use lehr_methods::{cluster, options};
+/// let given = serde_json::json!({ "clusters": 3, "bits": 32 });
+/// let renamed = options::renamed(&options::of::<cluster::Options>(), given.as_object().unwrap());
+/// assert_eq!(serde_json::Value::Object(renamed), serde_json::json!({ "clusters": 3, "precision": "f32" }));
+/// ```
+pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
+    let mut options = options.clone();
+    for option in declared {
+        let Some((former, values)) = &option.formerly else { continue };
+        if options.contains_key(&option.name) {
+            continue;
+        }
+        if let Some(given) = options.remove(former) {
+            let value = values.get(&shown(&given)).cloned().unwrap_or(given);
+            options.insert(option.name.clone(), value);
+        }
+    }
+    options
 }
 
 /// The options that a struct declares, in the order of its fields.
 ///
-/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default` and `x-python` ([`OptionOf`] says what for).
+/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default`, `x-python` and `x-formerly` ([`OptionOf`] says what for).
 ///
 /// # Panics
 /// If a field is of a type that no front end could ask for: a mistake in the declaration, which the test of all methods finds.
@@ -224,6 +269,7 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
         short: text("x-short").and_then(|short| short.chars().next()),
         value_name: text("x-value"),
         python: text("x-python"),
+        formerly: formerly(schema),
         name,
     }
 }
@@ -288,10 +334,8 @@ impl<'de> Deserialize<'de> for InOrder {
 
 #[cfg(test)]
 mod tests {
-    use serde::{Deserialize, Serialize};
-    use serde_json::json;
-
     use super::*;
+    use serde::{Deserialize, Serialize};
 
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]

@@ -1,8 +1,11 @@
 //! Tables of results: named columns of one length, as methods give them to every front end.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use lehr_data::write::csv;
+use lehr_mining::vector::OUTLIER;
 
 /// A column of a table of results.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +18,16 @@ pub enum Column<'a> {
         rows: usize,
     },
     /// Numbers.
-    Numbers(Vec<f64>),
+    Numbers(Cow<'a, [f64]>),
+    /// Numbers that are the weights of the rows.
+    Weights(Vec<f64>),
+    /// The numbers of clusters.
+    Labels {
+        /// One a row; [`OUTLIER`] for none, which is shown as -1.
+        of_rows: &'a [u32],
+        /// Whether rows may be in no cluster.
+        may_be_none: bool,
+    },
     /// Whole numbers from 0 on.
     Counts(Vec<u64>),
     /// Text.
@@ -28,6 +40,8 @@ impl Column<'_> {
         match self {
             Self::Ids { rows, .. } => *rows,
             Self::Numbers(values) => values.len(),
+            Self::Weights(values) => values.len(),
+            Self::Labels { of_rows, .. } => of_rows.len(),
             Self::Counts(values) => values.len(),
             Self::Texts(values) => values.len(),
         }
@@ -71,7 +85,22 @@ impl<'a> Table<'a> {
 
     /// Adds a column of numbers.
     pub fn numbers(self, name: impl Into<String>, values: Vec<f64>) -> Self {
-        self.with(name, Column::Numbers(values))
+        self.with(name, Column::Numbers(values.into()))
+    }
+
+    /// Adds a column of numbers that stand elsewhere.
+    pub fn borrowed(self, name: impl Into<String>, values: &'a [f64]) -> Self {
+        self.with(name, Column::Numbers(values.into()))
+    }
+
+    /// Adds the column of weights.
+    pub fn weights(self, name: impl Into<String>, values: Vec<f64>) -> Self {
+        self.with(name, Column::Weights(values))
+    }
+
+    /// Adds a column of clusters' numbers.
+    pub fn labels(self, name: impl Into<String>, of_rows: &'a [u32], may_be_none: bool) -> Self {
+        self.with(name, Column::Labels { of_rows, may_be_none })
     }
 
     /// Adds a column of counts.
@@ -94,6 +123,13 @@ impl<'a> Table<'a> {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }
 
+    /// The identifiers of the rows, if it has a column of them; they are the rows' numbers where none are given.
+    pub fn row_ids(&self) -> Option<Option<&'a [String]>> {
+        self.columns
+            .iter()
+            .find_map(|(_, column)| if let Column::Ids { given, .. } = column { Some(*given) } else { None })
+    }
+
     /// Writes it as CSV, a header first; numbers in the shortest form that reads back as the same bits. `out` should be buffered.
     ///
     /// # Errors
@@ -101,23 +137,51 @@ impl<'a> Table<'a> {
     ///
     /// # Panics
     /// If the columns differ in length.
-    pub fn write_csv(&self, out: impl Write) -> io::Result<()> {
-        let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+    pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
         let rows = self.rows();
         assert!(self.columns.iter().all(|(_, column)| column.len() == rows), "columns of one length");
-        let mut table = csv::Table::new(out, &names)?;
-        for row in 0..rows {
+        self.write_head(&mut out)?;
+        self.write_rows(out, 0..rows, self.row_ids().flatten())
+    }
+
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_head(&self, out: impl Write) -> io::Result<()> {
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        csv::Table::new(out, &names).map(|_| ())
+    }
+
+    /// Writes the rows of a range, whose identifiers are those given: one for each of the range, or their numbers.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    ///
+    /// # Panics
+    /// If there are not so many rows, or identifiers.
+    pub fn write_rows(&self, out: impl Write, rows: Range<usize>, ids: Option<&[String]>) -> io::Result<()> {
+        let mut table = csv::Table::rows(out, self.columns.len());
+        let first = rows.start;
+        for row in rows {
             for (_, column) in &self.columns {
-                match column {
-                    Column::Ids { given: Some(ids), .. } => table.text(&ids[row])?,
-                    Column::Ids { given: None, .. } => table.count(row as u64)?,
-                    Column::Numbers(values) => table.number(values[row])?,
-                    Column::Counts(values) => table.count(values[row])?,
-                    Column::Texts(values) => table.text(&values[row])?,
+                match (column, ids) {
+                    (Column::Ids { .. }, Some(ids)) => table.text(&ids[row - first])?,
+                    (Column::Ids { .. }, None) => table.count(row as u64)?,
+                    (Column::Numbers(values), _) => table.number(values[row])?,
+                    (Column::Weights(values), _) => table.number(values[row])?,
+                    (Column::Labels { of_rows, .. }, _) => table.integer(shown_label(of_rows[row]))?,
+                    (Column::Counts(values), _) => table.count(values[row])?,
+                    (Column::Texts(values), _) => table.text(&values[row])?,
                 }
             }
             table.end_row()?;
         }
         Ok(())
     }
+}
+
+/// A label as results have it: the number of a cluster, or -1 for none.
+pub fn shown_label(label: u32) -> i64 {
+    if label == OUTLIER { -1 } else { i64::from(label) }
 }

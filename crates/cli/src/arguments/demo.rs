@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::at_least_one;
-use super::cluster::{MethodArguments, ResultsArguments};
 use super::execution::ExecutionArguments;
+use super::method::{ClusterOptions, ClusterResults};
 
 /// The most dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
@@ -29,7 +29,7 @@ pub struct DemoArguments {
 
     /// What the clustering does.
     #[command(flatten)]
-    pub method: MethodArguments,
+    pub method: ClusterOptions,
 
     /// How it is computed.
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct DemoArguments {
 
     /// What becomes of the results.
     #[command(flatten)]
-    pub results: ResultsArguments,
+    pub results: ClusterResults,
 }
 
 impl DemoArguments {

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+use lehr_data::sparse::FirstColumn;
+use lehr_methods::cluster::Cluster;
 use lehr_methods::options::Kind;
-use lehr_methods::{ALL, Method, OptionOf, Options, Takes, find};
+use lehr_methods::{ALL, About, Method, OptionOf, Options, Takes, find};
 use serde_json::Value;
 
+use super::at_least_one;
 use super::execution::ExecutionArguments;
 use super::spill::SpillArguments;
+use super::stream::StreamArguments;
 use super::table::TableArguments;
 
 /// A method, and what it was told.
@@ -36,7 +40,9 @@ impl std::fmt::Debug for DeclaredArguments {
 #[derive(Debug)]
 pub enum InputArguments {
     /// A table of rows.
-    Table(Box<RowArguments>),
+    Table(Box<TableInput>),
+    /// A stream of rows.
+    Stream(Box<StreamArguments>),
     /// The dissimilarities of all pairs.
     Matrix(PathBuf),
 }
@@ -48,6 +54,17 @@ struct MatrixArguments {
     /// the diagonal in one dimension, as SciPy's pdist gives it. Names and weights of the items are those of the ids.csv beside the header
     #[arg(value_name = "MATRIX")]
     path: PathBuf,
+}
+
+/// A table, and what was said of it.
+#[derive(Debug)]
+pub struct TableInput {
+    /// The table, and how it is read.
+    pub rows: RowArguments,
+    /// What only rows of bits and sparse rows have.
+    pub packed: PackedArguments,
+    /// Cells without a value are missing, not faults.
+    pub missing: bool,
 }
 
 /// The table, and how it is read.
@@ -64,10 +81,41 @@ pub struct RowArguments {
     /// Which columns mean what.
     #[command(flatten)]
     pub table: TableArguments,
+}
 
+/// What only rows of bits and sparse rows have.
+#[derive(Debug, Default, Args)]
+pub struct PackedArguments {
+    /// The .npy holds rows of this many bits, packed as numpy.packbits(rows, axis=1) packs them: clustered as columns of 0 and 1, in a 64th of the memory
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub bits: Option<usize>,
+
+    /// Of SVMlight's text: what its first column is numbered [default: 0 if a column 0 occurs, else 1]
+    #[arg(long, value_name = "0|1", value_parser = first_column)]
+    pub first_column: Option<FirstColumn>,
+
+    /// Of fingerprints, packed bits and sparse rows: the table whose column --weights has their weights, in the row with the same id in the column --id, or without --id row by row
+    #[arg(long, value_name = "TABLE", requires = "weights")]
+    pub weights_from: Option<PathBuf>,
+}
+
+/// What a table is where rows of bits and sparse rows are taken too.
+const ANY_ROWS: &str = "The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
+
+/// Rows in which values may be missing.
+#[derive(Debug, Args)]
+struct MissingArguments {
     /// Empty cells, NA and the like are missing values; without it they are faults
     #[arg(long, conflicts_with = "weights", help_heading = "The table")]
-    pub missing: bool,
+    missing: bool,
+}
+
+fn first_column(text: &str) -> Result<FirstColumn, String> {
+    match text {
+        "0" => Ok(FirstColumn::Zero),
+        "1" => Ok(FirstColumn::One),
+        _ => Err("expected 0 or 1".to_owned()),
+    }
 }
 
 /// What becomes of the results.
@@ -93,6 +141,10 @@ pub struct ResultArguments {
     /// No progress on standard error; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// Write what each rank did when (computing, waiting, communicating) to this file, for ui.perfetto.dev or chrome://tracing; with --engine ranks or map-reduce
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 /// What stands behind the examples in the help of every method.
@@ -102,32 +154,55 @@ const ENDS: &str = "Ctrl-C stops the run, keeps a checkpoint and says how to con
 /// The subcommand of a method.
 fn command_of(method: &dyn Method) -> Command {
     let about = method.about();
-    let result = about.result;
-    let (last, files) = about.files.split_last().expect("a method writes a summary");
     let command = Command::new(about.name);
     let command = match about.takes {
         Takes::Matrix => MatrixArguments::augment_args(command),
-        Takes::Rows(words) => RowArguments::augment_args(command).mut_arg("missing", |missing| {
-            let becomes = words.missing;
-            missing
-                .help(format!("Empty cells, NA and the like are missing values, {becomes}; without it they are faults"))
-        }),
+        Takes::Stream(_) => StreamArguments::augment_args(command),
+        Takes::Rows(words) => {
+            let command = if words.takes_bits_and_sparse { PackedArguments::augment_args(command) } else { command };
+            let command = RowArguments::augment_args(command);
+            let command =
+                if words.takes_bits_and_sparse { command.mut_arg("path", |path| path.help(ANY_ROWS)) } else { command };
+            match words.missing {
+                None => command,
+                Some(words) => MissingArguments::augment_args(command).mut_arg("missing", |missing| {
+                    let becomes = words.becomes;
+                    missing.help(format!(
+                        "Empty cells, NA and the like are missing values, {becomes}; without it they are faults"
+                    ))
+                }),
+            }
+        }
     };
-    let command = method
-        .options()
-        .into_iter()
-        .fold(command.next_help_heading(about.heading), |command, option| command.arg(argument_of(option)));
-    let command = ExecutionArguments::augment_args(command);
-    ResultArguments::augment_args(command)
+    let command = ExecutionArguments::augment_args(with_options(command, method));
+    with_results(command, about)
         // Behind all that is added, since each part brings words of its own.
         .about(about.line)
         .long_about(format!("{}\n\n{}", about.line, about.paragraph))
         .after_help(format!("Example:\n{}\n\n{ENDS}", about.examples))
+}
+
+/// The command with the options of a method.
+fn with_options(command: Command, method: &dyn Method) -> Command {
+    method
+        .options()
+        .into_iter()
+        .fold(command.next_help_heading(method.about().heading), |command, option| command.arg(argument_of(option)))
+}
+
+/// The command with what becomes of a method's results.
+fn with_results(command: Command, about: &About) -> Command {
+    let result = about.result;
+    let (last, files) = about.files.split_last().expect("a method writes a summary");
+    let is_stream = matches!(about.takes, Takes::Stream(_));
+    ResultArguments::augment_args(command)
+        // The plan refuses it.
+        .mut_arg("trace", |trace| trace.hide(is_stream))
         .mut_arg("out", |out| {
             out.help(format!(
-                "The folder for {} and {last}; results of an earlier {result} in it are replaced, other files are left alone [default: lehr-{}, or the folder of --resume]",
+                "The folder for {} and {last}; results of an earlier {result} in it are replaced, other files are left alone [default: {}, or the folder of --resume]",
                 files.join(", "),
-                about.name
+                about.folder
             ))
         })
         .mut_arg("force", |force| {
@@ -189,29 +264,93 @@ fn parser(
     }
 }
 
+/// The options of a method that were given, and no others.
+fn options_of(method: &dyn Method, matches: &ArgMatches) -> Options {
+    let mut options = Options::new();
+    for option in method.options() {
+        let name = option.name.as_str();
+        let value = match option.kind {
+            Kind::Flag => matches.get_flag(name).then_some(Value::Bool(true)),
+            Kind::Texts => matches.get_many::<Value>(name).map(|values| Value::Array(values.cloned().collect())),
+            _ => matches.get_one::<Value>(name).cloned(),
+        };
+        options.extend(value.map(|value| (option.name.clone(), value)));
+    }
+    options
+}
+
 impl DeclaredArguments {
     /// What was typed behind the name of a method.
     fn read(method: &'static dyn Method, matches: &ArgMatches) -> Result<Self, Error> {
-        let mut options = Options::new();
-        for option in method.options() {
-            let name = option.name.as_str();
-            let value = match option.kind {
-                Kind::Flag => matches.get_flag(name).then_some(Value::Bool(true)),
-                Kind::Texts => matches.get_many::<Value>(name).map(|values| Value::Array(values.cloned().collect())),
-                _ => matches.get_one::<Value>(name).cloned(),
-            };
-            options.extend(value.map(|value| (option.name.clone(), value)));
-        }
+        let input = match method.about().takes {
+            Takes::Matrix => InputArguments::Matrix(MatrixArguments::from_arg_matches(matches)?.path),
+            Takes::Stream(_) => InputArguments::Stream(Box::new(StreamArguments::from_arg_matches(matches)?)),
+            Takes::Rows(words) => InputArguments::Table(Box::new(TableInput {
+                rows: RowArguments::from_arg_matches(matches)?,
+                packed: if words.takes_bits_and_sparse {
+                    PackedArguments::from_arg_matches(matches)?
+                } else {
+                    PackedArguments::default()
+                },
+                missing: words.missing.is_some() && matches.get_flag("missing"),
+            })),
+        };
         Ok(Self {
             method,
-            input: match method.about().takes {
-                Takes::Matrix => InputArguments::Matrix(MatrixArguments::from_arg_matches(matches)?.path),
-                Takes::Rows(_) => InputArguments::Table(Box::new(RowArguments::from_arg_matches(matches)?)),
-            },
-            options,
+            input,
+            options: options_of(method, matches),
             execution: ExecutionArguments::from_arg_matches(matches)?,
             results: ResultArguments::from_arg_matches(matches)?,
         })
+    }
+}
+
+/// The options of `lehr cluster` that were given, for a command that has data of its own.
+#[derive(Debug)]
+pub struct ClusterOptions(pub Options);
+
+/// What becomes of the results of `lehr cluster`, for such a command.
+#[derive(Debug)]
+pub struct ClusterResults(pub ResultArguments);
+
+impl FromArgMatches for ClusterOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        Ok(Self(options_of(&Cluster, matches)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for ClusterOptions {
+    fn augment_args(command: Command) -> Command {
+        with_options(command, &Cluster)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ClusterResults {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        ResultArguments::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl Args for ClusterResults {
+    fn augment_args(command: Command) -> Command {
+        with_results(command, Method::about(&Cluster))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
     }
 }
 

@@ -39,7 +39,7 @@ use crate::plan::distances::DistancesPlan;
 use crate::plan::{execution, resume_command};
 use crate::progress::{Saved, Units, Watch};
 use crate::report::application::{self as page, Found};
-use crate::{resume, summary, tables};
+use crate::{resume, summary};
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 
 /// Marks of a cluster that the terminal shows; the report has more.
@@ -121,11 +121,9 @@ pub fn run(
     })?;
     staged.write(folder::IDS, |out| write_ids(out, &application))?;
     staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(&header).as_bytes()))?;
-    staged.write(folder::LABELS, |out| {
-        out.write_all(&tables::labels_head())?;
-        let rows = 0..application.ids.len();
-        out.write_all(&tables::label_rows(rows, Some(&application.ids), &model.labels, &model.probabilities))
-    })?;
+    let labels = lehr_methods::Table::new("labels").ids(Some(&application.ids), application.ids.len());
+    let labels = labels.labels("cluster", &model.labels, false).borrowed("probability", &model.probabilities);
+    staged.write(folder::LABELS, |out| labels.write_csv(out))?;
     staged.write(folder::CLUSTERS, |out| pairwise_command::write_clusters(out, &application.ids, &model))?;
     staged.write(folder::POSITIONS, |out| embed::write_positions(out, &application.ids, &map, Some(&clusters)))?;
     staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &map.positions, map.dimension))?;

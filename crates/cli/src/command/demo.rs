@@ -20,7 +20,7 @@ use crate::exit::{Failure, Kind};
 use crate::folder::{Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::plan::Plan;
+use crate::plan::method::MethodPlan;
 use crate::study::{Part, Study};
 
 /// The workflow of the census, as people can read it.
@@ -34,37 +34,23 @@ const GRACE: Duration = Duration::from_secs(60);
 
 /// Whether a demonstration is the workflow of its data set: nothing is said of the method.
 pub fn is_workflow(demo: &DemoArguments) -> bool {
-    if demo.application.is_some() {
-        return false;
-    }
-    let method = &demo.method;
-    let says_method = method.method.is_some()
-        || method.clusters.is_some()
-        || method.stop_temperature.is_some()
-        || method.stop_length.is_some()
-        || method.max_clusters.is_some()
-        || method.sponge.is_some()
-        || method.cost.is_some()
-        || method.prior.is_some()
-        || method.starts.is_some()
-        || method.max_sweeps.is_some()
-        || method.sweeps.is_some()
-        || method.seed.is_some()
-        || method.precision.is_some();
-    !says_method && demo.results.resume.is_none() && demo.results.trace.is_none()
+    demo.application.is_none()
+        && demo.method.0.is_empty()
+        && demo.results.0.resume.is_none()
+        && demo.results.0.trace.is_none()
 }
 
 /// Runs the workflow of a demonstration, or one of its nodes, and shows what came out.
 ///
 /// # Errors
 /// Why there is no result; then nothing is written.
-pub fn run(plan: Plan, dataset: Dataset, part: Option<PartArgument>) -> Result<(), Failure> {
+pub fn run(plan: MethodPlan, dataset: Dataset, part: Option<PartArgument>) -> Result<(), Failure> {
     match (dataset, part) {
         (Dataset::Census, None) => census(plan),
         (Dataset::TwoNodes, None) => two_nodes(&plan),
         (Dataset::TwoNodes, Some(PartArgument::Data)) => node(plan, None, Part::Data),
         (Dataset::TwoNodes, Some(PartArgument::Compute)) => {
-            let folder = Folder::claim(&plan.out, Results::Clustering, None, plan.force, None)?;
+            let folder = Folder::claim(&plan.out, Results::Method(plan.method.about()), None, plan.force, None)?;
             node(plan, Some(folder), Part::Compute)
         }
         (Dataset::Census, Some(_)) => Err(Failure::new(Kind::Usage, "--part goes with two-nodes")),
@@ -76,8 +62,8 @@ fn environment(cause: &dyn std::fmt::Display) -> Failure {
 }
 
 /// All in this process.
-fn census(plan: Plan) -> Result<(), Failure> {
-    let folder = Folder::claim(&plan.out, Results::Clustering, None, plan.force, None)?;
+fn census(plan: MethodPlan) -> Result<(), Failure> {
+    let folder = Folder::claim(&plan.out, Results::Method(plan.method.about()), None, plan.force, None)?;
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;
     let host = Host::new(dispatcher.handle());
     let is_quiet = plan.quiet;
@@ -110,7 +96,7 @@ fn carry_out(
 }
 
 /// The data on one node, the clustering on another, and the run here. The nodes end with this process, however that ends.
-fn two_nodes(plan: &Plan) -> Result<(), Failure> {
+fn two_nodes(plan: &MethodPlan) -> Result<(), Failure> {
     let data = Started::new("data")?;
     let compute = Started::new("compute")?;
     if !plan.quiet {
@@ -165,7 +151,7 @@ impl Drop for Started {
 }
 
 /// A node, until its input ends.
-fn node(plan: Plan, folder: Option<Folder>, part: Part) -> Result<(), Failure> {
+fn node(plan: MethodPlan, folder: Option<Folder>, part: Part) -> Result<(), Failure> {
     // Who started it hears a request to stop, and ends it.
     Interrupt::ignore();
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;

@@ -1,69 +1,117 @@
-//! `lehr METHOD`, for every method that `lehr-methods` declares: data in, a folder of results out.
+//! `lehr METHOD`, for every method that `lehr-methods` declares: data in, a folder of results out. `lehr demo census` goes the same way with points that are built in.
 //!
-//! The same order as in [`super::cluster`]: all that can be wrong is found before anything is written.
+//! The order matters: everything that can be wrong is found before anything is written, and nothing that was there before
+//! is touched until all results are complete.
 
 use std::io::Write;
 
-use lehr_data::{memory, read};
-use lehr_methods::{Data, Fit, Matrix, ModelFile, Rows, Takes, Task};
+use lehr_data::write::AtomicFile;
+use lehr_methods::numbers::duration;
+use lehr_methods::{Data, Fit, ModelFile, Takes, Task, Temperature};
 use lehr_ranks::timing::Stopwatch;
+use lehr_ranks::trace::Trace;
 
 use crate::company::Company;
-use crate::exit::{Failure, GAPS_HERE, Kind, of_rows};
+use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
+use crate::input::Input;
 use crate::interrupt::Interrupt;
-use crate::matrix::read_matrix;
-use crate::plan::method::{MethodPlan, Source};
+use crate::plan::method::MethodPlan;
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::summary::Described;
+use crate::trace::TraceFile;
 use crate::{output, report};
-use lehr_methods::numbers::duration;
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let about = plan.method.about();
-    let input = Input::read(plan)?;
-    let data = input.data();
-    let mut warnings = Vec::new();
-    if let Data::Rows(rows) = data {
-        warnings = rows.warnings();
-        if let Takes::Rows(words) = about.takes
-            && plan.source.selection.columns.is_none()
-            && !plan.quiet
-        {
-            output::columns_taken(words.columns_taken, rows.columns(), rows.left_out());
-        }
-    }
-    let mut phases = vec![("reading".to_owned(), clock.seconds())];
-    warnings.iter().for_each(|warning| output::warning(warning));
+    let input = Input::read(plan);
+    // Before its faults: where a pipe was stopped with us, its last row may be half a row.
     if interrupt.is_requested() {
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
     }
+    let input = input?;
+    let data = input.data();
+    let is_told = plan.source.selection.columns.is_none() && !plan.quiet;
+    let (mut warnings, reading) = match (data, about.takes) {
+        (Data::Rows(rows), Takes::Rows(words)) => {
+            if is_told && !rows.has_many_columns() {
+                output::columns_taken(words.columns_taken, rows.columns(), rows.left_out());
+            }
+            (rows.warnings(), "reading")
+        }
+        (Data::Stream(stream), Takes::Stream(words)) => {
+            if is_told {
+                output::columns_taken(words.columns_taken, stream.columns(), stream.left_out());
+            }
+            (stream.warnings().to_vec(), "reading the sample")
+        }
+        _ => (Vec::new(), "reading"),
+    };
+    let mut phases = vec![(reading.to_owned(), clock.seconds())];
+    warnings.iter().for_each(|warning| output::warning(warning));
     let resumed = plan.resumed.as_ref().map(|(_, folder)| folder.as_path());
-    let mut folder = Folder::claim(&plan.out, Results::Method(about), Some(&plan.source.path), plan.force, resumed)?;
-    company.order_method(plan, data)?;
-    let fit = fit(plan, data, &mut folder, &mut interrupt)?;
+    let mut folder = Folder::claim(&plan.out, Results::Method(about), plan.source.file(), plan.force, resumed)?;
+    let claim = |path| TraceFile::claim(path, plan.source.file(), &folder, plan.force);
+    let trace = plan.trace.as_deref().map(claim).transpose()?;
+    company.order(plan, data, trace.is_some())?;
+    let noted = trace.as_ref().map(|file| file.trace().clone());
+    let fit = fit(plan, data, &mut folder, &interrupt, noted)?;
     phases.extend(fit.spent().phases.iter().cloned());
     fit.warnings().iter().for_each(|warning| output::warning(warning));
     warnings.extend(fit.warnings().iter().cloned());
+    let text = publish(Finished { plan, data, fit: &*fit, warnings, phases }, &mut folder, company, trace)?;
+    output::result(&text)
+}
 
-    // From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
+/// What a method has found, and what its results tell of how it came about.
+pub struct Finished<'a> {
+    /// What was asked for.
+    pub plan: &'a MethodPlan,
+    /// The data.
+    pub data: Data<'a>,
+    /// What it found.
+    pub fit: &'a dyn Fit,
+    /// What an owner of the data should know.
+    pub warnings: Vec<String>,
+    /// Where the time went until here, in seconds.
+    pub phases: Vec<(String, f64)>,
+}
+
+/// Writes the results, all or none. The answer is what is shown: the table, or the summary as JSON.
+///
+/// From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
+///
+/// # Errors
+/// [`Kind::Environment`]: the disk does not take them.
+pub fn publish(
+    finished: Finished<'_>,
+    folder: &mut Folder,
+    company: &Company<'_>,
+    trace: Option<TraceFile>,
+) -> Result<String, Failure> {
+    let Finished { plan, data, fit, warnings, mut phases } = finished;
+    let about = plan.method.about();
     let clock = Stopwatch::start();
     let learnt = fit
         .model()
-        .map(|model| ModelFile::new(data.rows().columns(), data.rows().shifts_and_divisors(), model).text())
+        .map(|model| ModelFile::of(data, model).text())
         .transpose()
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
     let mut staged = folder.stage();
     for file in about.files {
-        if let Some(name) = file.strip_suffix(".csv") {
-            let table = fit.table(name, data).expect("a method has the tables that its command writes");
+        let Some(name) = file.strip_suffix(".csv") else { continue };
+        let table = fit.table(name, data).expect("a method has the tables that its command writes");
+        // Tables of rows are long, and all ranks have what they say.
+        if matches!(data, Data::Rows(_)) && table.row_ids().is_some() {
+            staged.write(file, |out| company.write_table(out.temporary(), &table, &plan.execution))?;
+        } else {
             staged.write(file, |out| table.write_csv(out))?;
         }
     }
@@ -71,54 +119,22 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
         staged.write(folder::MODEL, |out| out.write_all(learnt.as_bytes()))?;
     }
     phases.push(("writing tables".to_owned(), clock.seconds()));
-    let clock = Stopwatch::start();
-    let page = report::of_method(plan, data, &*fit, &warnings, &phases);
-    staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;
-    phases.push(("writing the report".to_owned(), clock.seconds()));
-    let summary = Described { plan, data, warnings: &warnings, phases: &phases }.sections(&*fit).text();
+    if about.files.contains(&folder::REPORT) {
+        let clock = Stopwatch::start();
+        let page = report::of_method(plan, data, fit, &warnings, &phases);
+        staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;
+        phases.push(("writing the report".to_owned(), clock.seconds()));
+    }
+    let summary = Described { plan, data, warnings: &warnings, phases: &phases }.sections(fit).text();
     staged.write(folder::SUMMARY, |out| out.write_all(summary.as_bytes()))?;
+    let trace = trace.map(TraceFile::write).transpose()?;
     staged.commit()?;
+    trace.map(AtomicFile::commit).transpose()?;
     if plan.json {
-        return output::result(&summary);
+        return Ok(summary);
     }
     let seconds: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
-    output::result(&format!("{}\n{}", fit.headline(data), whereabouts(plan, about.files, seconds)))
-}
-
-/// The data, as they were read.
-enum Input {
-    Rows(Box<Rows>),
-    Matrix(Box<Matrix>),
-}
-
-impl Input {
-    fn read(plan: &MethodPlan) -> Result<Self, Failure> {
-        Ok(match plan.method.about().takes {
-            Takes::Matrix => Input::Matrix(Box::new(read_matrix(&plan.source.path, plan.quiet)?)),
-            Takes::Rows(_) => Input::Rows(Box::new(read_rows(&plan.source)?)),
-        })
-    }
-
-    fn data(&self) -> Data<'_> {
-        match self {
-            Input::Rows(rows) => Data::Rows(rows),
-            Input::Matrix(matrix) => Data::Matrix(matrix),
-        }
-    }
-}
-
-/// Reads rows: into files of the folder for what is large, if there is one; with `--missing`, rows that may have gaps, in memory.
-fn read_rows(source: &Source) -> Result<Rows, Failure> {
-    let Source { path, selection, missing, spill, frame } = source;
-    if *missing {
-        memory::has_room(path, selection)?;
-        return Ok(Rows::with_gaps(read::incomplete(path, selection)?, frame.scale())?);
-    }
-    let points = match spill {
-        Some(spill) => read::spilled_points(path, selection, spill),
-        None => memory::has_room(path, selection).and_then(|()| read::points(path, selection)),
-    };
-    Ok(Rows::new(points.map_err(|error| of_rows(error, GAPS_HERE))?, *frame)?)
+    Ok(format!("{}\n{}", fit.headline(data), whereabouts(plan, seconds)))
 }
 
 /// The fit itself, watched.
@@ -126,15 +142,20 @@ fn fit(
     plan: &MethodPlan,
     data: Data<'_>,
     folder: &mut Folder,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
+    trace: Option<Trace>,
 ) -> Result<Box<dyn Fit>, Failure> {
-    let temperature = match plan.method.about().takes {
-        Takes::Rows(words) if words.has_squared_temperature => data.rows().unit_squared(),
-        Takes::Rows(_) | Takes::Matrix => "",
+    let units = match plan.method.temperature(&plan.options) {
+        Temperature::Number => Units::default(),
+        Temperature::Nats => Units { length: None, temperature: "nats" },
+        Temperature::Squared { is_length_told } => {
+            let (length, temperature) =
+                if let Data::Rows(rows) = data { (rows.unit(), rows.unit_squared()) } else { ("", "") };
+            Units { length: is_length_told.then_some(length), temperature }
+        }
     };
-    let units = Units { length: None, temperature };
     let checkpoint = folder.checkpoint();
-    let mut watch = Watch::new(interrupt, Some(checkpoint.clone()), units, plan.quiet);
+    let mut watch = Watch::new(interrupt, Some(checkpoint.clone()), units, plan.quiet).noting(trace);
     let resumed = plan.resumed.as_ref().map(|(content, _)| &content[..]);
     let task = Task { data, checkpoint: resumed, execution: &plan.execution, observer: &mut watch };
     let outcome = plan.method.run(task, &plan.options);
@@ -149,19 +170,37 @@ fn fit(
         }
         (Ok(fit), _) => Ok(fit),
         (Err(lehr_mining::Error::Stopped), saved) => Err(stopped(&checkpoint, &saved, &plan.resume_command)),
-        (Err(error), _) => Err(error.into()),
+        (Err(error), saved) => Err(failed(error, data, &saved, plan)),
     }
 }
 
-/// Where the results are, in two lines.
-fn whereabouts(plan: &MethodPlan, files: &[&str], seconds: f64) -> String {
-    let mut files: Vec<&str> = files.iter().copied().filter(|&file| file != folder::REPORT).collect();
+/// Why there is no result. Of a stream, what was wrong with its rows, which came after the sample.
+fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &MethodPlan) -> Failure {
+    match (error, data, saved) {
+        (lehr_mining::Error::Data(error), Data::Stream(_), Saved::Checkpoint) => {
+            Failure::from(error).with_hint(format!(
+                "what had passed is in the checkpoint: once these rows are mended, continue with: {}",
+                plan.resume_command
+            ))
+        }
+        (lehr_mining::Error::Data(error), Data::Stream(_), _) => of_rows(error, GAPS_ELSEWHERE),
+        (error @ lehr_mining::Error::TooManyClusters { .. }, Data::Stream(_), _) => {
+            Failure::from(error).with_hint("clusters are found in the sample: --sample-rows takes a larger one")
+        }
+        (error, ..) => error.into(),
+    }
+}
+
+/// Where the results are, in two lines; in one where there is no page.
+fn whereabouts(plan: &MethodPlan, seconds: f64) -> String {
+    let about = plan.method.about();
+    let is_told = |file: &&str| *file != folder::REPORT && !about.untold.contains(file);
+    let mut files: Vec<&str> = about.files.iter().copied().filter(is_told).collect();
     let last = files.pop().unwrap_or_default();
-    format!(
-        "{} and {last} in {} after {}\nreport: {}\n",
-        files.join(", "),
-        plan.out.display(),
-        duration(seconds),
-        plan.out.join(folder::REPORT).display()
-    )
+    let (folder, seconds) = (plan.out.display(), duration(seconds));
+    let results = format!("{} and {last} in {folder} after {seconds}\n", files.join(", "));
+    if !about.files.contains(&folder::REPORT) {
+        return results;
+    }
+    format!("{results}report: {}\n", plan.out.join(folder::REPORT).display())
 }

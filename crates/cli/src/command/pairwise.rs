@@ -22,7 +22,7 @@ use crate::plan::{execution, resume_command};
 use crate::progress::{Saved, Units, Watch};
 use crate::report::pairs;
 use crate::resume::{self, Repeated};
-use crate::{summary, tables};
+use crate::summary;
 use lehr_methods::numbers::{amount, counted, duration, significant};
 
 /// The folder for results when none is named.
@@ -97,11 +97,9 @@ pub fn run(arguments: PairwiseArguments, typed: &[OsString], company: &Company<'
     });
     let summary = summary::text(&summary)?;
     let mut staged = folder.stage();
-    staged.write(folder::LABELS, |out| {
-        out.write_all(&tables::labels_head())?;
-        let rows = 0..matrix.ids.len();
-        out.write_all(&tables::label_rows(rows, Some(&matrix.ids), &model.labels, &model.probabilities))
-    })?;
+    let labels = lehr_methods::Table::new("labels").ids(Some(&matrix.ids), matrix.ids.len());
+    let labels = labels.labels("cluster", &model.labels, false).borrowed("probability", &model.probabilities);
+    staged.write(folder::LABELS, |out| labels.write_csv(out))?;
     staged.write(folder::CLUSTERS, |out| write_clusters(out, &matrix.ids, &model))?;
     let page = pairs::clusters_page(&arguments.input.display().to_string(), &matrix, &model);
     staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;

@@ -158,7 +158,7 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
                 Task::Method(order) => {
                     let matrix =
                         Matrix { ids: Vec::new(), weights: weights.map(<[f64]>::to_vec), dissimilarities: matrix };
-                    order.follow(Data::Matrix(&matrix), &execution, &mut follower)?;
+                    drop(order.follow(Data::Matrix(&matrix), &execution, &interrupt)?);
                 }
             }
             let word = process.share(Vec::new()).map_err(unreachable)?;

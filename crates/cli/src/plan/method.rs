@@ -1,20 +1,31 @@
 //! The plan of a method that `lehr-methods` declares: what its command line means together.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lehr_data::Spill;
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
+use lehr_data::sparse::FirstColumn;
+use lehr_methods::cluster::Cluster;
 use lehr_methods::options::shown;
-use lehr_methods::{About, Frame, Method, Options, Takes};
+use lehr_methods::{About, Frame, Method, Options, RowsWords, Takes};
 use lehr_ranks::{Execution, Job, Layout};
 use serde_json::Value;
 
-use crate::arguments::{DeclaredArguments, InputArguments, RowArguments};
+use crate::arguments::{
+    Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, InputArguments, PackedArguments, ResultArguments,
+    RowArguments, StreamArguments, TableInput,
+};
 use crate::exit::{Failure, Kind};
-use crate::plan::{execution, frame, resume_command, spill_of, stays_in_memory};
+use crate::plan::{execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
+
+/// What stands for standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// How many clusters the demonstration looks for.
+const DEMO_CLUSTERS: u64 = 20;
 
 /// One run: where the data come from, what is done with them, what becomes of the results.
 pub struct MethodPlan {
@@ -38,52 +49,135 @@ pub struct MethodPlan {
     pub json: bool,
     /// No progress.
     pub quiet: bool,
+    /// The file for what each rank did when.
+    pub trace: Option<PathBuf>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
 }
 
 /// Where the data come from, and how they are read.
 pub struct Source {
-    /// The file, as typed.
+    /// The file, as typed; of other data, what they are called.
     pub path: PathBuf,
+    /// Whether it is a file.
+    pub origin: Origin,
     /// Which of its columns mean what.
     pub selection: Selection,
     /// Cells without a value are missing, not faults.
     pub missing: bool,
+    /// How many packed bits its rows have, if it is an array of such.
+    pub bits: Option<usize>,
+    /// What the first column of SVMlight's text is numbered, if that is said.
+    pub first_column: Option<FirstColumn>,
+    /// The table with the weights of rows of bits or of sparse rows, if they have any.
+    pub weights_from: Option<PathBuf>,
     /// Where rows are kept that memory should not hold.
     pub spill: Option<Spill>,
-    /// Columns as they are, or scaled.
+    /// In which space rows are compared.
     pub frame: Frame,
 }
 
+/// What data come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file.
+    File,
+    /// Standard input.
+    StandardInput,
+    /// A data set that is built in.
+    BuiltIn(Dataset),
+}
+
 impl Source {
-    /// Dissimilarities have nothing that could be chosen.
-    fn matrix(path: PathBuf) -> Self {
-        let (selection, frame) = (Selection::default(), Frame::Columns(Scale::None));
-        Self { path, selection, missing: false, spill: None, frame }
+    /// A file of which nothing was said.
+    fn of(path: PathBuf, frame: Frame) -> Self {
+        let selection = Selection::default();
+        Self {
+            path,
+            origin: Origin::File,
+            selection,
+            missing: false,
+            bits: None,
+            first_column: None,
+            weights_from: None,
+            spill: None,
+            frame,
+        }
+    }
+
+    /// Census blocks: nobody has to choose their columns.
+    fn census(dataset: Dataset) -> Self {
+        let columns = Some(["lon", "lat"].map(str::to_owned).to_vec());
+        let (weights, id) = (Some("pop".to_owned()), Some("geoid".to_owned()));
+        let selection = Selection { columns, weights, id, ..Selection::default() };
+        Self { origin: Origin::BuiltIn(dataset), selection, ..Self::of("demo census".into(), Frame::Sphere) }
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        (self.origin == Origin::File).then_some(&self.path)
+    }
+
+    /// The data set that is built in, if it is one.
+    pub fn built_in(&self) -> Option<Dataset> {
+        if let Origin::BuiltIn(dataset) = self.origin { Some(dataset) } else { None }
+    }
+
+    /// A stream, from a file or standard input.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] where several processes compute together.
+    fn stream(arguments: &StreamArguments, job: Option<&Job>) -> Result<Self, Failure> {
+        if job.is_some() {
+            let message = "a stream is read by one process: run it without mpiexec";
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        let (path, frame) = (arguments.path.clone(), frame(false, arguments.scale, None)?);
+        let source = Self { selection: arguments.selection(), ..Self::of(path, frame) };
+        if arguments.path.as_os_str() != STANDARD_INPUT {
+            return Ok(source);
+        }
+        Ok(Self { path: "standard input".into(), origin: Origin::StandardInput, ..source })
     }
 
     /// # Errors
     /// [`Kind::Usage`]: options that contradict each other.
-    fn table(about: &About, rows: RowArguments, job: Option<&Job>) -> Result<Self, Failure> {
-        let RowArguments { path, spill, table, missing } = rows;
-        let Takes::Rows(words) = about.takes else { unreachable!("its arguments are those of a table") };
-        if table.lonlat {
-            let message = format!("--lonlat: {}", words.not_on_sphere);
-            return Err(Failure::new(Kind::Usage, message).with_hint(words.instead));
+    fn table(words: &RowsWords, input: TableInput, job: Option<&Job>) -> Result<Self, Failure> {
+        let TableInput { rows: RowArguments { path, spill, table }, packed, missing } = input;
+        let PackedArguments { bits, first_column, weights_from } = packed;
+        if let Some(words) = words.not_on_sphere.filter(|_| table.lonlat) {
+            return Err(Failure::new(Kind::Usage, format!("--lonlat: {}", words.why)).with_hint(words.instead));
         }
-        if missing && job.is_some() {
+        if let Some(words) = words.missing.filter(|_| missing && job.is_some()) {
             let message = format!("--missing: rows with missing cells are {} by one process", words.done);
             return Err(Failure::new(Kind::Usage, message)
                 .with_hint("run it without mpiexec; --threads uses all cores of this machine"));
         }
+        let frame = frame(table.lonlat, table.scale, table.columns.as_deref())?;
+        let selection = table.selection();
         let spill = spill_of(spill, job)?;
         if missing {
             stays_in_memory(spill.as_ref(), "--missing has rows with gaps")?;
         }
-        let frame = frame(false, table.scale, table.columns.as_deref())?;
-        Ok(Self { path, selection: table.selection(), missing, spill, frame })
+        if bits.is_some() {
+            if first_column.is_some() {
+                let message = "--first-column: for SVMlight's text; --bits has rows of bits";
+                return Err(Failure::new(Kind::Usage, message));
+            }
+            of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
+            stays_in_memory(spill.as_ref(), "--bits has rows of bits")?;
+        }
+        Ok(Self { selection, missing, bits, first_column, weights_from, spill, ..Self::of(path, frame) })
     }
+}
+
+/// What was typed, but for the source.
+struct Typed<'a> {
+    options: Options,
+    execution: ExecutionArguments,
+    results: ResultArguments,
+    /// The command line as it came.
+    line: &'a [OsString],
 }
 
 impl MethodPlan {
@@ -94,12 +188,32 @@ impl MethodPlan {
     /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
     /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another version or method.
     pub fn new(arguments: DeclaredArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
-        let DeclaredArguments { method, input, options, execution: computed, results } = arguments;
-        let about = method.about();
-        let source = match input {
-            InputArguments::Matrix(path) => Source::matrix(path),
-            InputArguments::Table(rows) => Source::table(about, *rows, job.as_ref())?,
+        let DeclaredArguments { method, input, options, execution, results } = arguments;
+        let source = match (input, method.about().takes) {
+            (InputArguments::Table(input), Takes::Rows(words)) => Source::table(&words, *input, job.as_ref())?,
+            (InputArguments::Stream(stream), _) => Source::stream(&stream, job.as_ref())?,
+            (InputArguments::Matrix(path), _) => Source::of(path, Frame::Columns(Scale::None)),
+            (InputArguments::Table(_), _) => unreachable!("its arguments are not those of a table"),
         };
+        Self::of(method, source, Typed { options, execution, results, line: typed }, job)
+    }
+
+    /// The same for data that are built in.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn of_demo(demo: DemoArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
+        let (mut options, results) = (demo.method.0, demo.results.0);
+        let ends = ["clusters", "stop_temperature", "stop_length"];
+        if results.resume.is_none() && !ends.iter().any(|option| options.contains_key(*option)) {
+            options.insert("clusters".to_owned(), DEMO_CLUSTERS.into());
+        }
+        let typed = Typed { options, execution: demo.execution, results, line: typed };
+        Self::of(&Cluster, Source::census(demo.dataset), typed, job)
+    }
+
+    fn of(method: &'static dyn Method, source: Source, typed: Typed<'_>, job: Option<Job>) -> Result<Self, Failure> {
+        let Typed { options, execution: computed, results, line } = typed;
         let (options, resumed) = match &results.resume {
             Some(folder) => {
                 let content = method.read_checkpoint(&checkpoint_of(folder)?)?;
@@ -108,13 +222,22 @@ impl MethodPlan {
             None => {
                 let faults = method.check(&options);
                 if !faults.is_empty() {
-                    return Err(Failure::new(Kind::Usage, as_typed(&faults)));
+                    return Err(Failure::new(Kind::Usage, as_typed(method, &faults)));
                 }
                 (options, None)
             }
         };
         let (execution, layout) = execution(&computed, job)?;
-        let out = results.out.or(results.resume).unwrap_or_else(|| PathBuf::from(format!("lehr-{}", about.name)));
+        if results.trace.is_some() && !execution.engine.has_ranks() {
+            let engine = execution.engine;
+            return Err(Failure::new(Kind::Usage, format!("--trace shows ranks; --engine {engine} has none")));
+        }
+        let About { folder, takes, .. } = method.about();
+        if results.trace.is_some() && matches!(takes, Takes::Stream(_)) {
+            let message = "--trace shows ranks; those of a stream last no longer than a batch";
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        let out = results.out.or(results.resume).unwrap_or_else(|| PathBuf::from(folder));
         Ok(MethodPlan {
             method,
             source,
@@ -122,20 +245,25 @@ impl MethodPlan {
             resumed,
             execution,
             layout,
-            resume_command: resume_command(typed, &out),
+            resume_command: resume_command(line, &out),
             out,
             force: results.force,
             json: results.json,
             quiet: results.quiet,
+            trace: results.trace,
         })
     }
 }
 
 /// Faults of options as the command line names them.
-fn as_typed(faults: &[String]) -> String {
-    let one = |fault: &String| match fault.split_once(": ") {
-        Some((name, rest)) => format!("--{}: {rest}", name.replace('_', "-")),
-        None => fault.clone(),
+fn as_typed(method: &dyn Method, faults: &[String]) -> String {
+    let typed = |name: &str| format!("--{}", name.replace('_', "-"));
+    let one = |fault: &String| {
+        let (name, rest) = fault.split_once(": ").unwrap_or(("", fault));
+        // A name of one word may be a word.
+        let long = method.options().into_iter().map(|option| option.name).filter(|name| name.contains('_'));
+        let rest = long.fold(rest.to_owned(), |rest, name| rest.replace(&name, &typed(&name)));
+        if name.is_empty() { rest } else { format!("{}: {rest}", typed(name)) }
     };
     faults.iter().map(one).collect::<Vec<_>>().join("\n")
 }
@@ -144,8 +272,10 @@ fn as_typed(faults: &[String]) -> String {
 fn recorded(method: &dyn Method, content: &[u8], given: &Options) -> Result<Options, Failure> {
     let stored = method.recorded(content).expect("a checkpoint of this method, which was checked");
     let mut repeated = Repeated::default();
-    for (name, value) in given {
-        let stored = stored.get(name).filter(|value| !value.is_null()).cloned();
+    // In the order in which they are declared.
+    let given = method.options().into_iter().filter_map(|option| Some((given.get(&option.name)?, option.name)));
+    for (value, name) in given {
+        let stored = stored.get(&name).filter(|value| !value.is_null()).cloned();
         // The same number may be written as 1 and as 1.0.
         let plain = |value: &Value| value.as_f64().map_or_else(|| shown(value), |number| number.to_string());
         let option = format!("--{}", name.replace('_', "-"));

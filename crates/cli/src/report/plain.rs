@@ -1,7 +1,7 @@
 //! The page of a method that draws nothing of its own: what it reports, its figures, its tables.
 
 use lehr_methods::numbers::{counted, significant};
-use lehr_methods::{Column, Data, Fit, Table};
+use lehr_methods::{Column, Data, Fit, Table, shown_label};
 
 use super::{STYLE, escape};
 use crate::plan::method::MethodPlan;
@@ -60,6 +60,8 @@ fn cell(column: &Column<'_>, row: usize) -> String {
         Column::Ids { given: Some(ids), .. } => ids[row].clone(),
         Column::Ids { given: None, .. } => row.to_string(),
         Column::Numbers(values) => significant(values[row], 6),
+        Column::Weights(values) => significant(values[row], 6),
+        Column::Labels { of_rows, .. } => shown_label(of_rows[row]).to_string(),
         Column::Counts(values) => values[row].to_string(),
         Column::Texts(values) => values[row].clone(),
     }

@@ -282,12 +282,15 @@ fn by_likelihood_only_bits_are_clustered_and_nothing_is_left_where_it_is_refused
     for (rest, expected) in [
         (
             &["table.csv", "--id", "id", "--cost", "bernoulli"][..],
-            "table.csv: --cost bernoulli expects rows of bits, found a table of numbers",
+            "cost: expected rows of bits for the cost bernoulli, found rows of numbers",
         ),
-        (&["compounds.fps", "--prior", "1"], "--prior goes with --cost bernoulli"),
-        (&["compounds.fps", "--cost", "bernoulli", "--sponge", "3"], "--sponge is a length"),
-        (&["compounds.fps", "--cost", "bernoulli", "--prior", "-1"], "expected a number from 0 to 1000"),
-        (&["compounds.fps", "--cost", "bernoulli", "--method", "kmeans"], "--cost does not go with --method kmeans"),
+        (&["compounds.fps", "--prior", "1"], "--prior: expected none without the cost bernoulli"),
+        (
+            &["compounds.fps", "--cost", "bernoulli", "--sponge", "3"],
+            "--sponge: expected none with the cost bernoulli, which is no distance",
+        ),
+        (&["compounds.fps", "--cost", "bernoulli", "--prior", "-1"], "expected 0 to 1000"),
+        (&["compounds.fps", "--cost", "bernoulli", "--method", "kmeans"], "--cost: expected none with method kmeans"),
     ] {
         let refused = sandbox.lehr(&[&["cluster", "-k", "3", "--quiet"][..], rest].concat());
         assert_eq!(refused.code, 2, "{}", refused.stderr);

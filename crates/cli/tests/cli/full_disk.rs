@@ -1,9 +1,9 @@
 //! A node whose disk is full while a job writes. It takes the rights of root to make one that is small: `make isolation`.
 
 use lehr_jobs::Form;
-use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Begin, Open};
 use lehr_jobs::jobs::{Named, Order, Record, Resume, Run, State};
+use lehr_methods::cluster::Options;
 use lehr_node::Client;
 use lehr_runtime::block_on;
 use lehr_services::Code;

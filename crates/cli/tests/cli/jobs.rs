@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Open, Read};
 use lehr_jobs::jobs::{Jobs, Order, Progressed, Record, Run, State, Wait, WaitFor};
-use lehr_jobs::{Bytes, Clustering, Distances, Form, Method, RowFormat};
+use lehr_jobs::{Bytes, Distances, Form, Method, RowFormat};
+use lehr_methods::cluster::Options;
 use lehr_node::Client;
 use lehr_runtime::block_on;
-use lehr_services::{Event, Reference, Subscribe};
+use lehr_services::{Event, Reference, Subscribe, Version};
 
 use super::sandbox::Sandbox;
 use super::services::Served;
@@ -28,7 +28,7 @@ pub fn datasets(client: &Client, node: &Served) -> Reference<Datasets> {
 
 pub fn clustering(client: &Client, node: &Served) -> Reference<Jobs> {
     let jobs = Reference::over(client.link(&node.at("/clustering")).unwrap()).within(LONG);
-    jobs.of_contract(Clustering::NAME, Clustering::VERSION).unwrap()
+    jobs.of_contract("lehr.clustering", Version::new(1, 0)).unwrap()
 }
 
 /// Rows in a dozen clouds, so many that clustering them takes some time.

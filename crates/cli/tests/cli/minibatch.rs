@@ -243,12 +243,13 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
     assert!(said.contains("found a header and no rows"), "{said}");
     sandbox.write("t.csv", table(10));
     for (options, words) in [
-        (&["minibatch", "t.csv"][..], "lehr minibatch needs --clusters"),
-        (&["minibatch", "t.csv", "-k", "3", "--half-life", "0"], "expected a finite number above 0"),
-        (&["minibatch", "t.csv", "-k", "3", "--batch-rows", "0"], "expected a whole number of at least 1"),
+        (&["minibatch", "t.csv"][..], "--clusters: expected a number: only lehr cluster can tell how many there are"),
+        (&["minibatch", "t.csv", "-k", "3", "--half-life", "0"], "expected above 0"),
+        (&["minibatch", "t.csv", "-k", "3", "--trace", "t.json"], "--trace shows ranks"),
+        (&["minibatch", "t.csv", "-k", "3", "--batch-rows", "0"], "expected 1 to 4294967295"),
         (
             &["minibatch", "endless", "-k", "3", "--batch-rows", "5000000000"],
-            "expected 1 to 4294967295, found 5000000000",
+            "'5000000000' for '--batch-rows <N>': expected 1 to 4294967295",
         ),
     ] {
         let outcome = sandbox.lehr(options);

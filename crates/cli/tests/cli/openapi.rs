@@ -11,12 +11,13 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 8] = [
+const PLACED: [(&str, &str); 9] = [
     ("lehr/records", "/notes"),
     ("lehr/samples", "/samples"),
     ("lehr.distances", "/distances"),
     ("lehr.pairwise", "/pairwise"),
     ("lehr.embedding", "/embedding"),
+    ("lehr.minibatch", "/minibatch"),
     ("lehr.mixture", "/mixture"),
     ("lehr.gtm", "/gtm"),
     ("lehr.kmedoids", "/kmedoids"),

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use lehr_jobs::datasets::{Datasets, Open};
 use lehr_jobs::jobs::{Cancel, Input, Jobs, Named, Order, Progressed, Record, Resume, Run, State, Wait, WaitFor};
-use lehr_jobs::{Clustering, Distances, Embedding, Method, Settings, Setup, clustering, distances};
+use lehr_jobs::{Distances, Embedding, Method, Settings, Setup, distances};
+use lehr_methods::cluster::{self, Cluster};
 use lehr_node::Client;
 use lehr_runtime::{Dispatcher, block_on};
-use lehr_services::{Code, Event, Host, Reference, Subscribe};
+use lehr_services::{Code, Event, Host, Reference, Subscribe, Version};
 
 /// Longer than any machine takes.
 const LONG: Duration = Duration::from_secs(3000);
@@ -139,7 +140,7 @@ fn a_fault_in_the_processes_of_a_service_is_the_one_of_one_process() {
     on_a_host(folder.path(), &[("/clustering", "2x2x1"), ("/embedding", "1x2x1")], async |host, setup| {
         let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
         datasets.call(Open::new("table", "table.csv")).await.unwrap();
-        let clustering = setup.start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = setup.start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let job = run(&clustering, &one("table"), r#"{ "clusters": 3001 }"#).await;
         let fault = wait(&clustering, &job).await.fault.unwrap();
         let reason = "table: 3001 clusters of 3000 points: expected at most as many clusters as points";
@@ -197,7 +198,7 @@ fn processes_of_a_service_are_cancelled_and_gone_on_with_to_the_same_bytes() {
 
         // One that lasts until it is stopped.
         datasets.call(Open::new("table", "table.csv")).await.unwrap();
-        let clustering = setup.start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = setup.start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let mut changes = clustering.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
         let job = run(&clustering, &one("table"), r#"{ "stop_length": 1e-9 }"#).await;
         while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
@@ -217,10 +218,10 @@ fn serve(folder: &Path, method: &str, launcher: &Path) -> (Child, String) {
     (node, url.trim().to_owned())
 }
 
-fn at<M: Method>(url: &str) -> (Reference<Datasets>, Reference<Jobs>) {
+fn at(url: &str, contract: &str, version: Version) -> (Reference<Datasets>, Reference<Jobs>) {
     let client = Client::new(None).unwrap();
     let to = |path: &str| client.link(&format!("{url}{path}")).unwrap();
-    let jobs = Reference::over(to("/jobs")).within(LONG).of_contract(M::NAME, M::VERSION).unwrap();
+    let jobs = Reference::over(to("/jobs")).within(LONG).of_contract(contract, version).unwrap();
     (Reference::over(to("/datasets")).within(LONG), jobs)
 }
 
@@ -238,11 +239,11 @@ fn the_processes_of_a_service_end_with_a_node_that_is_killed() {
     fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
     let (mut node, url) = serve(folder.path(), "lehr.clustering", &launcher);
     block_on(async {
-        let (datasets, jobs) = at::<Clustering>(&url);
+        let (datasets, jobs) = at(&url, "lehr.clustering", Version::new(1, 0));
         datasets.call(Open { weights: Some("weight".into()), ..Open::new("table", "table.csv") }).await.unwrap();
         let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
         // One that lasts until it is stopped.
-        let options: clustering::Options = serde_json::from_str(r#"{ "stop_length": 1e-9 }"#).unwrap();
+        let options: cluster::Options = serde_json::from_str(r#"{ "stop_length": 1e-9 }"#).unwrap();
         jobs.call(Run::of(Order::new("table", &options))).await.unwrap();
         while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
     });
@@ -260,7 +261,7 @@ fn a_process_of_a_service_that_is_killed_is_named_and_the_job_can_be_resumed() {
     write_genes(folder.path());
     let (mut node, url) = serve(folder.path(), "lehr.distances", Path::new(&mpiexec()));
     block_on(async {
-        let (datasets, jobs) = at::<Distances>(&url);
+        let (datasets, jobs) = at(&url, Distances::NAME, Distances::VERSION);
         datasets.call(Open::new("genes", "genes.fasta")).await.unwrap();
         let job = jobs.call(Run::of(Order::new("genes", &distances::Options::default()))).await.unwrap().job;
         until(&jobs, 0.1).await;

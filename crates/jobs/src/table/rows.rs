@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
 use lehr_data::read::fps::fingerprints_from;
-use lehr_data::{Error, Fingerprints, Incomplete, Points};
+use lehr_data::read::svmlight::rows_from;
+use lehr_data::{Error, Fingerprints, Incomplete, Points, Sparse};
 use lehr_services::Fault;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,12 @@ use super::{Kind, Table};
 
 /// The column of text that rows of bits stand in, in hexadecimal digits as FPS has them.
 pub(crate) const FINGERPRINT: &str = "fingerprint";
+
+/// The column of text that sparse rows stand in, as SVMlight has them: `column:value`, spaces between.
+pub(crate) const SPARSE: &str = "sparse";
+
+/// Weights and ids of rows, if there are any.
+type Beside = (Option<Vec<f64>>, Option<Vec<String>>);
 
 /// Which columns of a table are the points, their weights and their ids.
 ///
@@ -204,27 +211,69 @@ impl Table {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fingerprints(&self, name: &str, columns: &Columns) -> Result<Fingerprints, Error> {
+        let (weights, ids) = self.beside(FINGERPRINT, name, columns)?;
+        let mut rows = self.hexadecimal(name)?;
+        if let Some(weights) = weights {
+            rows = rows.with_weights(weights)?;
+        }
+        match ids {
+            Some(ids) => rows.with_ids(ids),
+            None => Ok(rows),
+        }
+    }
+
+    /// Whether the rows are sparse: there is a column `sparse`, and it is text.
+    pub(crate) fn has_sparse(&self) -> bool {
+        self.columns().any(|(name, kind)| name == SPARSE && kind == Kind::Text)
+    }
+
+    /// The rows as sparse rows, from the fields `column:value` of the column `sparse`, spaces between them as SVMlight has it. Weights and ids are chosen as for [`points`](Self::points).
+    ///
+    /// # Errors
+    /// Of the room of data: no such column, fields that are none, with their rows; weights that are none.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::{Columns, Table};
+    /// let texts = ["1:0.5 7:2", ""].map(String::from).to_vec();
+    /// let rows = Table::builder().texts("sparse", texts).build()?.sparse("texts", &Columns::default())?;
+    /// assert_eq!((rows.len(), rows.dimension(), rows.nonzeros()), (2, 7, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sparse(&self, name: &str, columns: &Columns) -> Result<Sparse, Error> {
+        let (weights, ids) = self.beside(SPARSE, name, columns)?;
+        // SVMlight's lines begin with a class.
+        let lines: String = self.texts(SPARSE).unwrap_or_default().iter().map(|text| format!("0 {text}\n")).collect();
+        let mut rows = rows_from(lines.as_bytes(), name, None)?;
+        if let Some(weights) = weights {
+            rows = rows.with_weights(weights)?;
+        }
+        match ids {
+            Some(ids) => rows.with_ids(ids),
+            None => Ok(rows),
+        }
+    }
+
+    /// Weights and ids of rows that stand in one column of text.
+    fn beside(&self, own: &str, name: &str, columns: &Columns) -> Result<Beside, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
         let names: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
-        let wanted = [Some(FINGERPRINT), weights, id].into_iter().flatten();
+        let wanted = [Some(own), weights, id].into_iter().flatten();
         let missing: Vec<String> =
             wanted.filter(|wanted| !names.iter().any(|name| name == wanted)).map(str::to_owned).collect();
         if !missing.is_empty() {
             return Err(Error::NoSuchColumns { name: name.to_owned(), wanted: missing, columns: names });
         }
-        let mut rows = self.hexadecimal(name)?;
-        if let Some(column) = weights {
-            let Some(values) = self.numbers(column) else {
-                let (what, found) = (format!("{name}, column {column:?}"), "text".to_owned());
-                return Err(Error::Shape { what, expected: "numbers".to_owned(), found });
+        let numbers = |column: &str| {
+            let text = || Error::Shape {
+                what: format!("{name}, column {column:?}"),
+                expected: "numbers".to_owned(),
+                found: "text".to_owned(),
             };
-            rows = rows.with_weights(values.into_owned())?;
-        }
-        match id.and_then(|id| self.texts(id)) {
-            Some(ids) => rows.with_ids(ids),
-            None => Ok(rows),
-        }
+            self.numbers(column).map(Cow::into_owned).ok_or_else(text)
+        };
+        Ok((weights.map(numbers).transpose()?, id.and_then(|id| self.texts(id))))
     }
 
     /// The column `fingerprint`, numbered row by row.

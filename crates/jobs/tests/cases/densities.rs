@@ -1,14 +1,11 @@
 //! Mixtures and topographic maps as jobs: the bits of the library in every form that results have, gaps, stops, other lives, and what is refused.
 
 use lehr_data::datasets::iris;
-use lehr_jobs::clustering::ColumnScale;
 use lehr_jobs::datasets::{Begin, Datasets, Take};
-use lehr_jobs::declared::{self, TableOptions};
+use lehr_jobs::declared::{self, ColumnScale, TableOptions};
 use lehr_jobs::jobs::{Cancel, Jobs, Order, Record, ResultOf, Resume, Rows, State};
-use lehr_jobs::{
-    Clustering, DatasetService, Failure, Form, Handle, Inputs, Job, Method, Outputs, RowFormat, Setup, Table,
-    clustering,
-};
+use lehr_jobs::{DatasetService, Failure, Form, Handle, Inputs, Job, Method, Outputs, RowFormat, Setup, Table};
+use lehr_methods::cluster::{self, Cluster};
 use lehr_methods::{gtm, mixture};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
@@ -228,8 +225,8 @@ fn names_of_results_are_distinct_whatever_the_columns_are_called() {
         assert_eq!(names[..7], means);
         assert_eq!(names[7..], ["sd_x", "sd_sd_x_", "sd_weight__", "sd_weight_"]);
         assert!((components.numbers("sd_x_").unwrap()[0] - 2.95).abs() < 0.1, "the mean of the data's sd_x");
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
-        let options = clustering::Options { clusters: Some(2), ..clustering::Options::default() };
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
+        let options = cluster::Options { clusters: Some(2), ..cluster::Options::default() };
         let found = done(&clustering, Order::new("rows", &options)).await;
         let centers = services.table(&found.outputs["centers"]).await;
         let names: Vec<&str> = centers.columns().map(|(name, _)| name).collect();

@@ -3,13 +3,16 @@
 use std::io::{Read as _, Write};
 use std::net::TcpStream;
 
-use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Grow, Put, Read, Settle, Take};
+use lehr_jobs::declared::TableOptions;
 use lehr_jobs::jobs::{Ended, Jobs, Order, Outcome, Run, State};
-use lehr_jobs::{Bytes, Clustering, Form, Handle, Method, RowFormat, Setup, Table, fetch, store};
+use lehr_jobs::{Bytes, Form, Handle, RowFormat, Setup, Table, fetch, store};
+use lehr_methods::cluster::{Cluster, Options};
 use lehr_node::{Client, Node, Settings};
 use lehr_runtime::{Dispatcher, block_on};
-use lehr_services::{Action, Code, Event, Format, Host, Link, Message, Options as Ask, Reference, Subscribe, Verb};
+use lehr_services::{
+    Action, Code, Event, Format, Host, Link, Message, Options as Ask, Reference, Subscribe, Verb, Version,
+};
 use serde_json::{Value, json};
 
 use super::samples::*;
@@ -21,7 +24,7 @@ fn on_a_node(behaviour: impl AsyncFn(&Host, Client, String)) {
     block_on(async {
         let setup = Setup::default();
         setup.start_datasets(&host, "/datasets").await.unwrap();
-        setup.start_method(&host, "/clustering", Clustering).await.unwrap();
+        setup.start_declared(&host, "/clustering", &Cluster).await.unwrap();
     });
     let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
     let node = Node::start(host.clone(), settings).unwrap();
@@ -33,8 +36,11 @@ fn on_a_node(behaviour: impl AsyncFn(&Host, Client, String)) {
 
 fn clustering(client: &Client, url: &str) -> Reference<Jobs> {
     let jobs = Reference::<Jobs>::over(client.link(&format!("{url}/clustering")).unwrap()).within(DAY);
-    jobs.of_contract(Clustering::NAME, Clustering::VERSION).unwrap()
+    jobs.of_contract(CLUSTERING, Version::new(1, 0)).unwrap()
 }
+
+/// The contract of clustering.
+const CLUSTERING: &str = "lehr.clustering";
 
 /// However slow the machine is.
 const DAY: std::time::Duration = std::time::Duration::from_secs(3000);
@@ -52,7 +58,7 @@ fn data_come_in_are_clustered_and_go_out_over_http() {
         let options: Options = serde_json::from_str(r#"{ "clusters": 3 }"#).unwrap();
         let job = run(&clustering, Order::new("clouds", &options)).await.unwrap();
         let done = wait(&clustering, &job).await;
-        assert_eq!((done.state, done.options::<Options>().unwrap().clusters), (State::Done, Some(3)));
+        assert_eq!((done.state, done.options::<Value>().unwrap()["clusters"].as_u64()), (State::Done, Some(3)));
         let Event::Change(change) = changes.next().await.unwrap() else { panic!("no change") };
         assert_eq!(change.operation::<Ended>().unwrap().body.job, job);
         // The table over the wire is the table here.
@@ -97,7 +103,9 @@ fn people_send_json() {
         let centers = send("/clustering", "result", rows).await.unwrap();
         assert_eq!(centers["json"][0], json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5 }));
         // What was left out is filled in, in the order of the method's fields, wherever options are told.
-        let completed = serde_json::to_string(&Options { clusters: Some(2), ..Options::default() }).unwrap();
+        let completed =
+            serde_json::to_string(&TableOptions::default().with(&Options { clusters: Some(2), ..Options::default() }));
+        let completed = completed.unwrap();
         let link = client.link(&format!("{url}/clustering")).unwrap();
         let ask = Message {
             action: Action::Get,
@@ -151,7 +159,7 @@ fn a_service_is_of_the_contract_of_its_method() {
         let to = |path: &str| Reference::<Jobs>::over(client.link(&format!("{url}{path}")).unwrap()).within(DAY);
         let (clustering, gtm) = (to("/clustering"), to("/gtm"));
         let [clusters, map] = [clustering.lookup().await.unwrap().contract, gtm.lookup().await.unwrap().contract];
-        assert_eq!((clusters.name.as_str(), map.name.as_str()), (Clustering::NAME, "lehr.gtm"));
+        assert_eq!((clusters.name.as_str(), map.name.as_str()), (CLUSTERING, "lehr.gtm"));
         let options = |schema: &Value| schema["$defs"]["Options"]["properties"].clone();
         let order = |contract: &lehr_services::Description| contract.operations["run"].body.clone();
         let job = |contract: &lehr_services::Description| contract.operations["wait"].reply.clone();
@@ -162,7 +170,7 @@ fn a_service_is_of_the_contract_of_its_method() {
             assert_eq!(order(contract)["properties"]["options"]["$ref"], "#/$defs/Options");
         }
         // Who means the other is told.
-        let other = gtm.of_contract(Clustering::NAME, Clustering::VERSION).unwrap();
+        let other = gtm.of_contract(CLUSTERING, Version::new(1, 0)).unwrap();
         let order = Order::new("line", &Options::default());
         assert_eq!(other.call(Run::of(order)).await.unwrap_err().code(), Code::ContractMismatch);
     });

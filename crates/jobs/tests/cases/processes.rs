@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use lehr_jobs::clustering::Options;
 use lehr_jobs::jobs::{Cancel, Jobs, Order, State};
-use lehr_jobs::{Clustering, Settings, Setup};
+use lehr_jobs::{Settings, Setup};
+use lehr_methods::cluster::{Cluster, Options};
 use lehr_services::{Code, Event, Fault, Host, Reference, Subscribe};
 
 use super::restarts::life;
@@ -27,7 +27,7 @@ async fn with(host: &Host, setup: &Setup, settings: Settings) -> Reference<Jobs>
     let datasets = setup.start_datasets(host, "/datasets").await.unwrap();
     upload_csv(&datasets, "points", "x\n1\n2\n9\n").await.unwrap();
     let setup = Setup { settings: [("/clustering".to_owned(), settings)].into(), ..setup.clone() };
-    setup.start_method(host, "/clustering", Clustering).await.unwrap()
+    setup.start_declared(host, "/clustering", &Cluster).await.unwrap()
 }
 
 fn two() -> Order {
@@ -129,7 +129,7 @@ fn a_try_that_came_to_its_end_unseen_is_the_result() {
         setup.start_datasets(&host, "/datasets").await.unwrap();
         let settings = [("/clustering".to_owned(), Settings { mpiexec: Some("no/such".into()), ..spread() })].into();
         let setup = Setup { settings, ..setup };
-        let jobs = setup.start_method(&host, "/clustering", Clustering).await.unwrap();
+        let jobs = setup.start_declared(&host, "/clustering", &Cluster).await.unwrap();
         // Nothing is started. That it has no tables is found as of any method.
         let fault = wait(&jobs, "clustering-1").await.fault.unwrap();
         assert_eq!(fault.reason(), "the method has not made its table \"centers\"");
@@ -145,7 +145,7 @@ fn a_layout_is_refused_where_a_method_runs_in_one_process_and_where_nothing_is_k
         setup.start_datasets(&host, "/datasets").await.unwrap();
         let fault = setup.start_method(&host, "/counting", Counting::default()).await.unwrap_err();
         assert!(fault.to_string().contains("expected no layout"), "{fault}");
-        let fault = Setup { keep: None, ..setup }.start_method(&host, "/clustering", Clustering).await.unwrap_err();
+        let fault = Setup { keep: None, ..setup }.start_declared(&host, "/clustering", &Cluster).await.unwrap_err();
         assert!(fault.to_string().contains("keep its jobs"), "{fault}");
     });
 }

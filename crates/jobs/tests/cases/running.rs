@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lehr_data::read::{Batches, Selection, svmlight};
 use lehr_data::synthetic::bit_templates;
-use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Begin, Datasets, Put, Remove as RemoveDataset, Take};
 use lehr_jobs::jobs::{
     Cancel, Ended, Input, Jobs, Options as JobOptions, Order, Progressed, Remove, ResultOf, Resume, Rows, State, Wait,
     WaitFor,
 };
-use lehr_jobs::{Clustering, Columns, DatasetService, Form, Handle, Method, RowFormat, Settings, Setup, Table};
+use lehr_jobs::{Columns, DatasetService, Form, Handle, Method, RowFormat, Settings, Setup, Table};
+use lehr_methods::cluster::{Cluster, Options};
+use lehr_methods::minibatch::Minibatch;
 use lehr_mining::anneal::Silent;
 use lehr_mining::vector::{Cost, Parameters, cluster};
-use lehr_mining::{Execution, kmeans};
+use lehr_mining::{Execution, kmeans, minibatch};
 use lehr_services::{Code, Event, Host, Reference, Subscribe};
 
 use super::samples::*;
@@ -44,7 +46,7 @@ fn steps(steps: u64) -> Order {
     Order { input, ..Order::new("", &Steps { steps, panics: false }) }
 }
 
-fn options(json: serde_json::Value) -> Options {
+fn options(json: serde_json::Value) -> JobOptions {
     serde_json::from_value(json).unwrap()
 }
 
@@ -52,7 +54,7 @@ fn options(json: serde_json::Value) -> Options {
 fn a_clustering_has_the_bits_of_the_librarys() {
     on_hosts(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let begin =
             Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
         upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
@@ -88,7 +90,7 @@ fn a_clustering_has_the_bits_of_the_librarys() {
 fn k_means_has_the_bits_of_the_librarys_and_a_row_for_each_start() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let begin =
             Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
         upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
@@ -119,7 +121,7 @@ fn k_means_has_the_bits_of_the_librarys_and_a_row_for_each_start() {
 fn a_sponge_labels_what_is_far_from_every_centre() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let near: String = (0..20).map(|row| format!("{}\n", row % 2 + row / 10 * 10)).collect();
         upload_csv(&datasets, "line", &format!("x\n{near}1000\n")).await.unwrap();
         let order = Order::new("line", &options(serde_json::json!({ "clusters": 2, "sponge": 3.0 })));
@@ -138,7 +140,7 @@ fn a_sponge_labels_what_is_far_from_every_centre() {
 fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let rows = bit_templates(3, 30, 72, 0.3, 0.05, 2).0;
         let digits = |row: usize| -> String {
             let bytes = rows.row(row).iter().flat_map(|word| word.to_le_bytes());
@@ -228,10 +230,71 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
 }
 
 #[test]
+fn sparse_rows_are_clustered_as_such_with_the_bits_of_the_librarys() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
+        let row = |row: u32| format!("+1 {}:{}.5 {}:2 # a text\n", 1 + row % 2 * 30, row, 2 + row % 2 * 30);
+        let text: String = (1..9).map(row).collect();
+        upload(&datasets, Begin::new("texts", Form::Svmlight), text.as_bytes()).await.unwrap();
+        let taken = async |name: String| datasets.call(Take { name }).await.unwrap().0;
+        let expected = svmlight::rows_from(text.as_bytes(), "texts", None).unwrap();
+        let table = taken("texts".into()).await;
+        assert_eq!(table.texts("sparse").unwrap()[0], "31:1.5 32:2.0");
+        assert_eq!(table.sparse("texts", &Columns::default()).unwrap().fingerprint(), expected.fingerprint());
+        let given = options(serde_json::json!({ "clusters": 2 }));
+        let job = run(&clustering, Order::new("texts", &given)).await.unwrap();
+        let done = wait(&clustering, &job).await;
+        assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
+        let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
+        let model = cluster(&expected, &parameters, &Execution::default(), &mut Silent).unwrap();
+        assert_eq!(done.figures["sum_of_squares"], model.sum_of_squares);
+        let last: Vec<f64> = model.centers.chunks_exact(32).map(|center| center[31]).collect();
+        assert_eq!(*taken(format!("{job}/centers")).await.numbers("x32").unwrap(), last);
+        let given = options(serde_json::json!({ "clusters": 2, "scale": "robust" }));
+        let job = run(&clustering, Order::new("texts", &given)).await.unwrap();
+        let fault = wait(&clustering, &job).await.fault.unwrap();
+        assert!(fault.reason().contains("texts: scale robust: for columns of numbers"), "{fault}");
+    });
+}
+
+#[test]
+fn a_stream_out_of_a_data_set_has_the_bits_of_the_librarys() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let jobs = Setup::default().start_declared(&host, "/minibatch", &Minibatch).await.unwrap();
+        let begin =
+            Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
+        upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
+        let given = options(serde_json::json!({ "clusters": 3, "batch_rows": 40, "half_life": 100 }));
+        let job = run(&jobs, Order::new("clouds", &given)).await.unwrap();
+        let done = wait(&jobs, &job).await;
+        assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
+        let columns = Some(["x", "y"].map(String::from).to_vec());
+        let selection = Selection { columns, weights: Some("people".into()), ..Selection::default() };
+        let text = clouds();
+        let mut batches = Batches::new(text.as_bytes(), "clouds", &selection).unwrap();
+        let parameters = minibatch::Parameters {
+            clusters: 3,
+            batch_rows: 40,
+            half_life: Some(100.0),
+            ..minibatch::Parameters::default()
+        };
+        let model = minibatch::cluster(&mut batches, &parameters, &Execution::default(), &mut Silent).unwrap();
+        let centers = datasets.call(Take { name: format!("{job}/centers") }).await.unwrap().0;
+        let x: Vec<f64> = model.centers.chunks_exact(2).map(|center| center[0]).collect();
+        assert_eq!(*centers.numbers("x").unwrap(), x);
+        assert_eq!((done.figures["objective"], done.figures["batches"]), (model.objective, model.batches as f64));
+        let fault = run(&jobs, Order::new("clouds", &options(serde_json::json!({})))).await.unwrap_err();
+        assert!(fault.reason().starts_with("clusters: expected a number"), "{fault}");
+    });
+}
+
+#[test]
 fn rows_of_a_result_come_in_each_form() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         upload_csv(&datasets, "line", "x\n0\n1\n10\n11\n").await.unwrap();
         let order = Order {
             output: Some("pairs".into()),
@@ -255,22 +318,26 @@ fn rows_of_a_result_come_in_each_form() {
 fn what_cannot_be_meant_is_refused_before_it_is_queued() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
-        let clustering = Setup::default().start_method(&host, "/clustering", Clustering).await.unwrap();
+        let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         upload_csv(&datasets, "line", "x\n0\n1\n").await.unwrap();
         let refused = async |order: Order| run(&clustering, order).await.unwrap_err();
-        let fault = refused(Order::new("line", &options(serde_json::json!({ "clusters": 0, "bits": 7 })))).await;
-        assert_eq!(fault.reason(), "bits: expected 32 or 64, found 7; clusters: expected at least 1, found 0");
+        let fault = refused(Order::new("line", &options(serde_json::json!({ "clusters": 0, "cooling": 2 })))).await;
+        let reason = "clusters: expected at least 1, found 0; cooling: expected 0.5 to 0.999, found 2";
+        assert_eq!(fault.reason(), reason);
+        // What an option was called before is still taken, with the values that it had.
+        let fault = refused(Order::new("line", &options(serde_json::json!({ "bits": 7 })))).await;
+        assert!(fault.reason().contains("options.bits: "), "{fault}");
         for (given, reason) in [
             (
                 serde_json::json!({ "method": "kmeans", "cooling": 0.9, "stop_length": 2.0 }),
-                "stop_length: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and bits; \
-                 cooling: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and bits; \
-                 clusters: expected a number with method kmeans",
+                "stop_length: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and precision; \
+                 cooling: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and precision; \
+                 clusters: expected a number with method kmeans: only method da can tell how many there are",
             ),
             (
                 serde_json::json!({ "starts": 3 }),
                 "starts: expected none with method da, which takes clusters, stop_temperature, stop_length, max_clusters, \
-                 sponge, cost, prior, cooling, tolerance, overshoot, patience, seed and bits",
+                 sponge, cost, prior, cooling, tolerance, overshoot, patience, seed and precision",
             ),
             (serde_json::json!({ "prior": 1.0 }), "prior: expected none without the cost bernoulli"),
             (
@@ -519,7 +586,7 @@ fn those_that_ended_first_are_forgotten_first() {
 fn a_service_without_data_sets_does_not_start() {
     on_one_host(async |host| {
         let placement = lehr_services::Placement::at("/clustering").patience(Duration::ZERO);
-        let fault = Setup::default().start_method(&host, placement, Clustering).await.unwrap_err();
+        let fault = Setup::default().start_declared(&host, placement, &Cluster).await.unwrap_err();
         assert_eq!(fault.code(), Code::StartFailed);
         assert!(fault.reason().contains("lehr.datasets"), "{fault}");
     });

@@ -2,7 +2,7 @@
 
 use lehr_jobs::datasets::{Datasets, Put};
 use lehr_jobs::jobs::{Jobs, Named, Order, Remove, Run as RunJob, State, Wait as WaitForJob, WaitFor};
-use lehr_jobs::{Clustering, Failure, Handle, Inputs, Job, Method, Outputs, Progress as JobReport, Setup, Table};
+use lehr_jobs::{Failure, Handle, Inputs, Job, Method, Outputs, Progress as JobReport, Setup, Table};
 use lehr_runtime::{Builder, Clock, Dispatcher, Port, block_on};
 use lehr_services::{Contract, Host, Reference, State as Snapshot, Subscribe, Version};
 use lehr_workflow::{Begin, Cancel, JobProgress, Resume, Run, RunState, WORKFLOWS, Wait, WorkflowState, Workflows};
@@ -76,7 +76,8 @@ impl World {
         let setup = Setup { data_root: Some(folder.path().to_owned()), ..Setup::default() };
         block_on(async {
             let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
-            let clustering = setup.start_method(&host, "/clustering", Clustering).await.unwrap();
+            setup.start(&host, "lehr.clustering", "/clustering").await.unwrap();
+            let clustering = host.reference::<Jobs>("/clustering").unwrap();
             let counting = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
             let workflows = host.start(WORKFLOWS, || Workflows::new(None)).await.unwrap();
             Self { _host: host, datasets, clustering, counting, workflows, method, folder, _dispatcher: dispatcher }

@@ -4,9 +4,9 @@
 
 use lehr_mining::vector::OUTLIER;
 
-use crate::clustering::Clustering;
-use lehr_methods::Rows;
-use lehr_methods::numbers::significant;
+use super::Fitted;
+use crate::numbers::significant;
+use crate::rows::Rows;
 
 /// A column that marks a cluster.
 #[derive(Debug, PartialEq)]
@@ -20,8 +20,8 @@ pub struct Mark {
 }
 
 /// The columns of each cluster whose means differ most from those in all clusters, the greatest difference first, `most` at most; none that does not differ.
-pub fn of_clusters(model: &Clustering, most: usize) -> Vec<Vec<Mark>> {
-    let centers = || model.centers.chunks_exact(model.dimension);
+pub fn of_clusters(model: &Fitted, most: usize) -> Vec<Vec<Mark>> {
+    let centers = || model.each_center();
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
     let mut overall = vec![0.0; model.dimension];
     for (center, cluster) in centers().zip(&model.clusters) {
@@ -61,10 +61,10 @@ pub struct Filled {
 }
 
 /// How many bits the rows of each cluster have set on average, or how many values that are not 0; nothing for rows of few columns.
-pub fn filled(space: &Rows, model: &Clustering) -> Option<Filled> {
+pub fn filled(space: &Rows, model: &Fitted) -> Option<Filled> {
     if space.are_bits() {
         // The sum of the bits' frequencies.
-        let of_clusters = model.centers.chunks_exact(model.dimension).map(|center| center.iter().sum()).collect();
+        let of_clusters = model.each_center().map(|center| center.iter().sum()).collect();
         return Some(Filled { name: "bits set", of_clusters });
     }
     let rows = space.sparse()?;
@@ -88,9 +88,10 @@ mod tests {
 
     use super::*;
 
-    fn clustered(space: &Rows) -> Clustering {
+    fn clustered(space: &Rows) -> Fitted {
         let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
-        Clustering::from(cluster(space.vectors(), &parameters, &Execution::default(), &mut Silent).unwrap())
+        let model = cluster(space.vectors(), &parameters, &Execution::default(), &mut Silent).unwrap();
+        Fitted::annealed(model, parameters)
     }
 
     #[test]

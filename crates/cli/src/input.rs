@@ -1,0 +1,152 @@
+//! Reads the data of a method: the rows of a file in any of the forms that the method takes, rows that are built in, the first rows of a stream, or dissimilarities.
+
+use std::io;
+
+use lehr_data::read::{self, Batches, Selection, Table};
+use lehr_data::scale::Scale;
+use lehr_data::{Fingerprints, Points, Sparse, memory};
+use lehr_methods::{Data, Frame, Matrix, Rows, RowsWords, Stream, Takes};
+use lehr_mining::minibatch;
+
+use crate::command::demo;
+use crate::exit::{Failure, GAPS_ELSEWHERE, GAPS_HERE, Kind, of_rows};
+use crate::interrupt::Interrupt;
+use crate::matrix::read_matrix;
+use crate::plan::method::{MethodPlan, Origin, Source};
+use crate::plan::{of_bits_only, of_sparse_only, stays_in_memory};
+use crate::weights;
+
+/// The data, as they were read.
+pub enum Input {
+    /// The rows of a table.
+    Rows(Box<Rows>),
+    /// A stream, of which the first rows have been read.
+    Stream(Box<Stream>),
+    /// Dissimilarities of all pairs.
+    Matrix(Box<Matrix>),
+}
+
+impl Input {
+    /// Reads the data of a plan.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`]: a file that is not what was expected; [`Kind::Usage`]: options that its form does not have; [`Kind::Environment`]: a file that cannot be read.
+    pub fn read(plan: &MethodPlan) -> Result<Self, Failure> {
+        Ok(match plan.method.about().takes {
+            Takes::Matrix => Input::Matrix(Box::new(read_matrix(&plan.source.path, plan.quiet)?)),
+            Takes::Rows(words) => Input::Rows(Box::new(rows(&plan.source, &words)?)),
+            Takes::Stream(_) => Input::Stream(Box::new(stream(plan)?)),
+        })
+    }
+
+    /// The data for a method.
+    pub fn data(&self) -> Data<'_> {
+        match self {
+            Input::Rows(rows) => Data::Rows(rows),
+            Input::Stream(stream) => Data::Stream(stream),
+            Input::Matrix(matrix) => Data::Matrix(matrix),
+        }
+    }
+}
+
+/// Reads the first rows of a stream. What is wrong with later rows ends the run where it is found.
+fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
+    let Source { path, selection, origin, frame, .. } = &plan.source;
+    let begun = || {
+        let source: Box<dyn minibatch::Source> = match origin {
+            Origin::StandardInput => {
+                Box::new(Pipe(Batches::new(io::stdin().lock(), &path.display().to_string(), selection)?))
+            }
+            Origin::File | Origin::BuiltIn(_) => Box::new(Batches::open(path, selection)?),
+        };
+        let stream = Stream::begin(source, plan.method.sample_rows(&plan.options), frame.scale())?;
+        let nothing = || lehr_data::Error::Empty { name: path.display().to_string(), found: "no rows" };
+        stream.ok_or_else(nothing)
+    };
+    begun().map_err(|error| {
+        if *origin == Origin::StandardInput {
+            Interrupt::let_arrive();
+        }
+        of_rows(error, GAPS_ELSEWHERE)
+    })
+}
+
+/// Batches of standard input. The program that feeds a pipe may have ended in the middle of a row by the same Ctrl-C that we are about to hear of.
+struct Pipe(Batches<'static>);
+
+impl minibatch::Source for Pipe {
+    fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
+        self.0.next(rows).inspect_err(|_| Interrupt::let_arrive())
+    }
+}
+
+/// Reads rows: into files of the folder for what is large, if there is one; rows that may have gaps, of bits and sparse ones in memory.
+fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
+    let Source { path, selection, frame, .. } = source;
+    if let Some(dataset) = source.built_in() {
+        return Ok(Rows::new(demo::points(dataset), *frame)?);
+    }
+    if source.missing {
+        memory::has_room(path, selection)?;
+        return Ok(Rows::with_gaps(read::incomplete(path, selection)?, frame.scale())?);
+    }
+    if words.takes_bits_and_sparse {
+        return any_rows(source);
+    }
+    let points = match &source.spill {
+        Some(spill) => read::spilled_points(path, selection, spill),
+        None => memory::has_room(path, selection).and_then(|()| read::points(path, selection)),
+    };
+    let for_gaps = if words.missing.is_some() { GAPS_HERE } else { GAPS_ELSEWHERE };
+    Ok(Rows::new(points.map_err(|error| of_rows(error, for_gaps))?, *frame)?)
+}
+
+/// Reads rows of numbers; or rows of bits or sparse rows, whose weights are in a table beside.
+fn any_rows(source: &Source) -> Result<Rows, Failure> {
+    let Source { path, selection, bits, first_column, weights_from, spill, frame, .. } = source;
+    if bits.is_some() {
+        return Ok(Rows::of_bits(weighted_bits(source, read::packed::fingerprints(path, *bits)?)?));
+    }
+    // Where there is a table beside, the selection is of that one.
+    let own = if weights_from.is_some() { &Selection::default() } else { selection };
+    let table = match spill {
+        Some(spill) => read::spilled_table(path, own, *first_column, spill),
+        None => memory::has_room(path, own).and_then(|()| read::table(path, own, *first_column)),
+    };
+    let table = table.map_err(|error| of_rows(error, GAPS_ELSEWHERE))?;
+    if first_column.is_some() && !matches!(table, Table::Sparse(_)) {
+        let message = format!("--first-column: for SVMlight's text, which {} is not", path.display());
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    match table {
+        Table::Numbers(_) if weights_from.is_some() => {
+            let message = "--weights-from: for rows of bits and sparse rows; a table of numbers has its weights in a column of its own";
+            Err(Failure::new(Kind::Usage, message).with_hint("--weights names it"))
+        }
+        Table::Sparse(rows) => {
+            of_sparse_only(selection, weights_from.is_some(), *frame)?;
+            stays_in_memory(spill.as_ref(), "the file has sparse rows")?;
+            let scale = if let Frame::Columns(scale) = frame { *scale } else { Scale::None };
+            Ok(Rows::of_sparse(weighted_sparse(source, rows)?, scale))
+        }
+        Table::Numbers(points) => Ok(Rows::new(points, *frame)?),
+        Table::Bits(rows) => {
+            of_bits_only(selection, weights_from.is_some(), *frame, "an FPS file")?;
+            stays_in_memory(spill.as_ref(), "an FPS file has rows of bits")?;
+            Ok(Rows::of_bits(weighted_bits(source, rows)?))
+        }
+    }
+}
+
+fn weighted_bits(source: &Source, rows: Fingerprints) -> Result<Fingerprints, Failure> {
+    let Some(table) = &source.weights_from else { return Ok(rows) };
+    let weights = weights::of_rows(rows.ids(), table, &source.selection)?;
+    Ok(rows.with_weights(weights)?)
+}
+
+fn weighted_sparse(source: &Source, rows: Sparse) -> Result<Sparse, Failure> {
+    let Some(table) = &source.weights_from else { return Ok(rows) };
+    let numbers: Vec<String> = (0..rows.len()).map(|row| row.to_string()).collect();
+    let weights = weights::of_rows(&numbers, table, &source.selection)?;
+    Ok(rows.with_weights(weights)?)
+}

@@ -1,0 +1,151 @@
+//! Clustering of rows by deterministic annealing and by k-means, for every front end.
+
+mod found;
+pub mod marks;
+mod options;
+
+use std::path::Path;
+
+use lehr_mining::{Error, kmeans, vector};
+
+pub use found::{Annealed, Course, Fitted};
+pub use options::{Options, Parameters, Precision, RowCost, Sweeps, Way};
+
+use crate::data::{RowsWords, Takes};
+use crate::method::{About, Declared, Fit, Task, Temperature};
+
+/// Clustering of rows: deterministic annealing, and k-means to compare with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cluster;
+
+/// What summaries say that annealing is.
+pub(crate) const ANNEALING: &str = "vector deterministic annealing";
+/// What summaries say that k-means is.
+const KMEANS: &str = "k-means";
+
+/// A run that can be gone on with.
+enum Begun {
+    Annealing(Box<vector::Checkpoint>),
+    KMeans(Box<kmeans::Checkpoint>),
+}
+
+impl Begun {
+    /// Reads the content of a checkpoint. Fields of the parameters tell the methods apart.
+    fn of_json(content: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(content)
+            .map(Self::KMeans)
+            .or_else(|_| serde_json::from_slice(content).map(Self::Annealing))
+    }
+
+    fn parameters(&self) -> Parameters {
+        match self {
+            Begun::Annealing(checkpoint) => Parameters::Annealing(checkpoint.parameters().clone()),
+            Begun::KMeans(checkpoint) => Parameters::KMeans(checkpoint.parameters().clone()),
+        }
+    }
+}
+
+impl Declared for Cluster {
+    const ABOUT: About = About {
+        name: "cluster",
+        contract: "lehr.clustering",
+        version: (1, 0),
+        takes: Takes::Rows(RowsWords {
+            columns_taken: "clustering by",
+            missing: None,
+            not_on_sphere: None,
+            takes_bits_and_sparse: true,
+        }),
+        line: "Cluster the rows of a table by deterministic annealing, or by k-means",
+        paragraph: "Reads a table, starts from one cluster at a high temperature and cools: clusters split where the data ask for it. Stops at a number of clusters, at a temperature or at \
+                    a length; without any of these, at the number of clusters that stays longest while the temperature falls. With --method kmeans the best of several starts is taken.",
+        heading: "The clustering",
+        examples: "  lehr cluster blocks.csv.gz --columns lon,lat --lonlat --weights pop --id geoid --clusters 20
+      twenty centres of population, distances in km; open lehr-out/report.html
+
+  lehr cluster measurements.csv --scale std --json | jq .result.clusters
+      how many clusters the data suggest
+
+  lehr cluster measurements.csv --clusters 20 --sponge 3.5
+      what is farther than 3.5 from all twenty centres is an outlier
+
+  lehr cluster measurements.csv --method kmeans --clusters 20 --starts 50
+      k-means to compare with: the best of fifty starts
+
+  lehr cluster compounds.fps.gz --clusters 20
+      compounds by their fingerprints; centers.csv has how frequent each bit is
+
+  lehr cluster compounds.fps.gz --clusters 20 --cost bernoulli
+      the same by the likelihood of each bit, so that rare bits count
+
+  lehr cluster news20.svm.gz --clusters 20
+      texts by their words, of which only those that they have are kept
+
+  lehr cluster compounds.fps.gz --clusters 20 --weights-from screen.csv --weights potency --id compound
+      the same with weights, which stand in a table beside
+
+  lehr cluster large.npy --clusters 20 --spill /var/tmp
+      a table larger than memory, kept on the disk of /var/tmp while the run lasts
+
+  mpiexec -n 4 lehr cluster measurements.csv --clusters 20
+      the same result, bit for bit, computed by four processes
+
+  lehr cluster measurements.csv --clusters 20 --trace trace.json
+      what each rank did when; open trace.json in ui.perfetto.dev",
+        result: "clustering",
+        folder: "lehr-out",
+        files: &["labels.csv", "centers.csv", "model.json", "report.html", "summary.json"],
+        untold: &["model.json"],
+        outputs: &["centers", "history", "labels"],
+        summary_names: &[ANNEALING, KMEANS],
+    };
+
+    type Options = Options;
+
+    fn check(options: &Options) -> Vec<String> {
+        options.faults()
+    }
+
+    fn temperature(options: &Options) -> Temperature {
+        match options.cost {
+            RowCost::Squared => Temperature::Squared { is_length_told: true },
+            RowCost::Bernoulli => Temperature::Nats,
+        }
+    }
+
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
+        Begun::of_json(checkpoint).map(|begun| Options::of(&begun.parameters()))
+    }
+
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
+        if kmeans::Checkpoint::is_at(path) {
+            return kmeans::Checkpoint::read_json(path);
+        }
+        vector::Checkpoint::read_json(path)
+    }
+
+    fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
+        let Task { data, checkpoint, execution, observer } = task;
+        let rows = data.rows().vectors();
+        let damaged =
+            |error: serde_json::Error| Error::CheckpointDamaged { path: "".into(), reason: error.to_string() };
+        let begun = checkpoint.map(Begun::of_json).transpose().map_err(damaged)?;
+        let fitted = match (options.parameters(), begun) {
+            (Parameters::Annealing(parameters), None) => {
+                Fitted::annealed(vector::cluster(rows, &parameters, execution, observer)?, parameters)
+            }
+            (Parameters::KMeans(parameters), None) => {
+                Fitted::by_kmeans(kmeans::cluster(rows, &parameters, execution, observer)?, parameters)
+            }
+            (_, Some(Begun::Annealing(checkpoint))) => {
+                let parameters = checkpoint.parameters().clone();
+                Fitted::annealed(vector::resume(rows, *checkpoint, execution, observer)?, parameters)
+            }
+            (_, Some(Begun::KMeans(checkpoint))) => {
+                let parameters = checkpoint.parameters().clone();
+                Fitted::by_kmeans(kmeans::resume(rows, *checkpoint, execution, observer)?, parameters)
+            }
+        };
+        Ok(Box::new(fitted))
+    }
+}

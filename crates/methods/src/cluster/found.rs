@@ -1,0 +1,433 @@
+//! A clustering that was found, whichever method found it.
+
+use std::any::Any;
+
+use lehr_mining::anneal::{Split, Step};
+use lehr_mining::vector::{Centroids, Cluster, Finish, Outliers, Plateau, Suggestion};
+use lehr_mining::{kmeans, vector};
+use lehr_ranks::timing::Spread;
+use serde::Serialize;
+
+use super::{ANNEALING, KMEANS, Parameters, marks};
+use crate::clusters::{self, ClusterRow, ClusterTable};
+use crate::data::Data;
+use crate::method::{Fit, Spent};
+use crate::model::Learnt;
+use crate::numbers::{counted, quantity, share};
+use crate::sections::{Named, Sections};
+use crate::table::Table;
+
+/// A clustering that was found. Clusters are numbered by falling weight.
+#[derive(Debug)]
+pub struct Fitted {
+    /// What it was told.
+    pub parameters: Parameters,
+    /// Coordinates of a point.
+    pub dimension: usize,
+    /// K x D, row-major, in the unit of the points.
+    pub centers: Vec<f64>,
+    /// One for each centre.
+    pub clusters: Vec<Cluster>,
+    /// The cluster of each row; [`vector::OUTLIER`] for one in the sponge.
+    pub labels: Vec<u32>,
+    /// The rows in the sponge, where there is one.
+    pub outliers: Option<Outliers>,
+    /// How surely a row is in its cluster: 1 where k-means put it.
+    pub probabilities: Vec<f64>,
+    /// Weighted mean squared distance, or cost in nats.
+    pub objective: f64,
+    /// Weighted sum of squared distances.
+    pub sum_of_squares: f64,
+    /// Passes over the rows.
+    pub iterations: u64,
+    /// How it came about.
+    pub course: Course,
+    /// What is asked about other rows.
+    pub centroids: Centroids,
+    /// Seconds by phase, of this process only.
+    pub phases: Vec<(String, f64)>,
+    /// Seconds over ranks.
+    pub timers: Vec<Spread>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// The most rows of a rank over the mean.
+    pub imbalance: f64,
+}
+
+/// How a clustering came about.
+#[derive(Debug)]
+pub enum Course {
+    /// By cooling.
+    Annealed(Box<Annealed>),
+    /// By k-means: the weighted sum of squares that each start came to.
+    Started(Vec<f64>),
+}
+
+/// How a clustering came about by cooling: fields of [`vector::Model`].
+#[derive(Debug)]
+pub struct Annealed {
+    /// At the last temperature.
+    pub free_energy: f64,
+    /// The last soft one.
+    pub last_temperature: f64,
+    /// Below it the whole is unstable.
+    pub critical_temperature: f64,
+    /// One entry a temperature.
+    pub history: Vec<Step>,
+    /// One entry a division.
+    pub splits: Vec<Split>,
+    /// Where the number of clusters was not given.
+    pub suggestion: Option<Suggestion>,
+    /// What the finish compared.
+    pub finish: Finish,
+}
+
+impl Fitted {
+    /// What annealing found with these parameters.
+    pub fn annealed(model: vector::Model, parameters: vector::Parameters) -> Self {
+        let centroids = model.centroids();
+        let annealed = Annealed {
+            free_energy: model.free_energy,
+            last_temperature: model.last_temperature,
+            critical_temperature: model.critical_temperature,
+            history: model.history,
+            splits: model.splits,
+            suggestion: model.suggestion,
+            finish: model.finish,
+        };
+        Self {
+            parameters: Parameters::Annealing(parameters),
+            dimension: model.dimension,
+            centers: model.centers,
+            clusters: model.clusters,
+            labels: model.labels,
+            outliers: model.outliers,
+            probabilities: model.probabilities,
+            objective: model.objective,
+            sum_of_squares: model.sum_of_squares,
+            iterations: model.iterations,
+            course: Course::Annealed(Box::new(annealed)),
+            centroids,
+            phases: model.phases,
+            timers: model.timers,
+            warnings: model.warnings,
+            imbalance: model.imbalance,
+        }
+    }
+
+    /// What k-means found with these parameters.
+    pub fn by_kmeans(model: kmeans::Model, parameters: kmeans::Parameters) -> Self {
+        let centroids = model.centroids();
+        Self {
+            parameters: Parameters::KMeans(parameters),
+            dimension: model.dimension,
+            centers: model.centers,
+            clusters: model.clusters,
+            probabilities: vec![1.0; model.labels.len()],
+            labels: model.labels,
+            outliers: None,
+            objective: model.objective,
+            sum_of_squares: model.sum_of_squares,
+            iterations: model.iterations,
+            course: Course::Started(model.starts),
+            centroids,
+            phases: model.phases,
+            timers: model.timers,
+            warnings: model.warnings,
+            imbalance: model.imbalance,
+        }
+    }
+
+    /// The root of the weighted mean squared distance from the centre, whatever rows cost.
+    pub fn root_mean_square(&self) -> f64 {
+        if !self.centroids.is_bernoulli() {
+            return self.objective.sqrt();
+        }
+        let weight: f64 = self.clusters.iter().map(|cluster| cluster.weight).sum();
+        (self.sum_of_squares / weight).sqrt()
+    }
+
+    /// How it was cooled, if it was.
+    pub fn cooled(&self) -> Option<&Annealed> {
+        match &self.course {
+            Course::Annealed(annealed) => Some(annealed),
+            Course::Started(_) => None,
+        }
+    }
+
+    /// The centres, one after another.
+    pub fn each_center(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.centers.chunks_exact(self.dimension)
+    }
+
+    /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by falling weight.
+    ///
+    /// Centres are in the units of the columns (degrees on the sphere); the spread is the root mean square distance of the cluster's rows to the centre, in km along the surface on the
+    /// sphere, in scaled units where columns are scaled. Of bits, a centre is how frequent each is.
+    fn centers_table(&self, data: Data<'_>) -> Table<'static> {
+        let rows = data.rows();
+        let centers = self.each_center().map(|center| rows.center(center));
+        let facts = self.clusters.iter().map(|facts| (facts.weight, rows.distance(facts.spread)));
+        clusters::table(rows.columns(), &centers.collect::<Vec<_>>(), facts)
+    }
+
+    /// A line a temperature; of k-means, a line a start.
+    fn history(&self) -> Table<'_> {
+        let table = Table::new("history");
+        let steps = match &self.course {
+            Course::Annealed(annealed) => &annealed.history,
+            Course::Started(starts) => {
+                let indices = (0..starts.len() as u64).collect();
+                return table.counts("index", indices).borrowed("sum_of_squares", starts);
+            }
+        };
+        let numbers = |of: fn(&Step) -> f64| steps.iter().map(of).collect();
+        let counts = |of: fn(&Step) -> u64| steps.iter().map(of).collect();
+        table
+            .counts("index", counts(|step| step.index))
+            .numbers("temperature", numbers(|step| step.temperature))
+            .counts("clusters", counts(|step| step.clusters as u64))
+            .numbers("free_energy", numbers(|step| step.free_energy))
+            .numbers("mean_cost", numbers(|step| step.mean_cost))
+            .numbers("information", numbers(|step| step.information))
+            .numbers("softness", numbers(|step| step.softness))
+            .counts("sweeps", counts(|step| step.sweeps))
+            .numbers("next_critical", numbers(|step| step.next_critical))
+    }
+
+    /// Where the number of clusters was not given: which, and on what evidence.
+    fn suggested(&self, unit: &str) -> Option<String> {
+        let suggestion = self.cooled()?.suggestion.as_ref()?;
+        let is_it = |plateau: &&Plateau| plateau.clusters == suggestion.clusters && plateau.to.is_some();
+        let plateau = suggestion.plateaus.iter().find(is_it)?;
+        Some(format!(
+            "{} suggested: of all numbers it lasted over the widest range of temperatures, {} to {}",
+            counted(plateau.clusters as u64, "cluster"),
+            quantity(plateau.from, unit),
+            quantity(plateau.to?, unit)
+        ))
+    }
+}
+
+#[derive(Serialize)]
+struct Unit {
+    length: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<String>,
+    spread: &'static str,
+}
+
+/// What `summary.json` says of the result.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    clusters: usize,
+    objective: f64,
+    root_mean_square_distance: f64,
+    sum_of_squares: f64,
+    #[serde(flatten)]
+    energies: Option<Energies>,
+    iterations: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outliers: Option<OutlierFacts>,
+    #[serde(flatten)]
+    way: Way<'a>,
+}
+
+/// The rows in the sponge, where there is one: those that `labels.csv` has at -1.
+#[derive(Serialize)]
+struct OutlierFacts {
+    rows: u64,
+    weight: f64,
+}
+
+#[derive(Serialize)]
+struct Energies {
+    free_energy: f64,
+    last_temperature: f64,
+    /// Of nats no length is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_length: Option<f64>,
+    critical_temperature: f64,
+}
+
+/// What led to the result.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Way<'a> {
+    Annealed {
+        finish: &'a Finish,
+        suggestion: Option<SuggestionFacts<'a>>,
+    },
+    /// The weighted sum of squares that each start came to.
+    Started {
+        starts: &'a [f64],
+    },
+}
+
+/// Where the number of clusters was not given: which number stayed longest, and how long each did.
+#[derive(Serialize)]
+struct SuggestionFacts<'a> {
+    clusters: usize,
+    plateaus: &'a [Plateau],
+}
+
+#[derive(Serialize)]
+struct ClusterFacts<'a> {
+    cluster: usize,
+    center: Named<'a>,
+    rows: u64,
+    weight: f64,
+    spread: f64,
+}
+
+#[derive(Serialize)]
+struct Temperatures<'a> {
+    count: usize,
+    history: &'a [Step],
+}
+
+impl Fit for Fitted {
+    fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
+        let rows = data.rows();
+        Some(match name {
+            // The cluster is -1 for rows in the sponge. The probability is that of the cluster named, at the last temperature at which assignments were soft.
+            "labels" => Table::new("labels")
+                .ids(rows.ids(), self.labels.len())
+                .labels("cluster", &self.labels, self.outliers.is_some())
+                .borrowed("probability", &self.probabilities),
+            "centers" => self.centers_table(data),
+            "history" => self.history(),
+            _ => return None,
+        })
+    }
+
+    fn figures(&self, _: Data<'_>) -> Vec<(&'static str, f64)> {
+        let (cooled, outliers) = (self.cooled(), self.outliers.as_ref());
+        let suggestion = cooled.and_then(|annealed| annealed.suggestion.as_ref());
+        let figures = [
+            ("clusters", Some(self.clusters.len() as f64)),
+            ("objective", Some(self.objective)),
+            ("sum_of_squares", self.parameters.cost().is_squared().then_some(self.sum_of_squares)),
+            ("free_energy", cooled.map(|annealed| annealed.free_energy)),
+            ("last_temperature", cooled.map(|annealed| annealed.last_temperature)),
+            ("critical_temperature", cooled.map(|annealed| annealed.critical_temperature)),
+            ("iterations", Some(self.iterations as f64)),
+            ("outliers", outliers.map(|outliers| outliers.rows as f64)),
+            ("outlier_weight", outliers.map(|outliers| outliers.weight)),
+            ("suggested_clusters", suggestion.map(|suggestion| suggestion.clusters as f64)),
+        ];
+        figures.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    fn sections(&self, data: Data<'_>) -> Sections {
+        let rows = data.rows();
+        let (unit, cooled) = (rows.unit_name(), self.cooled());
+        let is_squared = self.parameters.cost().is_squared();
+        let in_words = |squared: String| if is_squared { squared } else { super::options::NATS.to_owned() };
+        let outcome = Outcome {
+            clusters: self.clusters.len(),
+            objective: self.objective,
+            root_mean_square_distance: self.root_mean_square(),
+            sum_of_squares: self.sum_of_squares,
+            energies: cooled.map(|annealed| Energies {
+                free_energy: annealed.free_energy,
+                last_temperature: annealed.last_temperature,
+                last_length: is_squared.then(|| (annealed.last_temperature / 2.0).sqrt()),
+                critical_temperature: annealed.critical_temperature,
+            }),
+            iterations: self.iterations,
+            outliers: self.outliers.as_ref().map(|found| OutlierFacts { rows: found.rows, weight: found.weight }),
+            way: match &self.course {
+                Course::Annealed(annealed) => Way::Annealed {
+                    finish: &annealed.finish,
+                    suggestion: annealed.suggestion.as_ref().map(|suggestion| SuggestionFacts {
+                        clusters: suggestion.clusters,
+                        plateaus: &suggestion.plateaus,
+                    }),
+                },
+                Course::Started(starts) => Way::Started { starts },
+            },
+        };
+        let facts = self.each_center().zip(&self.clusters).enumerate().map(|(cluster, (center, facts))| ClusterFacts {
+            cluster,
+            center: Named {
+                names: rows.columns(),
+                values: rows.center(center),
+                leaves_zeros_out: rows.sparse().is_some(),
+            },
+            rows: facts.rows,
+            weight: facts.weight,
+            spread: rows.distance(facts.spread),
+        });
+        let mut sections = Sections::default();
+        sections.add("parameters", &self.parameters);
+        if cooled.is_some() {
+            // `full`: an assignment's weight is exp(-d²/T), so that a temperature T smooths over the length sqrt(T/2).
+            sections.add("temperature_convention", &in_words("full".to_owned()));
+        }
+        let temperature = cooled.map(|_| in_words(format!("({unit})²")));
+        let spread = if rows.is_sphere() { "km along the surface" } else { unit };
+        sections
+            .add("unit", &Unit { length: unit, temperature, spread })
+            .add("result", &outcome)
+            .add("clusters", &facts.collect::<Vec<_>>());
+        if let Some(annealed) = cooled {
+            let history = &annealed.history;
+            sections
+                .add("temperatures", &Temperatures { count: history.len(), history })
+                .add("splits", &annealed.splits);
+        }
+        sections
+    }
+
+    fn summary_name(&self) -> Option<&'static str> {
+        Some(if self.cooled().is_some() { ANNEALING } else { KMEANS })
+    }
+
+    fn model(&self) -> Option<Learnt> {
+        Some(Learnt::Clusters(self.centroids.clone()))
+    }
+
+    fn headline(&self, data: Data<'_>) -> String {
+        let rows = data.rows();
+        let filled = marks::filled(rows, self);
+        let one = filled.as_ref().map(|filled| [filled.name.to_owned()]);
+        let row = |(k, (center, facts)): (usize, (&[f64], &Cluster))| ClusterRow {
+            rows: facts.rows,
+            weight: facts.weight,
+            // A thousand columns are for centers.csv.
+            center: filled.as_ref().map_or_else(|| rows.center(center), |filled| vec![filled.of_clusters[k]]),
+            spread: rows.distance(facts.spread),
+        };
+        let table = ClusterTable {
+            columns: one.as_ref().map_or_else(|| rows.columns(), |one| &one[..]),
+            rows: self.each_center().zip(&self.clusters).enumerate().map(row).collect(),
+            unit: rows.unit(),
+        };
+        let all = rows.len() as u64;
+        let headline = clusters::headline(all, self.clusters.len() as u64, self.root_mean_square(), rows.unit());
+        let nats = self.centroids.is_bernoulli().then(|| {
+            let cost = quantity(self.objective, super::options::NATS);
+            format!("by the frequencies of its cluster's bits a row has {cost} on average")
+        });
+        let outside = self.outliers.as_ref().map(|outliers| {
+            let part = share(outliers.rows as f64, all as f64);
+            format!("{} ({part}) in no cluster, labelled -1", counted(outliers.rows, "row"))
+        });
+        let suggested = self.suggested(self.parameters.unit_of_cost(rows.unit_squared()));
+        let lines: Vec<String> = [Some(headline), nats, outside, suggested].into_iter().flatten().collect();
+        format!("{}\n\n{}", lines.join("\n"), table.text())
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn spent(&self) -> Spent<'_> {
+        Spent { phases: &self.phases, timers: &self.timers, imbalance: self.imbalance }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,362 @@
+//! What a clustering can be told, by annealing and by k-means.
+
+use lehr_data::{Fingerprints, Points};
+use lehr_mining::kmeans;
+use lehr_mining::vector::{self, Cost};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What [`Cluster`](super::Cluster) can be told. The default suggests the number of clusters.
+///
+/// # Example
+/// ```
+/// use lehr_methods::cluster::{Options, Way};
+/// let options: Options = serde_json::from_str(r#"{ "clusters": 20, "method": "kmeans" }"#).unwrap();
+/// assert_eq!((options.clusters, options.method, options.seed), (Some(20), Way::Kmeans, 0));
+/// assert!(serde_json::from_str::<Options>(r#"{ "cluster": 20 }"#).is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// How clusters are found
+    #[schemars(extend("x-value" = "METHOD"))]
+    pub method: Way,
+    /// Stop at this many clusters
+    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_clusters"))]
+    pub clusters: Option<usize>,
+    /// Stop at this temperature (squared unit of the columns; km² on the sphere)
+    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "T"))]
+    pub stop_temperature: Option<f64>,
+    /// Stop at this length scale, the square root of T/2 (unit of the columns; km on the sphere)
+    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "LENGTH"))]
+    pub stop_length: Option<f64>,
+    /// Where clusters are not given: the most clusters
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "32, or no limit with a stop temperature or length"))]
+    pub max_clusters: Option<usize>,
+    /// Rows farther than this from every centre are outliers, labelled -1, and move none (unit of the columns as they are scaled; km on the sphere)
+    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "RADIUS"))]
+    pub sponge: Option<f64>,
+    /// What a row costs in a cluster; with bernoulli temperatures are in nats
+    #[schemars(extend("x-value" = "COST"))]
+    pub cost: RowCost,
+    /// With the cost bernoulli: what is added to the ones and to the zeros of each column of a cluster before its frequency is formed, as weight (a row without weights has 1)
+    #[schemars(range(min = 0.0, max = 1000.0), extend("x-value" = "WEIGHT", "x-default" = "0.5"))]
+    pub prior: Option<f64>,
+    /// Factor from one temperature to the next
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    pub cooling: f64,
+    /// When a fixed point is reached, as a share of the temperature
+    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "SHARE", "x-python" = "tol"))]
+    pub tolerance: f64,
+    /// One branch of the finish grows to this many times the clusters and merges back
+    #[schemars(range(min = 1.0, max = 4.0), extend("x-value" = "TIMES"))]
+    pub overshoot: f64,
+    /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters; above 4 it searches on where a first look betters nothing
+    #[schemars(extend("x-value" = "N"))]
+    pub patience: usize,
+    /// With the method kmeans: this many starts, of which the best is kept
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10", "x-python" = "n_init"))]
+    pub starts: Option<usize>,
+    /// With the method kmeans: the most sweeps of a start
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "300", "x-python" = "max_iter"))]
+    pub max_sweeps: Option<u64>,
+    /// With the method kmeans: what a sweep looks at; the result is the same
+    #[schemars(extend("x-default" = "bounded", "x-python" = "algorithm"))]
+    pub sweeps: Option<Sweeps>,
+    /// Decides between equals, and draws the starts; the same seed gives the same result
+    #[schemars(extend("x-value" = "SEED", "x-python" = "random_state"))]
+    pub seed: u64,
+    /// How coordinates are stored; sums are always 64 bits wide
+    #[schemars(extend("x-formerly" = { "bits": { "64": "f64", "32": "f32" } }))]
+    pub precision: Precision,
+}
+
+/// How clusters are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// Deterministic annealing: no starts to choose, and the number of clusters may be left out.
+    #[default]
+    Da,
+    /// K-means: starts drawn by k-means++, Lloyd's sweeps to the fixed point; needs the number of clusters.
+    Kmeans,
+}
+
+/// What a row costs in a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowCost {
+    /// The squared distance from its centre.
+    #[default]
+    Squared,
+    /// Of fingerprints and packed bits: how unlikely the row is by the frequencies of the cluster's bits, -ln p; a rare bit says more than a frequent one.
+    Bernoulli,
+}
+
+/// What a sweep of k-means looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sweeps {
+    /// Only the centres that can be nearest to some row of a group.
+    Bounded,
+    /// Every centre, for every row: as Lloyd's algorithm says, and slower.
+    Plain,
+}
+
+/// How coordinates are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// 64 bits.
+    #[default]
+    F64,
+    /// 32 bits: half the memory, and faster.
+    F32,
+}
+
+impl From<Precision> for vector::Precision {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::F64 => Self::F64,
+            Precision::F32 => Self::F32,
+        }
+    }
+}
+
+impl From<vector::Precision> for Precision {
+    fn from(precision: vector::Precision) -> Self {
+        match precision {
+            vector::Precision::F64 => Self::F64,
+            vector::Precision::F32 => Self::F32,
+        }
+    }
+}
+
+/// What the library is told, by method.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parameters {
+    /// Of annealing.
+    Annealing(vector::Parameters),
+    /// Of k-means.
+    KMeans(kmeans::Parameters),
+}
+
+/// The unit of temperatures and costs that are likelihoods.
+pub(super) const NATS: &str = "nats";
+
+impl Parameters {
+    /// What a row costs in a cluster.
+    pub fn cost(&self) -> Cost {
+        match self {
+            Parameters::Annealing(parameters) => parameters.cost,
+            Parameters::KMeans(_) => Cost::Squared,
+        }
+    }
+
+    /// The unit of temperatures, objective and free energy for people, that of squared distances being `squared`.
+    pub fn unit_of_cost(&self, squared: &'static str) -> &'static str {
+        if self.cost().is_squared() { squared } else { NATS }
+    }
+
+    /// What draws, or decides between equals.
+    pub fn seed(&self) -> u64 {
+        match self {
+            Parameters::Annealing(parameters) => parameters.seed,
+            Parameters::KMeans(parameters) => parameters.seed,
+        }
+    }
+
+    /// How coordinates are stored.
+    pub fn precision(&self) -> vector::Precision {
+        match self {
+            Parameters::Annealing(parameters) => parameters.precision,
+            Parameters::KMeans(parameters) => parameters.precision,
+        }
+    }
+}
+
+/// A summary has the parameters alone, since it names the method.
+impl Serialize for Parameters {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Parameters::Annealing(parameters) => parameters.serialize(serializer),
+            Parameters::KMeans(parameters) => parameters.serialize(serializer),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::of(&Parameters::Annealing(vector::Parameters::default()))
+    }
+}
+
+impl Options {
+    /// The options that say the same as parameters of the library.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_methods::cluster::{Options, Parameters, Way};
+    /// let kmeans = lehr_mining::kmeans::Parameters { clusters: 3, ..Default::default() };
+    /// let options = Options::of(&Parameters::KMeans(kmeans.clone()));
+    /// assert_eq!((options.method, options.starts), (Way::Kmeans, Some(10)));
+    /// assert_eq!(options.parameters(), Parameters::KMeans(kmeans));
+    /// ```
+    pub fn of(parameters: &Parameters) -> Self {
+        match parameters {
+            Parameters::Annealing(parameters) => Self::of_annealing(parameters),
+            Parameters::KMeans(parameters) => Self::of_kmeans(parameters),
+        }
+    }
+
+    fn of_annealing(parameters: &vector::Parameters) -> Self {
+        let (cost, prior) = match parameters.cost {
+            Cost::Squared => (RowCost::Squared, None),
+            Cost::Bernoulli { prior } => (RowCost::Bernoulli, Some(prior)),
+        };
+        Self {
+            method: Way::Da,
+            clusters: parameters.clusters,
+            stop_temperature: parameters.stop_temperature,
+            stop_length: parameters.stop_length,
+            max_clusters: parameters.max_clusters,
+            sponge: parameters.sponge,
+            cost,
+            prior,
+            cooling: parameters.cooling,
+            tolerance: parameters.tolerance,
+            overshoot: parameters.overshoot,
+            patience: parameters.patience,
+            starts: None,
+            max_sweeps: None,
+            sweeps: None,
+            seed: parameters.seed,
+            precision: parameters.precision.into(),
+        }
+    }
+
+    fn of_kmeans(parameters: &kmeans::Parameters) -> Self {
+        Self {
+            method: Way::Kmeans,
+            clusters: Some(parameters.clusters),
+            starts: Some(parameters.starts),
+            max_sweeps: Some(parameters.max_sweeps),
+            sweeps: Some(match parameters.sweeps {
+                kmeans::Sweeps::Bounded => Sweeps::Bounded,
+                kmeans::Sweeps::Plain => Sweeps::Plain,
+            }),
+            seed: parameters.seed,
+            precision: parameters.precision.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The parameters of the library that say the same.
+    ///
+    /// # Example
+    /// See [`Options::of`].
+    pub fn parameters(&self) -> Parameters {
+        match self.method {
+            Way::Da => Parameters::Annealing(self.annealing()),
+            Way::Kmeans => Parameters::KMeans(self.kmeans()),
+        }
+    }
+
+    fn annealing(&self) -> vector::Parameters {
+        vector::Parameters {
+            clusters: self.clusters,
+            stop_temperature: self.stop_temperature,
+            stop_length: self.stop_length,
+            max_clusters: self.max_clusters,
+            sponge: self.sponge,
+            cost: match self.cost {
+                RowCost::Squared => Cost::Squared,
+                RowCost::Bernoulli => Cost::Bernoulli { prior: self.prior.unwrap_or(Cost::PRIOR) },
+            },
+            cooling: self.cooling,
+            tolerance: self.tolerance,
+            overshoot: self.overshoot,
+            patience: self.patience,
+            seed: self.seed,
+            precision: self.precision.into(),
+        }
+    }
+
+    fn kmeans(&self) -> kmeans::Parameters {
+        let default = kmeans::Parameters::default();
+        kmeans::Parameters {
+            clusters: self.clusters.unwrap_or(default.clusters),
+            starts: self.starts.unwrap_or(default.starts),
+            max_sweeps: self.max_sweeps.unwrap_or(default.max_sweeps),
+            sweeps: match self.sweeps {
+                Some(Sweeps::Bounded) => kmeans::Sweeps::Bounded,
+                Some(Sweeps::Plain) => kmeans::Sweeps::Plain,
+                None => default.sweeps,
+            },
+            seed: self.seed,
+            precision: self.precision.into(),
+            ..default
+        }
+    }
+
+    /// Says what is wrong with them together, a line each.
+    pub(super) fn faults(&self) -> Vec<String> {
+        let mut faults = self.of_the_other_method();
+        if self.clusters.is_some() && self.max_clusters.is_some() {
+            faults.push("max_clusters: expected without clusters".to_owned());
+        }
+        if self.prior.is_some() && self.method == Way::Da && self.cost == RowCost::Squared {
+            faults.push("prior: expected none without the cost bernoulli".to_owned());
+        }
+        if self.method == Way::Kmeans && self.clusters.is_none() {
+            faults.push(
+                "clusters: expected a number with method kmeans: only method da can tell how many there are".to_owned(),
+            );
+        }
+        // What only the data can say (more clusters than rows) is said when they are there.
+        let clusters = self.clusters.map(|clusters| clusters.min(1));
+        if let (Ok(point), Ok(bit)) = (Points::new(vec![0.0], 1), Fingerprints::new(vec![0], 1)) {
+            let row: vector::Input<'_> = if self.cost == RowCost::Bernoulli { (&bit).into() } else { (&point).into() };
+            let checked = match self.method {
+                Way::Da => vector::Parameters { clusters, ..self.annealing() }.check(row),
+                Way::Kmeans => kmeans::Parameters { clusters: clusters.unwrap_or(1), ..self.kmeans() }.check(&point),
+            };
+            faults.extend(checked.err().map(|error| error.to_string()));
+        }
+        faults
+    }
+
+    /// What is said to one method and is of the other.
+    fn of_the_other_method(&self) -> Vec<String> {
+        let default = Self::default();
+        let of_da = [
+            ("stop_temperature", self.stop_temperature.is_some()),
+            ("stop_length", self.stop_length.is_some()),
+            ("max_clusters", self.max_clusters.is_some()),
+            ("sponge", self.sponge.is_some()),
+            ("cost", self.cost != default.cost),
+            ("prior", self.prior.is_some()),
+            ("cooling", self.cooling != default.cooling),
+            ("tolerance", self.tolerance != default.tolerance),
+            ("overshoot", self.overshoot != default.overshoot),
+            ("patience", self.patience != default.patience),
+        ];
+        let of_kmeans = [
+            ("starts", self.starts.is_some()),
+            ("max_sweeps", self.max_sweeps.is_some()),
+            ("sweeps", self.sweeps.is_some()),
+        ];
+        let (method, own, others) = match self.method {
+            Way::Da => ("da", &of_da[..], &of_kmeans[..]),
+            Way::Kmeans => ("kmeans", &of_kmeans[..], &of_da[..]),
+        };
+        let own: Vec<&str> = own.iter().map(|(name, _)| *name).collect();
+        let told = |(name, _): &(&str, bool)| {
+            format!(
+                "{name}: expected none with method {method}, which takes clusters, {}, seed and precision",
+                own.join(", ")
+            )
+        };
+        others.iter().filter(|(_, is_given)| *is_given).map(told).collect()
+    }
+}

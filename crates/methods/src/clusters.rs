@@ -1,0 +1,110 @@
+//! Clusters with centres, as files and people are told of them, whichever method found them.
+
+use lehr_data::write::names;
+
+use crate::numbers::{aligned, amount, column, counted, grouped, quantity, share};
+use crate::table::Table;
+
+/// Rows of the table beyond which people are sent to `centers.csv`.
+const ROWS_MAX: usize = 40;
+
+/// Columns of centres beyond which people are sent to `centers.csv`.
+const COLUMNS_MAX: usize = 6;
+
+/// `cluster`, the columns, `weight`, `spread`: a line per cluster. Centres are in the units of the columns; `facts` has weight and spread of each.
+pub(crate) fn table(
+    columns: &[String],
+    centers: &[Vec<f64>],
+    facts: impl Iterator<Item = (f64, f64)>,
+) -> Table<'static> {
+    let mut table = Table::new("centers").counts("cluster", (0..centers.len() as u64).collect());
+    for (index, name) in names::beside(&["cluster", "weight", "spread"], columns, &[]).into_iter().enumerate() {
+        table = table.numbers(name, centers.iter().map(|center| center[index]).collect());
+    }
+    let (weights, spreads) = facts.unzip();
+    table.weights("weight", weights).numbers("spread", spreads)
+}
+
+/// What came out, in one sentence.
+pub(crate) fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> String {
+    format!(
+        "{} in {}; root mean square distance to the centre {}",
+        counted(rows, "row"),
+        counted(clusters, "cluster"),
+        quantity(root_mean_square, unit)
+    )
+}
+
+/// The clusters that a person is shown at the end of a run.
+pub(crate) struct ClusterTable<'a> {
+    /// Names of the columns that centres have.
+    pub columns: &'a [String],
+    /// The clusters, by falling weight.
+    pub rows: Vec<ClusterRow>,
+    /// The unit of spreads.
+    pub unit: &'a str,
+}
+
+/// One cluster as people see it.
+pub(crate) struct ClusterRow {
+    /// How many input rows it has.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// Its centre, in the columns' units.
+    pub center: Vec<f64>,
+    /// Root mean square distance.
+    pub spread: f64,
+}
+
+impl ClusterTable<'_> {
+    /// The table as aligned lines of text.
+    pub fn text(&self) -> String {
+        let shown = self.columns.len().min(COLUMNS_MAX);
+        let total: f64 = self.rows.iter().map(|row| row.weight).sum();
+        let spread = if self.unit.is_empty() { "spread".to_owned() } else { format!("spread ({})", self.unit) };
+        let rows = &self.rows[..self.rows.len().min(ROWS_MAX)];
+        let texts = |of: &dyn Fn(&ClusterRow) -> String| rows.iter().map(of).collect::<Vec<String>>();
+        let values = |of: &dyn Fn(&ClusterRow) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
+        let mut columns = vec![
+            ("cluster", (0..rows.len()).map(|cluster| cluster.to_string()).collect()),
+            ("rows", texts(&|row| grouped(row.rows))),
+            ("weight", texts(&|row| amount(row.weight))),
+            ("share", texts(&|row| share(row.weight, total))),
+        ];
+        let named = self.columns[..shown].iter().enumerate();
+        columns.extend(named.map(|(place, name)| (name.as_str(), column(&values(&|row| row.center[place]), 5))));
+        columns.push((&spread, column(&values(&|row| row.spread), 4)));
+        let mut text = aligned(&columns);
+        let mut left = Vec::new();
+        if self.rows.len() > ROWS_MAX {
+            left.push(counted((self.rows.len() - ROWS_MAX) as u64, "more cluster"));
+        }
+        if self.columns.len() > COLUMNS_MAX {
+            left.push(counted((self.columns.len() - COLUMNS_MAX) as u64, "more column"));
+        }
+        if !left.is_empty() {
+            text.push_str(&format!("{} in centers.csv\n", left.join(" and ")));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_aligned_and_says_what_it_leaves_out() {
+        let columns: Vec<String> = (0..8).map(|column| format!("c{column}")).collect();
+        let row = |weight| ClusterRow { rows: 1200, weight, center: vec![0.5; 8], spread: 2.0 };
+        let table = ClusterTable { columns: &columns, rows: vec![row(3.0), row(1.0)], unit: "km" };
+        let expected = "\
+cluster   rows  weight   share       c0       c1       c2       c3       c4       c5  spread (km)
+      0  1,200       3  75.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
+      1  1,200       1  25.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
+2 more columns in centers.csv
+";
+        assert_eq!(table.text(), expected);
+    }
+}

@@ -1,0 +1,288 @@
+//! Mini-batch k-means of a stream, for every front end.
+
+use std::any::Any;
+use std::path::Path;
+
+use lehr_mining::Error;
+use lehr_mining::minibatch::{self, Checkpoint, Model, Parameters};
+use lehr_ranks::timing::Stopwatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::Precision;
+use crate::clusters::{self, ClusterRow, ClusterTable};
+use crate::data::{Data, StreamWords, Takes};
+use crate::method::{About, Declared, Fit, Passed, Spent, Task, Temperature};
+use crate::model::Learnt;
+use crate::numbers::{batches, quantity};
+use crate::sections::{Named, Sections};
+use crate::table::Table;
+
+/// Mini-batch k-means: clusters of a stream in one pass, an approximation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Minibatch;
+
+/// What [`Minibatch`] can be told.
+///
+/// # Example
+/// ```
+/// use lehr_methods::minibatch::Options;
+/// let options: Options = serde_json::from_str(r#"{ "clusters": 20, "half_life": 1e6 }"#).unwrap();
+/// assert_eq!((options.clusters, options.batch_rows), (Some(20), 10_000));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// This many clusters; needed
+    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_clusters"))]
+    pub clusters: Option<usize>,
+    /// Rows of a batch: the most that are in memory at once, beside the sample
+    #[schemars(range(min = 1, max = 4294967295u32), extend("x-value" = "N", "x-python" = "batch_size"))]
+    pub batch_rows: usize,
+    /// Rows at the beginning that are clustered by annealing, before batches go by; they should be like the rest
+    #[schemars(range(min = 1, max = 4294967295u32), extend("x-value" = "N", "x-default" = "those of a batch", "x-python" = "init_size"))]
+    pub sample_rows: Option<usize>,
+    /// After so many rows more what a row counts is halved, so that centres follow a stream that changes
+    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "ROWS", "x-default" = "nothing is forgotten"))]
+    pub half_life: Option<f64>,
+    /// Decides between equals in the sample; the same seed gives the same result
+    #[schemars(extend("x-value" = "SEED", "x-python" = "random_state"))]
+    pub seed: u64,
+    /// How coordinates are stored; sums are always 64 bits wide
+    pub precision: Precision,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { clusters: None, ..Self::of(&Parameters::default()) }
+    }
+}
+
+impl Options {
+    /// The options that say the same as parameters of the library.
+    pub fn of(parameters: &Parameters) -> Self {
+        let Parameters { clusters, batch_rows, sample_rows, half_life, seed, precision } = *parameters;
+        Self { clusters: Some(clusters), batch_rows, sample_rows, half_life, seed, precision: precision.into() }
+    }
+
+    /// The parameters of the library that say the same.
+    pub fn parameters(&self) -> Parameters {
+        let Self { clusters, batch_rows, sample_rows, half_life, seed, precision } = *self;
+        let clusters = clusters.unwrap_or(Parameters::default().clusters);
+        Parameters { clusters, batch_rows, sample_rows, half_life, seed, precision: precision.into() }
+    }
+}
+
+impl Declared for Minibatch {
+    const ABOUT: About = About {
+        name: "minibatch",
+        contract: "lehr.minibatch",
+        version: (1, 0),
+        takes: Takes::Stream(StreamWords { columns_taken: "clustering by" }),
+        line: "Cluster a stream of rows in one pass, batch by batch: an approximation",
+        paragraph: "Reads a table, or standard input, with no more of it in memory than a batch. The first rows are clustered by annealing; each batch after them goes to the nearest centres, \
+                    and each centre moves to the mean of all that it has been given.\n\n\
+                    A row is looked at once, and forgotten but for what it did to its centre. The objective is that of the batches as they passed, each row from its centre as that stood then, and \
+                    not that of all rows at the centres that are written. lehr cluster --spill goes over all rows of a table larger than memory, and is exact. A run that is resumed reads the stream \
+                    again from its beginning; what had passed is not computed again.",
+        heading: "The clustering",
+        examples: "  lehr minibatch measurements.csv.gz --clusters 20
+      twenty centres from one pass over the table
+
+  zcat day-*.csv.gz | lehr minibatch - --columns speed,load --clusters 20 --batch-rows 5000 --half-life 1e6
+      a stream on standard input, of which the last million rows count most
+
+  lehr predict lehr-minibatch/model.json measurements.csv.gz
+      which centre is nearest to each row, and how far away",
+        result: "stream",
+        folder: "lehr-minibatch",
+        files: &["centers.csv", "model.json", "summary.json"],
+        untold: &[],
+        outputs: &["centers"],
+        summary_names: &["mini-batch k-means"],
+    };
+
+    type Options = Options;
+
+    fn check(options: &Options) -> Vec<String> {
+        let parameters = options.parameters();
+        if options.clusters.is_none() {
+            return vec!["clusters: expected a number: only lehr cluster can tell how many there are".to_owned()];
+        }
+        match parameters.check() {
+            Ok(()) => Vec::new(),
+            Err(Error::TooManyClusters { clusters, points }) => {
+                vec![format!("sample_rows: expected at least {clusters}, as many as clusters, found {points}")]
+            }
+            Err(error) => vec![error.to_string()],
+        }
+    }
+
+    fn temperature(_: &Options) -> Temperature {
+        Temperature::Squared { is_length_told: true }
+    }
+
+    fn sample_rows(options: &Options) -> usize {
+        options.parameters().sample()
+    }
+
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
+        let checkpoint: Checkpoint = serde_json::from_slice(checkpoint)?;
+        let parameters = checkpoint.parameters();
+        Ok(Options { sample_rows: Some(parameters.sample()), ..Options::of(parameters) })
+    }
+
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
+        Checkpoint::read_json(path)
+    }
+
+    fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
+        let Task { data, checkpoint, execution, observer } = task;
+        let clock = Stopwatch::start();
+        let mut stream = data.stream();
+        let (parameters, model) = match checkpoint {
+            None => {
+                let parameters = options.parameters();
+                let model = minibatch::cluster(&mut stream, &parameters, execution, observer);
+                (parameters, model)
+            }
+            Some(content) => {
+                let checkpoint = Checkpoint::of_json(content)?;
+                let parameters = checkpoint.parameters().clone();
+                (parameters, minibatch::resume(&mut stream, checkpoint, execution, observer))
+            }
+        };
+        let phases = vec![("clustering".to_owned(), clock.seconds())];
+        Ok(Box::new(Fitted { parameters, model: model?, phases }))
+    }
+}
+
+/// Centres that a stream has left.
+#[derive(Debug)]
+pub struct Fitted {
+    /// What it was told.
+    pub parameters: Parameters,
+    /// What it found.
+    pub model: Model,
+    phases: Vec<(String, f64)>,
+}
+
+/// What `summary.json` says of the result.
+#[derive(Serialize)]
+struct Outcome {
+    is_approximation: bool,
+    clusters: usize,
+    /// What the figures behind are of.
+    objective_of: &'static str,
+    objective: f64,
+    root_mean_square_distance: f64,
+    objective_of_last_batch: f64,
+}
+
+/// What `summary.json` says of a cluster.
+#[derive(Serialize)]
+struct ClusterFacts<'a> {
+    cluster: usize,
+    center: Named<'a>,
+    rows: u64,
+    weight: f64,
+    /// What of the weight is not forgotten.
+    counts: f64,
+    spread: f64,
+}
+
+impl Fitted {
+    /// The centres in the columns' own units.
+    fn centers(&self, data: Data<'_>) -> Vec<Vec<f64>> {
+        let stream = data.stream();
+        self.model.centers.chunks_exact(self.model.dimension).map(|center| stream.center(center)).collect()
+    }
+}
+
+impl Fit for Fitted {
+    fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
+        let facts = self.model.clusters.iter().map(|facts| (facts.weight, facts.spread));
+        (name == "centers").then(|| clusters::table(data.stream().columns(), &self.centers(data), facts))
+    }
+
+    fn figures(&self, _: Data<'_>) -> Vec<(&'static str, f64)> {
+        let model = &self.model;
+        vec![
+            ("clusters", model.clusters.len() as f64),
+            ("objective", model.objective),
+            ("objective_of_last_batch", model.last_objective),
+            ("batches", model.batches as f64),
+            ("rows", model.rows as f64),
+            ("weight", model.weight),
+        ]
+    }
+
+    fn sections(&self, data: Data<'_>) -> Sections {
+        let (stream, model) = (data.stream(), &self.model);
+        let outcome = Outcome {
+            is_approximation: true,
+            clusters: model.clusters.len(),
+            objective_of: "batches as they passed: each row from its centre as that stood before the row's batch",
+            objective: model.objective,
+            root_mean_square_distance: model.objective.sqrt(),
+            objective_of_last_batch: model.last_objective,
+        };
+        let centers = self.centers(data).into_iter().zip(&model.clusters).enumerate();
+        let facts = centers.map(|(cluster, (center, facts))| ClusterFacts {
+            cluster,
+            center: Named { names: stream.columns(), values: center, leaves_zeros_out: false },
+            rows: facts.rows,
+            weight: facts.weight,
+            counts: facts.counts,
+            spread: facts.spread,
+        });
+        let mut sections = Sections::default();
+        sections
+            .add("parameters", &self.parameters)
+            // Of spreads and of the root of the objective.
+            .add("unit", stream.unit_name())
+            .add("result", &outcome)
+            .add("clusters", &facts.collect::<Vec<_>>());
+        sections
+    }
+
+    fn passed(&self) -> Option<Passed> {
+        let Model { batches, rows, weight, fingerprint, .. } = self.model;
+        Some(Passed { batches, rows, weight, fingerprint })
+    }
+
+    fn model(&self) -> Option<Learnt> {
+        Some(Learnt::Clusters(self.model.centroids()))
+    }
+
+    fn headline(&self, data: Data<'_>) -> String {
+        let model = &self.model;
+        let rows = self.centers(data).into_iter().zip(&model.clusters).map(|(center, facts)| ClusterRow {
+            rows: facts.rows,
+            weight: facts.weight,
+            center,
+            spread: facts.spread,
+        });
+        let table = ClusterTable { columns: data.stream().columns(), rows: rows.collect(), unit: "" };
+        format!(
+            "{}\nan approximation: distances are those of {} as they passed, each row from its centre as that stood then; of the last batch {}\n\n{}",
+            clusters::headline(model.rows, model.clusters.len() as u64, model.objective.sqrt(), ""),
+            batches(model.batches),
+            quantity(model.last_objective.sqrt(), ""),
+            table.text(),
+        )
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.model.warnings
+    }
+
+    fn spent(&self) -> Spent<'_> {
+        // Ranks are those of each batch, and not of the whole.
+        Spent { phases: &self.phases, timers: &[], imbalance: 1.0 }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,118 @@
+//! A stream of rows as a method takes it: batch by batch, scaled as its first rows say.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use lehr_data::scale::{Scale, Scaling};
+use lehr_data::{Error, LeftOut, Points};
+use lehr_mining::minibatch::Source;
+
+use crate::rows::warnings_of;
+
+/// A stream of which the first rows, the sample, have been read.
+///
+/// # Example
+/// ```
+/// use lehr_data::{read::{Batches, Selection}, scale::Scale};
+/// use lehr_methods::Stream;
+/// use lehr_mining::minibatch::Source;
+/// let batches = Batches::new(&b"x\n0\n10\n20\n"[..], "t.csv", &Selection::default())?;
+/// let stream = Stream::begin(Box::new(batches), 2, Scale::None)?.expect("it has rows");
+/// assert_eq!((stream.columns(), stream.center(&[5.0])), (&["x".to_owned()][..], vec![5.0]));
+/// assert_eq!((&stream).next(2)?.unwrap().values(), [0.0, 10.0]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub struct Stream {
+    columns: Vec<String>,
+    /// What was in the sample besides.
+    left_out: Vec<LeftOut>,
+    scaling: Scaling,
+    warnings: Vec<String>,
+    /// A method reads it, and front ends ask about it meanwhile.
+    rest: RefCell<Rest>,
+}
+
+struct Rest {
+    source: Box<dyn Source>,
+    /// Until it is asked for.
+    sample: Option<Points>,
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Stream").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+impl Stream {
+    /// Reads the sample, so many rows; nothing if there are none. Columns are scaled as the sample says.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn begin(mut source: Box<dyn Source>, rows: usize, scale: Scale) -> Result<Option<Self>, Error> {
+        let Some(sample) = source.next(rows)? else { return Ok(None) };
+        Ok(Some(Self {
+            columns: sample.columns().to_vec(),
+            left_out: sample.left_out().to_vec(),
+            scaling: Scaling::fit(&sample, scale),
+            warnings: warnings_of(&sample, scale == Scale::None),
+            rest: RefCell::new(Rest { source, sample: Some(sample) }),
+        }))
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The columns of the sample that nobody chose and that are none of numbers.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// What an owner of such rows would want to know before trusting distances in them.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// A centre in the units of the columns.
+    pub fn center(&self, center: &[f64]) -> Vec<f64> {
+        let mut center = center.to_vec();
+        if self.is_scaled() {
+            self.scaling.invert(&mut center);
+        }
+        center
+    }
+
+    /// What was subtracted from each column, and what it was divided by then.
+    pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
+        (self.scaling.shifts().to_vec(), self.scaling.divisors().to_vec())
+    }
+
+    /// The unit of distances for programs.
+    pub fn unit_name(&self) -> &'static str {
+        if self.is_scaled() { "unit of the scaled columns" } else { "unit of the columns" }
+    }
+
+    fn is_scaled(&self) -> bool {
+        self.scaling.scale() != Scale::None
+    }
+}
+
+impl Source for &Stream {
+    fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
+        let mut rest = self.rest.borrow_mut();
+        let batch = match rest.sample.take() {
+            Some(sample) => Some(sample),
+            None => rest.source.next(rows)?,
+        };
+        match batch {
+            Some(batch) if self.is_scaled() => self.scaling.apply(&batch).map(Some),
+            batch => Ok(batch),
+        }
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        self.rest.borrow().source.fraction()
+    }
+}
