@@ -54,7 +54,8 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { clusters: None, ..Self::of(&Parameters::default()) }
+        let defaults = Self::of(&Parameters::default());
+        Self { clusters: None, ..defaults }
     }
 }
 

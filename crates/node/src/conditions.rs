@@ -25,7 +25,7 @@ pub(crate) enum Tags {
 impl Tags {
     /// The tags that the version has to be among, for a request that changes something. A weak tag is equal to none.
     pub(crate) fn demanded(headers: &HeaderMap) -> Option<Self> {
-        Self::of(headers, &header::IF_MATCH, |tag| read_tag(tag))
+        Self::of(headers, &header::IF_MATCH, read_tag)
     }
 
     /// The tags of versions that the client has already. Here a weak tag is as good as a strong one.
