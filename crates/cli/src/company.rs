@@ -11,13 +11,13 @@
 //! | place | JSON ([`Place`]): the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
-//! Dissimilarities, methods on a matrix, and the methods of `lehr-methods` go the same way, with orders of their own: [`pairs`], [`matrix`], [`method`].
+//! Dissimilarities and the methods of `lehr-methods` go the same way, with orders of their own: [`pairs`], [`method`], and [`matrix`] for methods on a matrix.
 //!
 //! Whatever else ends a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher, and the keeper says which
 //! ([`lehr_ranks_mpi::keep`]).
 
 pub mod application;
-pub mod matrix;
+mod matrix;
 pub mod method;
 pub mod pairs;
 

@@ -59,10 +59,6 @@ pub enum Results {
     Method(&'static About),
     /// Dissimilarities of all pairs.
     Matrix,
-    /// Of a clustering of items known by their dissimilarities.
-    Pairwise,
-    /// A map of such items.
-    Map,
     /// New items in a map.
     Placing,
     /// All three of one run.
@@ -78,8 +74,6 @@ impl Results {
             Results::Clustering => &[LABELS, CENTERS, MODEL, REPORT, SUMMARY],
             Results::Stream => &[CENTERS, MODEL, SUMMARY],
             Results::Method(about) => about.files,
-            Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
-            Results::Map => &[POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY],
             Results::Placing => &[POSITIONS, POSITIONS_ARRAY, SUMMARY],
             Results::Application => {
                 &[ARRAY, IDS, HEADER, LABELS, CLUSTERS, POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY]
@@ -95,8 +89,6 @@ impl Results {
             Results::Clustering,
             Results::Stream,
             Results::Matrix,
-            Results::Pairwise,
-            Results::Map,
             Results::Placing,
             Results::Application,
             Results::Demography,
@@ -111,8 +103,6 @@ impl Results {
             Results::Stream => "lehr minibatch",
             Results::Method(about) => return format!("lehr {}", about.name),
             Results::Matrix => "lehr distances",
-            Results::Pairwise => "lehr pairwise",
-            Results::Map => "lehr embed",
             Results::Placing => "lehr place",
             Results::Application => "a demonstration of lehr",
             Results::Demography => "lehr demo demography",
@@ -131,8 +121,6 @@ impl Results {
             Results::Clustering => &[summary::ANNEALING, summary::KMEANS],
             Results::Stream => &[summary::minibatch::METHOD],
             Results::Method(about) => std::slice::from_ref(&about.summary_name),
-            Results::Pairwise => &[summary::PAIRWISE],
-            Results::Map => &[summary::SCALING],
             Results::Placing => &[summary::PLACING],
             Results::Application => &[summary::APPLICATION],
             Results::Demography => &[summary::DEMOGRAPHY],

@@ -35,7 +35,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use lehr_methods::Takes;
 use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
 use crate::application::{Application, Subject};
@@ -158,8 +157,6 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
         Command::Cluster(cluster) => &cluster.execution,
         Command::Demo(demo) => demo.execution(),
         Command::Distances(distances) => &distances.execution,
-        Command::Pairwise(pairwise) => &pairwise.execution,
-        Command::Embed(embed) => &embed.execution,
         Command::Method(method) => &method.execution,
         _ => unreachable!("what runs in one process has been handed over"),
     };
@@ -186,11 +183,9 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
             Command::Demo(DemoArguments { application: Some(DemoApplication::Chemistry(arguments)), .. }) => {
                 company::application::follow(process, Subject::Compounds, &arguments.application).map(ExitCode::from)
             }
-            Command::Pairwise(_) | Command::Embed(_) => company::matrix::follow(process, execution).map(ExitCode::from),
-            Command::Method(ref method) if method.method.about().takes == Takes::Matrix => {
-                company::matrix::follow(process, execution).map(ExitCode::from)
+            Command::Method(ref method) => {
+                company::method::follow(process, method.method.about().takes, execution).map(ExitCode::from)
             }
-            Command::Method(_) => company::method::follow(process, execution).map(ExitCode::from),
             _ => company::follow(process, execution).map(ExitCode::from),
         },
     }
@@ -231,8 +226,6 @@ fn lead(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Resu
             };
             command::application::run(Subject::Compounds, read, application, typed, company)
         }
-        Command::Pairwise(pairwise) => command::pairwise::run(*pairwise, typed, company),
-        Command::Embed(embed) => command::embed::run(*embed, typed, company),
         Command::Method(method) => {
             MethodPlan::new(method, typed, company.job()).and_then(|plan| command::method::run(&plan, company))
         }

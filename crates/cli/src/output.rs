@@ -164,17 +164,6 @@ impl ClusterTable<'_> {
     }
 }
 
-/// Rows of text under their names, each column as wide as it must be.
-pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
-    let widths: Vec<usize> =
-        (0..N).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; N]| {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}")).collect();
-        format!("{}\n", cells.join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
-}
-
 /// The line above the table: what came out, in one sentence.
 pub fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> String {
     format!(

@@ -4,7 +4,7 @@
 //! that the declaration gives to every front end. So a method that is declared there has a service without a line here.
 
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Frame, Matrix, Rows, Takes, Task};
+use lehr_methods::{Column, Data, Frame, Rows, Takes, Task};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::clustering::ColumnScale;
 use crate::job::Job;
-use crate::matrix::{ITEMS, MATRIX, Matrix as Read};
+use crate::matrix::{ITEMS, MATRIX, of_inputs};
 use crate::method::{AnyMethod, Facts, Failure, Inputs, Outputs};
 use crate::options::{Options, OptionsSchema, refused};
 use crate::table::{Columns, Table};
@@ -89,7 +89,7 @@ impl Declared {
         let Value::Object(fields) = given else {
             return Err(refused(given.clone(), "expected an object", &|_| None));
         };
-        if self.0.about().takes == Takes::Matrix {
+        if matches!(self.0.about().takes, Takes::Matrix(_)) {
             return Ok((TableOptions::default(), fields));
         }
         let of_table = |name: &String| ["columns", "weights", "id", "scale"].contains(&name.as_str());
@@ -115,6 +115,9 @@ impl Declared {
         let mut watch = Watch(job);
         let task = Task { data, checkpoint: checkpoint.as_deref(), execution: &execution, observer: &mut watch };
         let fit = self.0.run(task, options).map_err(|error| failure(dataset, error))?;
+        if !job.is_lead() {
+            return Ok(Outputs::new());
+        }
         let mut outputs = Outputs { warnings: fit.warnings().to_vec(), ..Outputs::new() };
         for name in self.0.about().outputs {
             let table = fit.table(name, data).expect("a method has the tables that it declares");
@@ -130,7 +133,7 @@ impl AnyMethod for Declared {
         let about = self.0.about();
         let (inputs, inputs_optional): (&[&str], &[&str]) = match about.takes {
             Takes::Rows(_) => (&[POINTS], &[]),
-            Takes::Matrix => (&[MATRIX], &[ITEMS]),
+            Takes::Matrix(_) => (&[MATRIX], &[ITEMS]),
         };
         let version = Version::new(about.version.0, about.version.1);
         Facts { name: about.contract, version, inputs, inputs_optional, outputs: about.outputs, spreads: true }
@@ -176,9 +179,8 @@ impl AnyMethod for Declared {
                 outputs.warnings.splice(0..0, rows.warnings());
                 Ok(outputs)
             }
-            Takes::Matrix => {
-                let Read { dissimilarities, ids, weights } = Read::of_inputs(inputs)?;
-                let matrix = Matrix { dissimilarities, ids, weights };
+            Takes::Matrix(_) => {
+                let matrix = of_inputs(inputs)?;
                 self.fitted(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), &own)
             }
         }

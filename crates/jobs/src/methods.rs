@@ -3,15 +3,12 @@
 use crate::clustering::Clustering;
 use crate::declared::Declared;
 use crate::distances::Distances;
-use crate::embedding::Embedding;
 use crate::method::AnyMethod;
-use crate::pairwise::Pairwise;
 use crate::sync::Arc;
 
 /// Those that are not declared in `lehr-methods`, and all that are.
 fn all() -> Vec<Arc<dyn AnyMethod>> {
-    let own: [Arc<dyn AnyMethod>; 4] =
-        [Arc::new(Clustering), Arc::new(Distances::default()), Arc::new(Embedding), Arc::new(Pairwise)];
+    let own: [Arc<dyn AnyMethod>; 2] = [Arc::new(Clustering), Arc::new(Distances::default())];
     let declared = lehr_methods::ALL.iter().map(|method| Arc::new(Declared(*method)) as Arc<dyn AnyMethod>);
     own.into_iter().chain(declared).collect()
 }

@@ -12,21 +12,25 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod embed;
 pub mod gtm;
 pub mod kmedoids;
 pub mod mixture;
 pub mod numbers;
 pub mod options;
+pub mod pairwise;
 pub mod rows;
 
+mod classes;
 mod data;
 mod method;
 mod model;
 mod sections;
 mod table;
 
-pub use data::{Data, Matrix, RowsWords, Takes};
-pub use method::{About, Declared, Fit, Method, Spent, Task};
+pub use classes::Classes;
+pub use data::{Data, Matrix, MatrixWords, RowsWords, Takes};
+pub use method::{About, Content, Declared, Fit, Method, Spent, Task};
 pub use model::{Learnt, ModelFile, Unreadable};
 pub use options::{OptionOf, Options};
 pub use rows::{Frame, Rows};
@@ -39,6 +43,8 @@ pub const ALL: &[&dyn Method] = &[
     &mixture::Mixture,
     &gtm::Gtm,
     &kmedoids::KMedoids,
+    &pairwise::Pairwise,
+    &embed::Embedding,
 ];
 
 /// The method of a name.

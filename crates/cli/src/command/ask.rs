@@ -13,6 +13,7 @@ use crate::arguments::{DropArguments, GetArguments, LsArguments, RequestArgument
 use crate::command::serve::bad_file;
 use crate::exit::{Failure, Kind};
 use crate::output;
+use lehr_methods::numbers::left_aligned;
 
 /// A fault in the words of the command.
 pub fn failure(fault: &Fault) -> Failure {
@@ -92,7 +93,7 @@ pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
     rows.extend(
         listed.into_iter().map(|service| [service.path, service.contract, service.version, service.phase.to_string()]),
     );
-    output::result(&output::columns(&rows))
+    output::result(&left_aligned(&rows))
 }
 
 /// Prints the state of a service, or what it is.

@@ -4,18 +4,19 @@
 
 use std::io::Write;
 
+use lehr_data::write::npy;
 use lehr_data::{memory, read};
-use lehr_methods::{Data, Fit, Matrix, ModelFile, Rows, Takes, Task};
+use lehr_methods::{Content, Data, Fit, Matrix, ModelFile, Rows, Takes, Task};
 use lehr_ranks::timing::Stopwatch;
 
 use crate::company::Company;
 use crate::exit::{Failure, GAPS_HERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
-use crate::matrix::read_matrix;
+use crate::matrix::{classes, read_matrix};
 use crate::plan::method::{MethodPlan, Source};
 use crate::progress::{Saved, Units, Watch};
-use crate::resume::stopped;
+use crate::resume::{failed, stopped};
 use crate::summary::Described;
 use crate::{output, report};
 use lehr_methods::numbers::duration;
@@ -62,9 +63,11 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
     let mut staged = folder.stage();
     for file in about.files {
-        if let Some(name) = file.strip_suffix(".csv") {
-            let table = fit.table(name, data).expect("a method has the tables that its command writes");
-            staged.write(file, |out| table.write_csv(out))?;
+        match fit.file(file, data) {
+            Some(Content::Table(table)) => staged.write(file, |out| table.write_csv(out))?,
+            Some(Content::Array { values, columns }) => staged.write(file, |out| npy::array(out, values, columns))?,
+            // The model, the page and the summary, which are written below.
+            None => {}
         }
     }
     if let Some(learnt) = &learnt {
@@ -94,7 +97,12 @@ enum Input {
 impl Input {
     fn read(plan: &MethodPlan) -> Result<Self, Failure> {
         Ok(match plan.method.about().takes {
-            Takes::Matrix => Input::Matrix(Box::new(read_matrix(&plan.source.path, plan.quiet)?)),
+            Takes::Matrix(_) => {
+                let mut matrix = read_matrix(&plan.source.path, plan.quiet)?;
+                let known = plan.source.classes.as_ref();
+                matrix.classes = known.map(|known| classes(&matrix, &known.path, &known.column)).transpose()?;
+                Input::Matrix(Box::new(matrix))
+            }
             Takes::Rows(_) => Input::Rows(Box::new(read_rows(&plan.source)?)),
         })
     }
@@ -109,7 +117,7 @@ impl Input {
 
 /// Reads rows: into files of the folder for what is large, if there is one; with `--missing`, rows that may have gaps, in memory.
 fn read_rows(source: &Source) -> Result<Rows, Failure> {
-    let Source { path, selection, missing, spill, frame } = source;
+    let Source { path, selection, missing, spill, frame, .. } = source;
     if *missing {
         memory::has_room(path, selection)?;
         return Ok(Rows::with_gaps(read::incomplete(path, selection)?, frame.scale())?);
@@ -130,7 +138,7 @@ fn fit(
 ) -> Result<Box<dyn Fit>, Failure> {
     let temperature = match plan.method.about().takes {
         Takes::Rows(words) if words.has_squared_temperature => data.rows().unit_squared(),
-        Takes::Rows(_) | Takes::Matrix => "",
+        Takes::Rows(_) | Takes::Matrix(_) => "",
     };
     let units = Units { length: None, temperature };
     let checkpoint = folder.checkpoint();
@@ -149,7 +157,10 @@ fn fit(
         }
         (Ok(fit), _) => Ok(fit),
         (Err(lehr_mining::Error::Stopped), saved) => Err(stopped(&checkpoint, &saved, &plan.resume_command)),
-        (Err(error), _) => Err(error.into()),
+        (Err(error), _) => Err(match data {
+            Data::Rows(_) => error.into(),
+            Data::Matrix(_) => failed(error),
+        }),
     }
 }
 

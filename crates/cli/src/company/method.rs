@@ -1,7 +1,7 @@
 //! Several processes run one method: the lead sends an order, all compute, the lead writes.
 
 use lehr_data::scale::Scale;
-use lehr_methods::{Data, Frame, Matrix, Options, Rows, Task, find};
+use lehr_methods::{Data, Frame, Options, Rows, Takes, Task, find};
 use lehr_ranks::Execution;
 use lehr_ranks_mpi::Process;
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ use crate::plan::method::MethodPlan;
 /// What all do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    method: String,
-    options: Options,
+    pub(super) method: String,
+    pub(super) options: Options,
     /// The content of the checkpoint that the run goes on from.
-    checkpoint: Option<String>,
+    pub(super) checkpoint: Option<String>,
 }
 
 impl Company<'_> {
@@ -34,9 +34,7 @@ impl Company<'_> {
         let order = Order { method, options, checkpoint };
         let order = match data {
             Data::Rows(rows) => encode(&Head::of_points(order, rows.points(), false), rows.points())?,
-            Data::Matrix(Matrix { dissimilarities, weights, .. }) => {
-                matrix::encode(&matrix::Task::Method(order), dissimilarities, weights.as_deref())?
-            }
+            Data::Matrix(data) => matrix::encode(order, data)?,
         };
         process.share(order).map(|_| ()).map_err(unreachable)
     }
@@ -52,24 +50,34 @@ impl Order {
     }
 }
 
-/// Follows the lead of a method of rows to the end: the exit code. Says nothing, since the lead does.
+/// Follows the lead of a method to the end: the exit code. Says nothing, since the lead does.
 ///
 /// # Errors
 /// As [`super::follow`].
-pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Failure> {
+pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
     let interrupt = Interrupt::listen()?;
     let order = process.share(Vec::new()).map_err(unreachable)?;
     let code = match order[..] {
         [code] => code,
         _ => {
-            let (head, points) = decode::<Order>(&order)?;
-            drop(order);
-            // The lead has scaled them.
-            let rows = Rows::new(points, Frame::Columns(Scale::None))?;
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(arguments, Some(process.job()))?;
-            head.start.follow(Data::Rows(&rows), &execution, &mut Follower::new(&interrupt))?;
+            let mut follower = Follower::new(&interrupt);
+            match takes {
+                Takes::Rows(_) => {
+                    let (head, points) = decode::<Order>(&order)?;
+                    drop(order);
+                    // The lead has scaled them.
+                    let rows = Rows::new(points, Frame::Columns(Scale::None))?;
+                    head.start.follow(Data::Rows(&rows), &execution, &mut follower)?;
+                }
+                Takes::Matrix(_) => {
+                    let (told, matrix) = matrix::decode(&order)?;
+                    drop(order);
+                    told.follow(Data::Matrix(&matrix), &execution, &mut follower)?;
+                }
+            }
             match process.share(Vec::new()).map_err(unreachable)?[..] {
                 [code] => code,
                 _ => Kind::NoResult.code(),

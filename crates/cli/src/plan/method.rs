@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use lehr_data::Spill;
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
-use lehr_methods::options::shown;
+use lehr_methods::options::{Kind as OptionKind, OptionOf, shown};
 use lehr_methods::{About, Frame, Method, Options, Takes};
 use lehr_ranks::{Execution, Job, Layout};
 use serde_json::Value;
 
-use crate::arguments::{DeclaredArguments, InputArguments, RowArguments};
+use crate::arguments::{ClassSource, DeclaredArguments, InputArguments, RowArguments};
 use crate::exit::{Failure, Kind};
 use crate::plan::{execution, frame, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
@@ -54,13 +54,15 @@ pub struct Source {
     pub spill: Option<Spill>,
     /// Columns as they are, or scaled.
     pub frame: Frame,
+    /// Where known classes of the items of a matrix are.
+    pub classes: Option<ClassSource>,
 }
 
 impl Source {
-    /// Dissimilarities have nothing that could be chosen.
-    fn matrix(path: PathBuf) -> Self {
+    /// Dissimilarities have no columns that could be chosen.
+    fn matrix(path: PathBuf, classes: Option<ClassSource>) -> Self {
         let (selection, frame) = (Selection::default(), Frame::Columns(Scale::None));
-        Self { path, selection, missing: false, spill: None, frame }
+        Self { path, selection, missing: false, spill: None, frame, classes }
     }
 
     /// # Errors
@@ -82,7 +84,7 @@ impl Source {
             stays_in_memory(spill.as_ref(), "--missing has rows with gaps")?;
         }
         let frame = frame(false, table.scale, table.columns.as_deref())?;
-        Ok(Self { path, selection: table.selection(), missing, spill, frame })
+        Ok(Self { path, selection: table.selection(), missing, spill, frame, classes: None })
     }
 }
 
@@ -97,7 +99,7 @@ impl MethodPlan {
         let DeclaredArguments { method, input, options, execution: computed, results } = arguments;
         let about = method.about();
         let source = match input {
-            InputArguments::Matrix(path) => Source::matrix(path),
+            InputArguments::Matrix(path, classes) => Source::matrix(path, classes),
             InputArguments::Table(rows) => Source::table(about, *rows, job.as_ref())?,
         };
         let (options, resumed) = match &results.resume {
@@ -108,7 +110,7 @@ impl MethodPlan {
             None => {
                 let faults = method.check(&options);
                 if !faults.is_empty() {
-                    return Err(Failure::new(Kind::Usage, as_typed(&faults)));
+                    return Err(Failure::new(Kind::Usage, as_typed(&method.options(), &faults)));
                 }
                 (options, None)
             }
@@ -132,9 +134,13 @@ impl MethodPlan {
 }
 
 /// Faults of options as the command line names them.
-fn as_typed(faults: &[String]) -> String {
+fn as_typed(declared: &[OptionOf], faults: &[String]) -> String {
+    let long = |name: &str| match declared.iter().find(|option| option.name == name) {
+        Some(option) => option.long(),
+        None => name.to_owned(),
+    };
     let one = |fault: &String| match fault.split_once(": ") {
-        Some((name, rest)) => format!("--{}: {rest}", name.replace('_', "-")),
+        Some((name, rest)) => format!("--{}: {rest}", long(name)),
         None => fault.clone(),
     };
     faults.iter().map(one).collect::<Vec<_>>().join("\n")
@@ -144,12 +150,16 @@ fn as_typed(faults: &[String]) -> String {
 fn recorded(method: &dyn Method, content: &[u8], given: &Options) -> Result<Options, Failure> {
     let stored = method.recorded(content).expect("a checkpoint of this method, which was checked");
     let mut repeated = Repeated::default();
-    for (name, value) in given {
-        let stored = stored.get(name).filter(|value| !value.is_null()).cloned();
-        // The same number may be written as 1 and as 1.0.
-        let plain = |value: &Value| value.as_f64().map_or_else(|| shown(value), |number| number.to_string());
-        let option = format!("--{}", name.replace('_', "-"));
-        repeated.option(&option, Some(plain(value)), stored.as_ref().map(plain), String::clone);
+    for option in method.options() {
+        let Some(value) = given.get(&option.name) else { continue };
+        let stored = stored.get(&option.name).filter(|value| !value.is_null());
+        let plain = |value: &Value| match (&option.kind, value.as_f64()) {
+            // The same number may be written as 1 and as 1.0.
+            (_, Some(number)) => number.to_string(),
+            (OptionKind::Choice(_), None) => shown(value).replace('_', "-"),
+            (_, None) => shown(value),
+        };
+        repeated.option(&format!("--{}", option.long()), Some(plain(value)), stored.map(plain), String::clone);
     }
     repeated.agree()?;
     Ok(stored)
