@@ -13,13 +13,13 @@ use lehr_data::sequences::Alphabet;
 use lehr_data::{Fingerprints, Incomplete, Sequences, datasets};
 use lehr_distances::alignment::Mode;
 use lehr_distances::{Half, rows, sequence};
+use lehr_methods::Classes;
 use lehr_mining::enrichment::Enrichment;
 use lehr_mining::{pairwise, smacof};
 
 use crate::arguments::ApplicationArguments;
 use crate::exit::{Failure, Kind};
 use crate::items::Items;
-use crate::matrix::Classes;
 use crate::plan::distances::{SequencePlan, What};
 
 /// Items that are compared unless the user says how many.

@@ -5,11 +5,8 @@ mod ask;
 mod demo;
 mod demography;
 mod distances;
-mod embed;
 mod execution;
-mod matrix;
 mod method;
-mod pairwise;
 mod place;
 mod predict;
 mod run;
@@ -33,10 +30,10 @@ pub use distances::{
     AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
     RecordArguments, SequenceArguments,
 };
-pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
-pub use method::{DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput};
-pub use pairwise::PairwiseArguments;
+pub use method::{
+    ClassSource, DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput,
+};
 pub use place::PlaceArguments;
 pub use predict::PredictArguments;
 pub use run::RunArguments;
@@ -77,17 +74,6 @@ pub enum Command {
     /// Reads FASTA, FPS or a table, computes one half of the matrix on all cores, and writes it as an array that NumPy opens, with a header
     /// beside it that says what its numbers mean.
     Distances(Box<DistancesArguments>),
-    /// Cluster items by their dissimilarities, by deterministic annealing
-    ///
-    /// No coordinates, no metric, and pairs may be missing: a mean field is annealed from one cluster at a high temperature, and clusters split where
-    /// the dissimilarities ask for it. Stops at a number of clusters or at a temperature; without either, at the number of clusters that stays longest while the temperature
-    /// falls.
-    Pairwise(Box<PairwiseArguments>),
-    /// Draw a map of items, in which distances say their dissimilarities
-    ///
-    /// Multidimensional scaling by majorisation (SMACOF), in two dimensions, three or more; the report shows the map, to be turned, and where it is to be
-    /// trusted.
-    Embed(Box<EmbedArguments>),
     /// Place new items in a map that stays as it is
     ///
     /// Compares each with the items of a map of lehr embed and puts it where the nearest of them say. So any number of items is laid out by a sample of them: time and memory

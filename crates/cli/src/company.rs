@@ -15,7 +15,7 @@
 //! ([`lehr_ranks_mpi::keep`]).
 
 pub mod application;
-pub mod matrix;
+mod matrix;
 pub mod method;
 pub mod pairs;
 

@@ -53,10 +53,6 @@ pub enum Results {
     Method(&'static About),
     /// Dissimilarities of all pairs.
     Matrix,
-    /// Of a clustering of items known by their dissimilarities.
-    Pairwise,
-    /// A map of such items.
-    Map,
     /// New items in a map.
     Placing,
     /// All three of one run.
@@ -70,8 +66,6 @@ impl Results {
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Method(about) => about.files,
-            Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
-            Results::Map => &[POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY],
             Results::Placing => &[POSITIONS, POSITIONS_ARRAY, SUMMARY],
             Results::Application => {
                 &[ARRAY, IDS, HEADER, LABELS, CLUSTERS, POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY]
@@ -83,14 +77,7 @@ impl Results {
 
     /// What else a folder may hold, so that one command does not write over what another has left.
     fn all() -> impl Iterator<Item = Results> {
-        let own = [
-            Results::Matrix,
-            Results::Pairwise,
-            Results::Map,
-            Results::Placing,
-            Results::Application,
-            Results::Demography,
-        ];
+        let own = [Results::Matrix, Results::Placing, Results::Application, Results::Demography];
         own.into_iter().chain(lehr_methods::ALL.iter().map(|method| Results::Method(method.about())))
     }
 
@@ -99,8 +86,6 @@ impl Results {
         let name = match self {
             Results::Method(about) => return format!("lehr {}", about.name),
             Results::Matrix => "lehr distances",
-            Results::Pairwise => "lehr pairwise",
-            Results::Map => "lehr embed",
             Results::Placing => "lehr place",
             Results::Application => "a demonstration of lehr",
             Results::Demography => "lehr demo demography",
@@ -117,8 +102,6 @@ impl Results {
     fn vouches(self, bytes: &[u8]) -> bool {
         let methods: &[&str] = match self {
             Results::Method(about) => about.summary_names,
-            Results::Pairwise => &[summary::PAIRWISE],
-            Results::Map => &[summary::SCALING],
             Results::Placing => &[summary::PLACING],
             Results::Application => &[summary::APPLICATION],
             Results::Demography => &[summary::DEMOGRAPHY],

@@ -11,7 +11,7 @@ use lehr_mining::minibatch;
 use crate::command::demo;
 use crate::exit::{Failure, GAPS_ELSEWHERE, GAPS_HERE, Kind, of_rows};
 use crate::interrupt::Interrupt;
-use crate::matrix::read_matrix;
+use crate::matrix::{classes, read_matrix};
 use crate::plan::method::{MethodPlan, Origin, Source};
 use crate::plan::{of_bits_only, of_sparse_only, stays_in_memory};
 use crate::weights;
@@ -33,7 +33,12 @@ impl Input {
     /// [`Kind::BadData`]: a file that is not what was expected; [`Kind::Usage`]: options that its form does not have; [`Kind::Environment`]: a file that cannot be read.
     pub fn read(plan: &MethodPlan) -> Result<Self, Failure> {
         Ok(match plan.method.about().takes {
-            Takes::Matrix => Input::Matrix(Box::new(read_matrix(&plan.source.path, plan.quiet)?)),
+            Takes::Matrix(_) => {
+                let mut matrix = read_matrix(&plan.source.path, plan.quiet)?;
+                let known = plan.source.classes.as_ref();
+                matrix.classes = known.map(|known| classes(&matrix, &known.path, &known.column)).transpose()?;
+                Input::Matrix(Box::new(matrix))
+            }
             Takes::Rows(words) => Input::Rows(Box::new(rows(&plan.source, &words)?)),
             Takes::Stream(_) => Input::Stream(Box::new(stream(plan)?)),
         })

@@ -34,7 +34,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use lehr_methods::Takes;
+use lehr_methods::Method;
+use lehr_methods::cluster::Cluster;
 use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
 use crate::application::{Application, Subject};
@@ -148,8 +149,6 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
     let execution = match &arguments.command {
         Command::Demo(demo) => demo.execution(),
         Command::Distances(distances) => &distances.execution,
-        Command::Pairwise(pairwise) => &pairwise.execution,
-        Command::Embed(embed) => &embed.execution,
         Command::Method(method) => &method.execution,
         _ => unreachable!("what runs in one process has been handed over"),
     };
@@ -176,11 +175,11 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
             Command::Demo(DemoArguments { application: Some(DemoApplication::Chemistry(arguments)), .. }) => {
                 company::application::follow(process, Subject::Compounds, &arguments.application).map(ExitCode::from)
             }
-            Command::Pairwise(_) | Command::Embed(_) => company::matrix::follow(process, execution).map(ExitCode::from),
-            Command::Method(ref method) if method.method.about().takes == Takes::Matrix => {
-                company::matrix::follow(process, execution).map(ExitCode::from)
+            Command::Method(ref method) => {
+                company::method::follow(process, method.method.about().takes, execution).map(ExitCode::from)
             }
-            _ => company::method::follow(process, execution).map(ExitCode::from),
+            // The demonstrations with points that are built in.
+            _ => company::method::follow(process, Cluster.about().takes, execution).map(ExitCode::from),
         },
     }
 }
@@ -220,8 +219,6 @@ fn lead(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Resu
             };
             command::application::run(Subject::Compounds, read, application, typed, company)
         }
-        Command::Pairwise(pairwise) => command::pairwise::run(*pairwise, typed, company),
-        Command::Embed(embed) => command::embed::run(*embed, typed, company),
         Command::Method(method) => {
             MethodPlan::new(method, typed, company.job()).and_then(|plan| command::method::run(&plan, company))
         }

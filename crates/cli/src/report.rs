@@ -64,6 +64,13 @@ pub fn of_method(
     if let Some(fitted) = any.downcast_ref::<lehr_methods::mixture::Fitted>() {
         return mixture::page(plan, data.rows(), &fitted.parameters, &fitted.model, warnings, phases);
     }
+    let source = plan.source.path.display().to_string();
+    if let Some(fitted) = any.downcast_ref::<lehr_methods::pairwise::Fitted>() {
+        return pairs::clusters_page(&source, data.matrix(), &fitted.model);
+    }
+    if let Some(fitted) = any.downcast_ref::<lehr_methods::embed::Fitted>() {
+        return pairs::map_page(&source, data.matrix(), &fitted.map, fitted.shepard(data.matrix()));
+    }
     plain::page(plan, data, fit, warnings)
 }
 

@@ -5,7 +5,7 @@
 
 use lehr_data::Points;
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Frame, Matrix, Rows, RowsWords, Stream, Takes, Task, shown_label};
+use lehr_methods::{Column, Data, Frame, Rows, RowsWords, Stream, Takes, Task, shown_label};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::job::Job;
-use crate::matrix::{ITEMS, MATRIX, Matrix as Read};
+use crate::matrix::{ITEMS, MATRIX, of_inputs};
 use crate::method::{AnyMethod, Facts, Failure, Inputs, Outputs};
 use crate::options::{Options, OptionsSchema, refused};
 use crate::table::{Columns, Table};
@@ -99,7 +99,7 @@ const NAMES: [&str; 5] = ["columns", "weights", "id", "lonlat", "scale"];
 /// Those of them that a method takes.
 fn names_of(takes: Takes) -> &'static [&'static str] {
     match takes {
-        Takes::Matrix => &[],
+        Takes::Matrix(_) => &[],
         Takes::Stream(_) => &["columns", "weights", "scale"],
         Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => &["columns", "weights", "id", "scale"],
         Takes::Rows(_) => &NAMES,
@@ -166,6 +166,9 @@ impl Declared {
         let mut watch = Watch(job);
         let task = Task { data, checkpoint: checkpoint.as_deref(), execution: &execution, observer: &mut watch };
         let fit = self.0.run(task, options).map_err(|error| failure(dataset, error))?;
+        if !job.is_lead() {
+            return Ok(Outputs::new());
+        }
         let mut outputs = Outputs { warnings: fit.warnings().to_vec(), ..Outputs::new() };
         for name in self.0.about().outputs {
             let table = fit.table(name, data).expect("a method has the tables that it declares");
@@ -181,7 +184,7 @@ impl AnyMethod for Declared {
         let about = self.0.about();
         let (inputs, inputs_optional): (&[&str], &[&str]) = match about.takes {
             Takes::Rows(_) | Takes::Stream(_) => (&[POINTS], &[]),
-            Takes::Matrix => (&[MATRIX], &[ITEMS]),
+            Takes::Matrix(_) => (&[MATRIX], &[ITEMS]),
         };
         let version = Version::new(about.version.0, about.version.1);
         // A stream is read by one process.
@@ -234,9 +237,8 @@ impl AnyMethod for Declared {
                 outputs.warnings.splice(0..0, stream.warnings().to_vec());
                 Ok(outputs)
             }
-            Takes::Matrix => {
-                let Read { dissimilarities, ids, weights } = Read::of_inputs(inputs)?;
-                let matrix = Matrix { dissimilarities, ids, weights };
+            Takes::Matrix(_) => {
+                let matrix = of_inputs(inputs)?;
                 self.fitted(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), &own)
             }
         }

@@ -10,7 +10,6 @@ use lehr_ranks::observe::{AnyCheckpoint, Interrupt};
 use lehr_ranks::timing::Stopwatch;
 use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use xxhash_rust::xxh3::xxh3_64;
@@ -294,19 +293,6 @@ impl Job {
         }
     }
 
-    /// What [`save_checkpoint`](Self::save_checkpoint) saved last, if anything. A node of another version may have written it in a form that is not read any more.
-    ///
-    /// # Errors
-    /// As for [`saved`](Self::saved); [`Failure::Internal`] if it is of another form.
-    pub(crate) fn saved_checkpoint<C: DeserializeOwned>(&self) -> Result<Option<C>, Failure> {
-        let Some(bytes) = self.saved()? else { return Ok(None) };
-        let unread = |error| {
-            let reason = format!("the checkpoint of {} is not one of this version ({error}); run it anew", self.id);
-            Failure::Internal(reason)
-        };
-        serde_json::from_slice(&bytes).map(Some).map_err(unread)
-    }
-
     /// A file of the job's own, for a method whose results are too large to be saved anew each second: it appends what is finished, and checks what it finds there. Not
     /// there at first; there after a crash if the service keeps its jobs; removed when the job is done.
     ///
@@ -461,16 +447,5 @@ mod tests {
         assert_eq!(job.warnings().len(), 2);
         job.saved.forget();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_checkpoint_of_another_version_is_told_as_one() {
-        let job = Job::alone();
-        assert!(job.saved_checkpoint::<lehr_mining::gtm::Checkpoint>().unwrap().is_none());
-        // A map before both of its beginnings were followed.
-        job.save(br#"{"method":"gtm","fingerprint":1,"parameters":{"latent":2,"plain":false},"state":{}}"#).unwrap();
-        let reason = job.saved_checkpoint::<lehr_mining::gtm::Checkpoint>().unwrap_err().to_string();
-        assert!(reason.starts_with("the checkpoint of alone is not one of this version ("), "{reason}");
-        assert!(reason.ends_with("); run it anew"), "{reason}");
     }
 }

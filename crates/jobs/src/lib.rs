@@ -2,8 +2,8 @@
 //!
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract [`datasets::Datasets`]). A method is a function of
 //! tables ([`Method`]); the service around it (contract [`jobs::Jobs`], one for all methods) runs it as jobs that queue, report how far they are, can be
-//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Distances`], [`Pairwise`] and
-//! [`Embedding`] are methods of items known by their dissimilarities; all that `lehr-methods` declares join them ([`declared`]).
+//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Distances`] compares items; all that
+//! `lehr-methods` declares join it ([`declared`]).
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -23,7 +23,6 @@ mod cores;
 pub mod datasets;
 pub mod declared;
 pub mod distances;
-pub mod embedding;
 mod format;
 mod handle;
 mod job;
@@ -32,7 +31,6 @@ mod matrix;
 mod method;
 mod methods;
 mod options;
-pub mod pairwise;
 pub mod processes;
 mod runner;
 mod service;
@@ -45,12 +43,10 @@ mod watch;
 pub use bytes::Bytes;
 pub use datasets::{DatasetService, Limits};
 pub use distances::Distances;
-pub use embedding::Embedding;
 pub use format::{Form, Piece, Reading, RowFormat};
 pub use handle::Handle;
 pub use job::{Job, Progress};
 pub use method::{Failure, Inputs, Method, Outputs};
-pub use pairwise::Pairwise;
 pub use settings::Settings;
 pub use setup::Setup;
 pub use table::{Builder, Columns, Kind, Table};

@@ -1,4 +1,4 @@
-//! Dissimilarities of all pairs as tables: what the method of distances gives, and pairwise clustering and embedding take.
+//! Dissimilarities of all pairs as tables: what the method of distances gives, and declared methods on a matrix take.
 //!
 //! | table of a matrix of N items | rows | columns of numbers |
 //! | --- | --- | --- |
@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, MISSING_U16, Values};
+use lehr_methods::Matrix;
 use lehr_services::{Code, Fault};
 
 use crate::method::{Failure, Inputs};
@@ -22,43 +23,32 @@ pub(crate) const ITEMS: &str = "items";
 /// The column of a condensed matrix that is made here.
 pub(crate) const COLUMN: &str = "dissimilarity";
 
-/// A matrix and what is known of its items.
-pub(crate) struct Matrix {
-    pub dissimilarities: Dissimilarities,
-    /// One name an item; numbers where nobody gave names.
-    pub ids: Vec<String>,
-    /// One weight an item.
-    pub weights: Option<Vec<f64>>,
-}
-
-impl Matrix {
-    /// The matrix among the inputs, and its items if they are there.
-    ///
-    /// # Errors
-    /// [`Failure::Input`]: a table that is no matrix, values that are no dissimilarities, items of another number.
-    pub fn of_inputs(inputs: &Inputs) -> Result<Self, Failure> {
-        let dissimilarities = inputs.table(MATRIX)?.dissimilarities(inputs.dataset(MATRIX))?;
-        let number = dissimilarities.items();
-        let numbered = || (0..number).map(|item| item.to_string()).collect();
-        let Some(items) = inputs.optional(ITEMS) else {
-            let table = inputs.table(MATRIX)?;
-            // A full matrix may have the names of its rows beside them.
-            let own = table.id().filter(|_| table.rows() == number).and_then(|id| table.texts(id));
-            return Ok(Self { dissimilarities, ids: own.unwrap_or_else(numbered), weights: None });
-        };
-        if items.rows() != number {
-            let reason = format!(
-                "{}: expected {number} rows, one for each item of {}, found {}",
-                inputs.dataset(ITEMS),
-                inputs.dataset(MATRIX),
-                items.rows()
-            );
-            return Err(Failure::input(reason));
-        }
-        let ids = items.id().and_then(|id| items.texts(id)).unwrap_or_else(numbered);
-        let weights = items.weights().and_then(|weights| items.numbers(weights)).map(Cow::into_owned);
-        Ok(Self { dissimilarities, ids, weights })
+/// The matrix among the inputs, and its items if they are there.
+///
+/// # Errors
+/// [`Failure::Input`]: a table that is no matrix, values that are no dissimilarities, items of another number.
+pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
+    let table = inputs.table(MATRIX)?;
+    let dissimilarities = table.dissimilarities(inputs.dataset(MATRIX))?;
+    let number = dissimilarities.items();
+    let numbered = || (0..number).map(|item| item.to_string()).collect();
+    let Some(items) = inputs.optional(ITEMS) else {
+        // A full matrix may have the names of its rows beside them.
+        let own = table.id().filter(|_| table.rows() == number).and_then(|id| table.texts(id));
+        return Ok(Matrix { dissimilarities, ids: own.unwrap_or_else(numbered), weights: None, classes: None });
+    };
+    if items.rows() != number {
+        let reason = format!(
+            "{}: expected {number} rows, one for each item of {}, found {}",
+            inputs.dataset(ITEMS),
+            inputs.dataset(MATRIX),
+            items.rows()
+        );
+        return Err(Failure::input(reason));
     }
+    let ids = items.id().and_then(|id| items.texts(id)).unwrap_or_else(numbered);
+    let weights = items.weights().and_then(|weights| items.numbers(weights)).map(Cow::into_owned);
+    Ok(Matrix { dissimilarities, ids, weights, classes: None })
 }
 
 impl Table {
@@ -126,11 +116,6 @@ fn of_numbers(values: Vec<f64>) -> (bool, Builder) {
     (values.iter().any(|value| value.is_nan()), Table::builder().numbers(COLUMN, values))
 }
 
-/// The matrix of two items, to check options against before there are data.
-pub(crate) fn of_two() -> Dissimilarities {
-    Dissimilarities::new(2, Form::Condensed, Values::F64(vec![1.0]), 1.0).expect("two items, 1 apart")
-}
-
 /// How many items have so many pairs, if any have.
 fn items_of(pairs: usize) -> Option<usize> {
     let items = pairs.checked_mul(8)?.checked_add(1)?.isqrt().div_ceil(2);
@@ -163,9 +148,9 @@ mod tests {
         let full = full.numbers("a", vec![0.0, 4.0]).numbers("b", vec![4.0, 0.0]).build().unwrap();
         assert_eq!(full.dissimilarities("square").unwrap().get(1, 0), Some(4.0));
         let inputs = Inputs::of([(MATRIX, full)]);
-        assert_eq!(Matrix::of_inputs(&inputs).unwrap().ids, ["a", "b"]);
+        assert_eq!(of_inputs(&inputs).unwrap().ids, ["a", "b"]);
         let items = Table::builder().texts("id", vec!["a".into()]).build().unwrap();
-        let fault = Matrix::of_inputs(&Inputs::of([(MATRIX, condensed), (ITEMS, items)])).err().unwrap();
+        let fault = of_inputs(&Inputs::of([(MATRIX, condensed), (ITEMS, items)])).err().unwrap();
         assert_eq!(fault.to_string(), "items: expected 3 rows, one for each item of matrix, found 1");
         let points = Table::builder().numbers("x", vec![1.0, 2.0]).numbers("y", vec![1.0, 2.0]);
         let fault = points.build().unwrap().dissimilarities("points").unwrap_err();

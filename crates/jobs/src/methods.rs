@@ -4,13 +4,11 @@ use lehr_sync::Arc;
 
 use crate::declared::Declared;
 use crate::distances::Distances;
-use crate::embedding::Embedding;
 use crate::method::AnyMethod;
-use crate::pairwise::Pairwise;
 
-/// Those that are not declared in `lehr-methods`, and all that are.
+/// The one that is not declared in `lehr-methods`, and all that are.
 fn all() -> Vec<Arc<dyn AnyMethod>> {
-    let own: [Arc<dyn AnyMethod>; 3] = [Arc::new(Distances::default()), Arc::new(Embedding), Arc::new(Pairwise)];
+    let own: [Arc<dyn AnyMethod>; 1] = [Arc::new(Distances::default())];
     let declared = lehr_methods::ALL.iter().map(|method| Arc::new(Declared(*method)) as Arc<dyn AnyMethod>);
     own.into_iter().chain(declared).collect()
 }

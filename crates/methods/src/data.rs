@@ -2,7 +2,9 @@
 
 use lehr_data::dissimilarities::Dissimilarities;
 
+use crate::classes::Classes;
 use crate::rows::Rows;
+use crate::sections::Sections;
 use crate::stream::Stream;
 
 /// Dissimilarities of all pairs, and what is known of the items.
@@ -14,6 +16,20 @@ pub struct Matrix {
     pub ids: Vec<String>,
     /// One weight an item: how many equal items it stands for.
     pub weights: Option<Vec<f64>>,
+    /// Known classes of the items, where someone gave them ([`MatrixWords::has_classes`]).
+    pub classes: Option<Classes>,
+}
+
+impl Matrix {
+    /// What `summary.json` says of a matrix, after its source.
+    pub fn facts(&self) -> Sections {
+        let items = self.ids.len();
+        let total_weight = self.weights.as_ref().map_or(items as f64, |weights| weights.iter().sum());
+        let metric = self.dissimilarities.header().map(|header| header.metric.as_str());
+        let mut facts = Sections::default();
+        facts.add("items", &items).add("total_weight", &total_weight).add("metric", &metric);
+        facts
+    }
 }
 
 /// The kinds of data that there are.
@@ -23,8 +39,17 @@ pub enum Takes {
     Rows(RowsWords),
     /// Rows of numbers one batch after another, each looked at once.
     Stream(StreamWords),
-    /// Dissimilarities of all pairs, of which some may be missing.
-    Matrix,
+    /// Dissimilarities of all pairs.
+    Matrix(MatrixWords),
+}
+
+/// What front ends need to know of the dissimilarities that a method takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MatrixWords {
+    /// Whether pairs may be without a value.
+    pub may_miss_pairs: bool,
+    /// Whether known classes of the items colour what is drawn.
+    pub has_classes: bool,
 }
 
 /// Which rows a method takes, and what help and messages say of them.

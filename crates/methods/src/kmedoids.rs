@@ -8,7 +8,7 @@ use lehr_mining::kmedoids::{self, Checkpoint, Cluster, Model, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Data, Matrix, Takes};
+use crate::data::{Data, Matrix, MatrixWords, Takes};
 use crate::method::{About, Declared, Fit, Spent, Task};
 use crate::numbers::{aligned, amount, counted, significant};
 use crate::sections::Sections;
@@ -65,7 +65,7 @@ impl Declared for KMedoids {
         name: "kmedoids",
         contract: "lehr.kmedoids",
         version: (1, 0),
-        takes: Takes::Matrix,
+        takes: Takes::Matrix(MatrixWords { may_miss_pairs: false, has_classes: false }),
         line: "Cluster items about medoids, by their dissimilarities",
         paragraph: "Reads the dissimilarities of all pairs, chooses as many items as there are to be clusters (the medoids), and swaps medoids for other items while that lowers the \
                     sum of dissimilarities of items to the nearest medoid (FasterPAM). Each cluster has an item in its middle that can be looked at. Every pair needs a dissimilarity; \

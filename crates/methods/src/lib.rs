@@ -13,14 +13,17 @@
 #![forbid(unsafe_code)]
 
 pub mod cluster;
+pub mod embed;
 pub mod gtm;
 pub mod kmedoids;
 pub mod minibatch;
 pub mod mixture;
 pub mod numbers;
 pub mod options;
+pub mod pairwise;
 pub mod rows;
 
+mod classes;
 mod clusters;
 mod data;
 mod method;
@@ -29,8 +32,9 @@ mod sections;
 mod stream;
 mod table;
 
-pub use data::{Data, Matrix, Missing, NotOnSphere, RowsWords, StreamWords, Takes};
-pub use method::{About, Declared, Fit, Method, Passed, Spent, Task, Temperature};
+pub use classes::Classes;
+pub use data::{Data, Matrix, MatrixWords, Missing, NotOnSphere, RowsWords, StreamWords, Takes};
+pub use method::{About, Content, Declared, Fit, Method, Passed, Spent, Task, Temperature};
 pub use model::{Learnt, ModelFile, Unreadable};
 pub use options::{OptionOf, Options};
 pub use rows::{Frame, Rows};
@@ -46,6 +50,8 @@ pub const ALL: &[&dyn Method] = &[
     &mixture::Mixture,
     &gtm::Gtm,
     &kmedoids::KMedoids,
+    &pairwise::Pairwise,
+    &embed::Embedding,
 ];
 
 /// The method of a name.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::data::{Data, Takes};
+use crate::data::{Data, Matrix, Takes};
 use crate::model::Learnt;
 use crate::options::{self, OptionOf, Options};
 use crate::sections::Sections;
@@ -121,8 +121,18 @@ pub struct Task<'a> {
 pub trait Fit: Any + Send + Sync {
     /// One of its tables; nothing for a name that is none of [`About::outputs`] or [`About::files`].
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>>;
+    /// What one of its files holds, of [`About::files`]; nothing for a file that every method has.
+    ///
+    /// A CSV file has the table of its name, unless the method says otherwise.
+    fn file<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Content<'a>> {
+        self.table(name.strip_suffix(".csv")?, data).map(Content::Table)
+    }
     /// Numbers by name.
     fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)>;
+    /// What `summary.json` says of the dissimilarities that it was given, after their source.
+    fn input(&self, matrix: &Matrix) -> Sections {
+        matrix.facts()
+    }
     /// What `summary.json` says of it, between the input and the warnings.
     fn sections(&self, data: Data<'_>) -> Sections;
     /// What `summary.json` says the method is; nothing for the first of [`About::summary_names`].
@@ -158,6 +168,20 @@ pub struct Passed {
     pub weight: f64,
     /// Tells them, and how they were cut into batches, from others.
     pub fingerprint: u64,
+}
+
+/// What a file of results holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content<'a> {
+    /// A table, as CSV.
+    Table(Table<'a>),
+    /// Rows of numbers, as an array that NumPy opens.
+    Array {
+        /// Row by row.
+        values: &'a [f64],
+        /// How many a row has.
+        columns: usize,
+    },
 }
 
 /// Where the time of a run went.

@@ -117,6 +117,17 @@ fn without_trailing_zeros(mantissa: &str) -> &str {
     if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa }
 }
 
+/// Rows of text, the first of which names the columns, each column aligned on the left and as wide as it must be.
+pub fn left_aligned<const N: usize>(rows: &[[String; N]]) -> String {
+    let widths: Vec<usize> =
+        (0..N).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}")).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
 /// Columns of text below their heads, each aligned on the right, a line end behind every row. All columns have as many cells.
 pub fn aligned(columns: &[(&str, Vec<String>)]) -> String {
     let width = |(head, cells): &(&str, Vec<String>)| {

@@ -25,7 +25,7 @@ pub type Options = Map<String, Value>;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct OptionOf {
-    /// Its name in JSON; the command has hyphens in place of underscores.
+    /// Its name in JSON.
     pub name: String,
     /// What it takes.
     pub kind: Kind,
@@ -37,6 +37,10 @@ pub struct OptionOf {
     pub help: String,
     /// One letter for the command.
     pub short: Option<char>,
+    /// What the command calls it, where that is not its name with hyphens.
+    pub command: Option<String>,
+    /// The option that the command refuses beside it.
+    pub conflicts: Option<String>,
     /// What the command calls the value.
     pub value_name: Option<String>,
     /// What Python calls it, where scikit-learn has a name of its own.
@@ -75,6 +79,16 @@ pub enum Kind {
 }
 
 impl OptionOf {
+    /// What the command calls it, without the two hyphens before it.
+    pub fn long(&self) -> String {
+        self.command.clone().unwrap_or_else(|| self.name.replace('_', "-"))
+    }
+
+    /// Whether the command has it as a word without a value.
+    pub fn is_switch(&self) -> bool {
+        self.kind == Kind::Flag && self.default == Value::Bool(false)
+    }
+
     /// Its range in words, such as `0.1 to 10` or `at least 1`; nothing where anything goes.
     pub fn range(&self) -> Option<String> {
         match self.kind {
@@ -216,7 +230,8 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
 
 /// The options that a struct declares, in the order of its fields.
 ///
-/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default`, `x-python` and `x-formerly` ([`OptionOf`] says what for).
+/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-command`, `x-conflicts`, `x-value`, `x-default`, `x-python` and `x-formerly`
+/// ([`OptionOf`] says what for).
 ///
 /// # Panics
 /// If a field is of a type that no front end could ask for: a mistake in the declaration, which the test of all methods finds.
@@ -267,6 +282,8 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
         default_text: text("x-default"),
         help: help.trim_end_matches('.').replace('\n', " "),
         short: text("x-short").and_then(|short| short.chars().next()),
+        command: text("x-command"),
+        conflicts: text("x-conflicts"),
         value_name: text("x-value"),
         python: text("x-python"),
         formerly: formerly(schema),

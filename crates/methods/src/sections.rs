@@ -1,6 +1,7 @@
 //! The sections of a `summary.json`, in the order in which a reader finds them.
 
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 /// Named values in an order of their own, each turned into JSON as it is added.
 ///
@@ -10,23 +11,47 @@ use serde::{Serialize, Serializer};
 /// let mut sections = Sections::default();
 /// sections.add("rows", &3).add("centre", &[0.5, 1.0]);
 /// assert_eq!(sections.text(), "{\n  \"rows\": 3,\n  \"centre\": [\n    0.5,\n    1.0\n  ]\n}\n");
+/// let mut sorted = Sections::sorted();
+/// sorted.append(sections);
+/// assert_eq!(sorted.text(), "{\n  \"centre\": [\n    0.5,\n    1.0\n  ],\n  \"rows\": 3\n}\n");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sections(Vec<(&'static str, String)>);
+pub struct Sections {
+    members: Vec<(&'static str, String)>,
+    is_sorted: bool,
+}
 
 impl Sections {
+    /// Sections whose text has all keys in alphabetical order, those of their values included: some methods have
+    /// written their summaries in this order from the start.
+    pub fn sorted() -> Self {
+        Self { members: Vec::new(), is_sorted: true }
+    }
+
+    /// Whether the text has all keys in alphabetical order.
+    pub fn are_sorted(&self) -> bool {
+        self.is_sorted
+    }
+
     /// Adds a section.
     ///
     /// # Panics
     /// If the value is no JSON (a map whose keys are no text): a mistake in the code.
     pub fn add<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> &mut Self {
-        self.0.push((name, serde_json::to_string_pretty(value).expect("a section is JSON")));
+        self.members.push((name, serde_json::to_string_pretty(value).expect("a section is JSON")));
         self
     }
 
-    /// Adds all sections of others.
+    /// Adds all sections of others; sorted if one of both is.
     pub fn append(&mut self, mut others: Sections) -> &mut Self {
-        self.0.append(&mut others.0);
+        self.members.append(&mut others.members);
+        self.is_sorted |= others.is_sorted;
+        self
+    }
+
+    /// Adds others as one section.
+    pub fn nest(&mut self, name: &'static str, others: &Sections) -> &mut Self {
+        self.members.push((name, others.text().trim_end().to_owned()));
         self
     }
 
@@ -34,7 +59,12 @@ impl Sections {
     pub fn text(&self) -> String {
         // A line end in JSON is never within a text, so indenting lines is safe.
         let member = |(name, value): &(&str, String)| format!("  \"{name}\": {}", value.replace('\n', "\n  "));
-        format!("{{\n{}\n}}\n", self.0.iter().map(member).collect::<Vec<_>>().join(",\n"))
+        let text = format!("{{\n{}\n}}\n", self.members.iter().map(member).collect::<Vec<_>>().join(",\n"));
+        if !self.is_sorted {
+            return text;
+        }
+        let sorted: Value = serde_json::from_str(&text).expect("sections are JSON");
+        format!("{sorted:#}\n")
     }
 }
 

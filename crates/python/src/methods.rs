@@ -60,7 +60,7 @@ pub(crate) fn run_matrix<'py>(
     drop(sample_weight);
     let ids = (0..dissimilarities.items()).map(|item| item.to_string()).collect();
     // Tables are made when the run is over, of what it found and of what it was given.
-    let matrix = Arc::new(Matrix { dissimilarities, ids, weights });
+    let matrix = Arc::new(Matrix { dissimilarities, ids, weights, classes: None });
     let done = fit.run(
         matrix,
         |matrix| {
@@ -134,7 +134,7 @@ impl Wanted {
     /// Reads options, and checks them by their declaration.
     fn new(name: &str, options: &str) -> PyResult<(Self, Options)> {
         let method = lehr_methods::find(name)
-            .filter(|method| method.about().takes == Takes::Matrix)
+            .filter(|method| matches!(method.about().takes, Takes::Matrix(_)))
             .ok_or_else(|| errors::value(format!("there is no method {name:?} of dissimilarities")))?;
         let options: Options =
             serde_json::from_str(options).map_err(|cause| errors::value(format!("options: {cause}")))?;

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Sub
 use lehr_data::sparse::FirstColumn;
 use lehr_methods::cluster::Cluster;
 use lehr_methods::options::Kind;
-use lehr_methods::{ALL, About, Method, OptionOf, Options, Takes, find};
+use lehr_methods::{ALL, About, MatrixWords, Method, OptionOf, Options, Takes, find};
 use serde_json::Value;
 
 use super::at_least_one;
@@ -43,17 +43,52 @@ pub enum InputArguments {
     Table(Box<TableInput>),
     /// A stream of rows.
     Stream(Box<StreamArguments>),
-    /// The dissimilarities of all pairs.
-    Matrix(PathBuf),
+    /// The dissimilarities of all pairs, and where known classes of the items are.
+    Matrix(PathBuf, Option<ClassSource>),
+}
+
+/// Where the classes of items are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassSource {
+    /// The table.
+    pub path: PathBuf,
+    /// Its column.
+    pub column: String,
 }
 
 /// The dissimilarities.
 #[derive(Debug, Args)]
 struct MatrixArguments {
-    /// The dissimilarities of all pairs: dissimilarities.json as lehr distances writes it, or the array beside it; or any NPY array of f4 or f8, square, or of the N (N - 1) / 2 pairs above
-    /// the diagonal in one dimension, as SciPy's pdist gives it. Names and weights of the items are those of the ids.csv beside the header
     #[arg(value_name = "MATRIX")]
     path: PathBuf,
+}
+
+/// Known classes of the items.
+#[derive(Debug, Args)]
+struct ClassArguments {
+    /// Colour the map by classes from this table, such as the labels.csv of lehr pairwise: for each item a row with its name in the column id and its class in that of --by. Items without
+    /// names are called 0, 1, …
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+
+    /// The column of --labels that has the classes, numbers or words
+    #[arg(long, value_name = "COLUMN", default_value = "cluster", requires = "labels")]
+    by: String,
+}
+
+impl ClassArguments {
+    fn source(self) -> Option<ClassSource> {
+        Some(ClassSource { path: self.labels?, column: self.by })
+    }
+}
+
+/// What help says of the dissimilarities.
+fn matrix_help(words: MatrixWords) -> String {
+    let missing = if words.may_miss_pairs { " NaN is a pair without a value." } else { "" };
+    format!(
+        "The dissimilarities of all pairs: dissimilarities.json as lehr distances writes it, or the array beside it; or any NPY array of f4 or f8, square, or of the N (N - 1) / 2 \
+         pairs above the diagonal in one dimension, as SciPy's pdist gives it.{missing} Names and weights of the items are those of the ids.csv beside the header"
+    )
 }
 
 /// A table, and what was said of it.
@@ -156,7 +191,9 @@ fn command_of(method: &dyn Method) -> Command {
     let about = method.about();
     let command = Command::new(about.name);
     let command = match about.takes {
-        Takes::Matrix => MatrixArguments::augment_args(command),
+        Takes::Matrix(words) => {
+            MatrixArguments::augment_args(command).mut_arg("path", |path| path.help(matrix_help(words)))
+        }
         Takes::Stream(_) => StreamArguments::augment_args(command),
         Takes::Rows(words) => {
             let command = if words.takes_bits_and_sparse { PackedArguments::augment_args(command) } else { command };
@@ -174,7 +211,12 @@ fn command_of(method: &dyn Method) -> Command {
             }
         }
     };
-    let command = ExecutionArguments::augment_args(with_options(command, method));
+    let command = with_options(command, method);
+    let command = match about.takes {
+        Takes::Matrix(words) if words.has_classes => ClassArguments::augment_args(command),
+        _ => command,
+    };
+    let command = ExecutionArguments::augment_args(command);
     with_results(command, about)
         // Behind all that is added, since each part brings words of its own.
         .about(about.line)
@@ -214,18 +256,22 @@ fn with_results(command: Command, about: &About) -> Command {
 
 /// An option as the command line has it.
 fn argument_of(option: OptionOf) -> Arg {
-    let long = option.name.replace('_', "-");
+    let long = option.long();
     let mut argument = Arg::new(option.name.clone()).long(long.clone()).help(option.help_line());
     if let Some(short) = option.short {
         // `--k` is what people type who know `-k`.
         argument = argument.short(short).alias(short.to_string());
     }
+    if let Some(other) = &option.conflicts {
+        argument = argument.conflicts_with(other);
+    }
     let value_name = option.value_name.clone().unwrap_or_else(|| long.to_uppercase());
-    if option.kind != Kind::Flag {
+    if !option.is_switch() {
         argument = argument.value_name(value_name);
     }
     match &option.kind {
-        Kind::Flag => argument.action(ArgAction::SetTrue),
+        Kind::Flag if option.is_switch() => argument.action(ArgAction::SetTrue),
+        Kind::Flag => argument.value_parser(clap::value_parser!(bool)),
         Kind::Choice(words) => {
             let words = words.iter().map(|(word, meaning)| {
                 let value = PossibleValue::new(word.replace('_', "-"));
@@ -283,7 +329,11 @@ impl DeclaredArguments {
     /// What was typed behind the name of a method.
     fn read(method: &'static dyn Method, matches: &ArgMatches) -> Result<Self, Error> {
         let input = match method.about().takes {
-            Takes::Matrix => InputArguments::Matrix(MatrixArguments::from_arg_matches(matches)?.path),
+            Takes::Matrix(words) => {
+                let classes = words.has_classes.then(|| ClassArguments::from_arg_matches(matches)).transpose()?;
+                let path = MatrixArguments::from_arg_matches(matches)?.path;
+                InputArguments::Matrix(path, classes.and_then(ClassArguments::source))
+            }
             Takes::Stream(_) => InputArguments::Stream(Box::new(StreamArguments::from_arg_matches(matches)?)),
             Takes::Rows(words) => InputArguments::Table(Box::new(TableInput {
                 rows: RowArguments::from_arg_matches(matches)?,
@@ -416,7 +466,7 @@ mod tests {
                 let argument = ours.get_arguments().find(|argument| argument.get_id() == option.name.as_str());
                 let argument = argument.unwrap_or_else(|| panic!("lehr {name} has no {}", option.name));
                 assert_eq!(argument.get_help().unwrap().to_string(), option.help_line(), "{name}, {}", option.name);
-                assert_eq!(argument.get_long(), Some(option.name.replace('_', "-").as_str()));
+                assert_eq!(argument.get_long(), Some(option.long().as_str()));
                 let property = &service["properties"][&option.name];
                 let says = property["description"].as_str().unwrap_or_default().replace('\n', " ");
                 assert_eq!(says.trim_end_matches('.'), option.help, "{name}, {}", option.name);
@@ -428,12 +478,32 @@ mod tests {
         }
     }
 
+    /// The options that were given in a command line.
+    fn given(line: &[&str]) -> Result<Value, String> {
+        let typed = std::iter::once("lehr").chain(line.iter().copied());
+        let matches = Arguments::command().try_get_matches_from(typed).map_err(|refused| refused.to_string())?;
+        let read = DeclaredArguments::from_arg_matches(&matches).map_err(|refused| refused.to_string())?;
+        Ok(Value::Object(read.options))
+    }
+
+    #[test]
+    fn options_have_the_commands_names_and_switches_that_are_on_can_be_turned_off() {
+        let line = ["embed", "a.npy", "--anneal", "--relaxed", "false", "--max-iterations", "7"];
+        let expected = serde_json::json!({ "annealed": true, "relaxed": false, "most_iterations": 7 });
+        assert_eq!(given(&line).unwrap(), expected);
+        assert_eq!(given(&line[..2]).unwrap(), serde_json::json!({}));
+        let refused = given(&["pairwise", "a.npy", "-k", "2", "--max-clusters", "3"]).unwrap_err();
+        assert!(refused.contains("'--clusters <K>' cannot be used with '--max-clusters <K>'"), "{refused}");
+    }
+
     #[test]
     fn values_out_of_range_are_refused_with_the_range() {
         for (line, expected) in [
             (["gtm", "a.csv", "--width", "11"], "0.1 to 10"),
             (["gtm", "a.csv", "--dimensions", "two"], "1 to 3"),
             (["mixture", "a.csv", "--components", "0"], "at least 1"),
+            (["pairwise", "a.npy", "--stop-temperature", "0"], "above 0"),
+            (["embed", "a.npy", "--max-iterations", "0"], "at least 1"),
         ] {
             let refused = Arguments::command().try_get_matches_from(std::iter::once("lehr").chain(line)).unwrap_err();
             assert!(refused.to_string().contains(&format!("expected {expected}")), "{refused}");

@@ -25,22 +25,20 @@ use lehr_ranks::{Engine, Layout};
 use serde_json::{Value, json};
 
 use super::distances::{self, PairFacts};
-use super::embed::{self, BINS};
-use super::pairwise as pairwise_command;
 use crate::application::{Application, Subject, whole};
 use crate::arguments::ApplicationArguments;
 use crate::company::Company;
 use crate::exit::Failure;
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
-use crate::matrix::Classes;
 use crate::output;
 use crate::plan::distances::DistancesPlan;
 use crate::plan::{execution, resume_command};
 use crate::progress::{Saved, Units, Watch};
 use crate::report::application::{self as page, Found};
 use crate::{resume, summary};
-use lehr_methods::numbers::{counted, duration, grouped, significant};
+use lehr_methods::numbers::{counted, duration, grouped, left_aligned, significant};
+use lehr_methods::{Classes, embed};
 
 /// Marks of a cluster that the terminal shows; the report has more.
 const MARKS: usize = 3;
@@ -92,7 +90,7 @@ pub fn run(
     } else {
         in_turn(&application, &plan, company, &mut folder, &mut clock)?
     };
-    let shepard = Shepard::new(&matrix, &map, BINS);
+    let shepard = Shepard::new(&matrix, &map, embed::BINS);
 
     let warnings: Vec<String> = model.warnings.iter().chain(&map.warnings).cloned().collect();
     warnings.iter().for_each(|warning| output::warning(warning));
@@ -121,11 +119,10 @@ pub fn run(
     })?;
     staged.write(folder::IDS, |out| write_ids(out, &application))?;
     staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(&header).as_bytes()))?;
-    let labels = lehr_methods::Table::new("labels").ids(Some(&application.ids), application.ids.len());
-    let labels = labels.labels("cluster", &model.labels, false).borrowed("probability", &model.probabilities);
-    staged.write(folder::LABELS, |out| labels.write_csv(out))?;
-    staged.write(folder::CLUSTERS, |out| pairwise_command::write_clusters(out, &application.ids, &model))?;
-    staged.write(folder::POSITIONS, |out| embed::write_positions(out, &application.ids, &map, Some(&clusters)))?;
+    let ids = &application.ids;
+    staged.write(folder::LABELS, |out| lehr_methods::pairwise::labels(ids, &model).write_csv(out))?;
+    staged.write(folder::CLUSTERS, |out| lehr_methods::pairwise::clusters(ids, &model).write_csv(out))?;
+    staged.write(folder::POSITIONS, |out| embed::positions(ids, &map, Some(&clusters)).write_csv(out))?;
     staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &map.positions, map.dimension))?;
     clock.end("writing the tables");
     let text = page::page(&found, &clock.stages);
@@ -252,7 +249,7 @@ fn write_ids(out: &mut impl std::io::Write, application: &Application) -> std::i
 
 fn facts(found: &Found<'_>, plan: &DistancesPlan, layout: Layout, clock: &Stages) -> Value {
     let Found { application, header, model, map, .. } = found;
-    let mut clusters = pairwise_command::cluster_facts(&application.ids, model);
+    let mut clusters = lehr_methods::pairwise::cluster_facts(&application.ids, model);
     for (cluster, marks) in clusters.iter_mut().zip(found.marks) {
         let marks = marks.iter().map(|(name, mean)| json!({ "feature": name, "mean": mean }));
         cluster["marks"] = marks.collect();
@@ -295,7 +292,7 @@ fn facts(found: &Found<'_>, plan: &DistancesPlan, layout: Layout, clock: &Stages
         },
         "parameters": { "clustering": application.clustering, "map": application.embedding },
         "temperature_convention": "full",
-        "result": pairwise_command::result_facts(model),
+        "result": lehr_methods::pairwise::result_facts(model),
         "map": embed::result_facts(map, found.shepard),
         "clusters": clusters,
         "agreement": agreement,
@@ -338,7 +335,7 @@ fn tell(found: &Found<'_>, folder: &Folder, clock: &Stages) -> Result<(), Failur
         counted(model.clusters.len() as u64, "cluster"),
         counted(map.dimension as u64, "dimension"),
         significant(map.stress, 4),
-        output::columns(&rows),
+        left_aligned(&rows),
         stages.join(", "),
         folder::SUMMARY,
         folder.path().display(),

@@ -10,6 +10,7 @@ use crate::arguments::ApplyArguments;
 use crate::command::ask::{failure, link};
 use crate::exit::{Failure, Kind};
 use crate::output;
+use lehr_methods::numbers::left_aligned;
 
 /// Sends manifests to a node, and shows what they changed, or would.
 ///
@@ -71,5 +72,5 @@ fn table(plan: &Plan) -> String {
         };
         rows.push([change.path.clone(), change.contract.clone(), change.action.to_string(), because]);
     }
-    output::columns(&rows)
+    left_aligned(&rows)
 }

@@ -13,6 +13,7 @@ use crate::arguments::{DropArguments, GetArguments, LsArguments, RequestArgument
 use crate::command::serve::bad_file;
 use crate::exit::{Failure, Kind};
 use crate::output;
+use lehr_methods::numbers::left_aligned;
 
 /// A fault in the words of the command.
 pub fn failure(fault: &Fault) -> Failure {
@@ -93,7 +94,7 @@ pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
         let phase = if service.reports.is_empty() { service.phase.to_string() } else { "degraded".to_owned() };
         rows.push([service.path.clone(), service.contract.clone(), service.version.clone(), phase]);
     }
-    output::result(&output::columns(&rows))?;
+    output::result(&left_aligned(&rows))?;
     for service in &listed {
         service.reports.iter().for_each(|report| output::warning(&format!("{}: {report}", service.path)));
     }

@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::plan::execution;
 use crate::report::demography as page;
 use crate::{output, summary};
-use lehr_methods::numbers::{counted, duration, grouped, share, significant};
+use lehr_methods::numbers::{counted, duration, grouped, left_aligned, share, significant};
 
 /// Marks of a cluster that the terminal shows; the report has all attributes.
 const MARKS: usize = 3;
@@ -245,7 +245,7 @@ fn told(regions: &Regions, found: &[Found], folder: &Folder, seconds: f64) -> St
                 marks.join(", "),
             ]);
         }
-        text.push_str(&format!("\nby {}\n{}", page::title(regions, found.view), output::columns(&rows)));
+        text.push_str(&format!("\nby {}\n{}", page::title(regions, found.view), left_aligned(&rows)));
     }
     let agreements: Vec<String> = agreements(regions, found)
         .iter()

@@ -5,9 +5,9 @@
 
 use std::io::Write;
 
-use lehr_data::write::AtomicFile;
+use lehr_data::write::{AtomicFile, npy};
 use lehr_methods::numbers::duration;
-use lehr_methods::{Data, Fit, ModelFile, Takes, Task, Temperature};
+use lehr_methods::{Content, Data, Fit, ModelFile, Takes, Task, Temperature};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
@@ -18,7 +18,7 @@ use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::plan::method::MethodPlan;
 use crate::progress::{Saved, Units, Watch};
-use crate::resume::stopped;
+use crate::resume::{self, stopped};
 use crate::summary::Described;
 use crate::trace::TraceFile;
 use crate::{output, report};
@@ -106,13 +106,15 @@ pub fn publish(
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
     let mut staged = folder.stage();
     for file in about.files {
-        let Some(name) = file.strip_suffix(".csv") else { continue };
-        let table = fit.table(name, data).expect("a method has the tables that its command writes");
-        // Tables of rows are long, and all ranks have what they say.
-        if matches!(data, Data::Rows(_)) && table.row_ids().is_some() {
-            staged.write(file, |out| company.write_table(out.temporary(), &table, &plan.execution))?;
-        } else {
-            staged.write(file, |out| table.write_csv(out))?;
+        match fit.file(file, data) {
+            // Tables of rows are long, and all ranks have what they say.
+            Some(Content::Table(table)) if matches!(data, Data::Rows(_)) && table.row_ids().is_some() => {
+                staged.write(file, |out| company.write_table(out.temporary(), &table, &plan.execution))?;
+            }
+            Some(Content::Table(table)) => staged.write(file, |out| table.write_csv(out))?,
+            Some(Content::Array { values, columns }) => staged.write(file, |out| npy::array(out, values, columns))?,
+            // The model, the page and the summary, which are written below.
+            None => {}
         }
     }
     if let Some(learnt) = &learnt {
@@ -187,6 +189,7 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
         (error @ lehr_mining::Error::TooManyClusters { .. }, Data::Stream(_), _) => {
             Failure::from(error).with_hint("clusters are found in the sample: --sample-rows takes a larger one")
         }
+        (error, Data::Matrix(_), _) => resume::failed(error),
         (error, ..) => error.into(),
     }
 }

@@ -29,6 +29,7 @@ use crate::plan::place::PlacePlan;
 use crate::progress::{Saved, Units, Watch};
 use crate::resume;
 use crate::summary;
+use lehr_methods::embed::axes;
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 use log::Log;
 
@@ -96,7 +97,7 @@ impl Map {
         };
         let dimension = dimension as usize;
         let selection = Selection {
-            columns: Some(super::embed::axes(dimension)),
+            columns: Some(axes(dimension)),
             id: Some("id".into()),
             header: Some(true),
             ..Selection::default()
@@ -363,7 +364,7 @@ fn write(
         "seconds": { "total": clock.seconds() },
     });
     let summary = summary::text(&summary)?;
-    let axes = super::embed::axes(map.dimension);
+    let axes = axes(map.dimension);
     let mut staged = folder.stage();
     staged.write(folder::POSITIONS, |out| {
         let columns: Vec<&str> = ["id"].into_iter().chain(axes.iter().map(String::as_str)).chain(["error"]).collect();

@@ -24,7 +24,7 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::shell_word;
-use lehr_methods::numbers::duration;
+use lehr_methods::numbers::{duration, left_aligned};
 
 /// How long services may take to end.
 const GRACE: Duration = Duration::from_secs(60);
@@ -448,5 +448,5 @@ fn show(plan: &Plan, is_json: bool) -> Result<(), Failure> {
         let service = format!("{}{}", step.node.as_deref().unwrap_or_default(), step.service);
         rows.push([name, service, step.operation.clone(), needs.join(", ")]);
     }
-    output::result(&output::columns(&rows))
+    output::result(&left_aligned(&rows))
 }

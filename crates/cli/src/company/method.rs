@@ -13,8 +13,8 @@ use std::path::Path;
 
 use lehr_data::scale::Scale;
 use lehr_data::{Fingerprints, Points, Sparse};
-use lehr_methods::{Data, Fit, Frame, Matrix, Method, Options, Rows, Table, Task, find};
-use lehr_mining::vector::Input;
+use lehr_methods::{Data, Fit, Frame, Method, Options, Rows, Table, Takes, Task, find};
+use lehr_mining::vector::Input as Vectors;
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{Execution, Layout};
 use lehr_ranks_mpi::Process;
@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::{Company, Follower, matrix, misread, unreachable};
 use crate::arguments::ExecutionArguments;
 use crate::exit::{Failure, Kind};
+use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::plan::execution;
 use crate::plan::method::MethodPlan;
@@ -32,12 +33,12 @@ use crate::rows::{self, Ids, Lines, Mark};
 /// What all do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    method: String,
-    options: Options,
+    pub(super) method: String,
+    pub(super) options: Options,
     /// The content of the checkpoint that the run goes on from.
-    checkpoint: Option<String>,
+    pub(super) checkpoint: Option<String>,
     /// Whether all note what their ranks do.
-    is_traced: bool,
+    pub(super) is_traced: bool,
 }
 
 /// The head of an order on rows.
@@ -87,9 +88,7 @@ impl Company<'_> {
         let order = match data {
             Data::Rows(rows) => encode(order, rows.vectors())?,
             Data::Stream(_) => unreachable!("the plan refuses a stream for several processes"),
-            Data::Matrix(Matrix { dissimilarities, weights, .. }) => {
-                matrix::encode(&matrix::Task::Method(order), dissimilarities, weights.as_deref())?
-            }
+            Data::Matrix(data) => matrix::encode(order, data)?,
         };
         process.share(order).map(|_| ()).map_err(unreachable)
     }
@@ -148,28 +147,34 @@ impl Order {
     }
 }
 
-/// Follows the lead of a method of rows to the end: the exit code. Says nothing, since the lead does.
+/// Follows the lead of a method to the end: the exit code. Says nothing, since the lead does.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
-pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Failure> {
+pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
     let interrupt = Interrupt::listen()?;
     let order = process.share(Vec::new()).map_err(unreachable)?;
     let code = match order[..] {
         [code] => code,
         _ => {
-            let (ordered, rows) = decode(&order)?;
+            let (ordered, input) = match takes {
+                Takes::Matrix(_) => {
+                    matrix::decode(&order).map(|(order, data)| (order, Input::Matrix(Box::new(data))))?
+                }
+                Takes::Rows(_) | Takes::Stream(_) => {
+                    decode(&order).map(|(order, rows)| (order, Input::Rows(Box::new(rows))))?
+                }
+            };
             drop(order);
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(arguments, Some(process.job()))?;
-            let data = Data::Rows(&rows);
-            let fit = ordered.follow(data, &execution, &interrupt)?;
+            let fit = ordered.follow(input.data(), &execution, &interrupt)?;
             loop {
                 let word = process.share(Vec::new()).map_err(unreachable)?;
                 match (&word[..], &fit) {
                     (&[code], _) => break code,
-                    (place, Some(fit)) => follow_to(&process, place, &**fit, data, &execution)?,
+                    (place, Some(fit)) => follow_to(&process, place, &**fit, input.data(), &execution)?,
                     // The lead has the same outcome, and no rows to write.
                     (_, None) => break Kind::NoResult.code(),
                 }
@@ -218,21 +223,21 @@ fn write_rows(
 }
 
 /// The bytes of an order on rows.
-fn encode(order: Order, rows: Input<'_>) -> Result<Vec<u8>, Failure> {
+fn encode(order: Order, rows: Vectors<'_>) -> Result<Vec<u8>, Failure> {
     let head = |dimension, has_weights, rows_are| Head { order, dimension, rows: rows.len(), has_weights, rows_are };
     let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
     match rows {
-        Input::Numbers(points) => {
+        Vectors::Numbers(points) => {
             let head = head(points.dimension(), points.weights().is_some(), RowsAre::Numbers);
             let numbers = points.values().iter().chain(points.weights().unwrap_or_default());
             encode_words(&head, numbers.map(|number| number.to_bits()))
         }
-        Input::Bits(rows) => {
+        Vectors::Bits(rows) => {
             let head = head(rows.bits(), rows.weights().is_some(), RowsAre::Bits);
             let words = (0..rows.len()).flat_map(|row| rows.row(row)).copied();
             encode_words(&head, words.chain(bits(rows.weights().unwrap_or_default())))
         }
-        Input::Sparse(rows) => {
+        Vectors::Sparse(rows) => {
             let rows_are = RowsAre::Sparse { values: rows.nonzeros() };
             let head = head(rows.dimension(), rows.weights().is_some(), rows_are);
             let starts = rows.starts().iter().map(|start| *start as u64);
@@ -312,7 +317,7 @@ mod tests {
         let bits = Fingerprints::new(vec![1, 2, u64::MAX, 0], 70).unwrap().with_weights(vec![0.5, 2.0]).unwrap();
         let sparse = Sparse::from_rows([vec![(7, 0.1), (90, -1e-300)], vec![], vec![(0, 4.0)]], 91).unwrap();
         let weighted = sparse.clone().with_weights(vec![0.5, 2.0, 0.0]).unwrap();
-        for rows in [Input::from(&points), (&bits).into(), (&sparse).into(), (&weighted).into()] {
+        for rows in [Vectors::from(&points), (&bits).into(), (&sparse).into(), (&weighted).into()] {
             let encoded = encode(order(), rows).unwrap();
             let (read, found) = decode(&encoded).unwrap();
             assert_eq!((read, found.vectors().fingerprint()), (order(), rows.fingerprint()));

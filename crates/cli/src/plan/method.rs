@@ -8,14 +8,14 @@ use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
 use lehr_methods::cluster::Cluster;
-use lehr_methods::options::shown;
+use lehr_methods::options::{Kind as OptionKind, OptionOf, shown};
 use lehr_methods::{About, Frame, Method, Options, RowsWords, Takes};
 use lehr_ranks::{Execution, Job, Layout};
 use serde_json::Value;
 
 use crate::arguments::{
-    Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, InputArguments, PackedArguments, ResultArguments,
-    RowArguments, StreamArguments, TableInput,
+    ClassSource, Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, InputArguments, PackedArguments,
+    ResultArguments, RowArguments, StreamArguments, TableInput,
 };
 use crate::exit::{Failure, Kind};
 use crate::plan::{execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
@@ -75,6 +75,8 @@ pub struct Source {
     pub spill: Option<Spill>,
     /// In which space rows are compared.
     pub frame: Frame,
+    /// Where known classes of the items of a matrix are.
+    pub classes: Option<ClassSource>,
 }
 
 /// What data come from.
@@ -102,6 +104,7 @@ impl Source {
             weights_from: None,
             spill: None,
             frame,
+            classes: None,
         }
     }
 
@@ -192,7 +195,10 @@ impl MethodPlan {
         let source = match (input, method.about().takes) {
             (InputArguments::Table(input), Takes::Rows(words)) => Source::table(&words, *input, job.as_ref())?,
             (InputArguments::Stream(stream), _) => Source::stream(&stream, job.as_ref())?,
-            (InputArguments::Matrix(path), _) => Source::of(path, Frame::Columns(Scale::None)),
+            // Dissimilarities have no columns that could be chosen.
+            (InputArguments::Matrix(path, classes), _) => {
+                Source { classes, ..Source::of(path, Frame::Columns(Scale::None)) }
+            }
             (InputArguments::Table(_), _) => unreachable!("its arguments are not those of a table"),
         };
         Self::of(method, source, Typed { options, execution, results, line: typed }, job)
@@ -222,7 +228,7 @@ impl MethodPlan {
             None => {
                 let faults = method.check(&options);
                 if !faults.is_empty() {
-                    return Err(Failure::new(Kind::Usage, as_typed(method, &faults)));
+                    return Err(Failure::new(Kind::Usage, as_typed(&method.options(), &faults)));
                 }
                 (options, None)
             }
@@ -256,14 +262,19 @@ impl MethodPlan {
 }
 
 /// Faults of options as the command line names them.
-fn as_typed(method: &dyn Method, faults: &[String]) -> String {
-    let typed = |name: &str| format!("--{}", name.replace('_', "-"));
+fn as_typed(declared: &[OptionOf], faults: &[String]) -> String {
+    let named = |name: &str| declared.iter().find(|option| option.name == name);
     let one = |fault: &String| {
         let (name, rest) = fault.split_once(": ").unwrap_or(("", fault));
         // A name of one word may be a word.
-        let long = method.options().into_iter().map(|option| option.name).filter(|name| name.contains('_'));
-        let rest = long.fold(rest.to_owned(), |rest, name| rest.replace(&name, &typed(&name)));
-        if name.is_empty() { rest } else { format!("{}: {rest}", typed(name)) }
+        let long = declared.iter().filter(|option| option.name.contains('_'));
+        let rest =
+            long.fold(rest.to_owned(), |rest, option| rest.replace(&option.name, &format!("--{}", option.long())));
+        match named(name) {
+            Some(option) => format!("--{}: {rest}", option.long()),
+            None if name.is_empty() => rest,
+            None => format!("{name}: {rest}"),
+        }
     };
     faults.iter().map(one).collect::<Vec<_>>().join("\n")
 }
@@ -272,14 +283,16 @@ fn as_typed(method: &dyn Method, faults: &[String]) -> String {
 fn recorded(method: &dyn Method, content: &[u8], given: &Options) -> Result<Options, Failure> {
     let stored = method.recorded(content).expect("a checkpoint of this method, which was checked");
     let mut repeated = Repeated::default();
-    // In the order in which they are declared.
-    let given = method.options().into_iter().filter_map(|option| Some((given.get(&option.name)?, option.name)));
-    for (value, name) in given {
-        let stored = stored.get(&name).filter(|value| !value.is_null()).cloned();
-        // The same number may be written as 1 and as 1.0.
-        let plain = |value: &Value| value.as_f64().map_or_else(|| shown(value), |number| number.to_string());
-        let option = format!("--{}", name.replace('_', "-"));
-        repeated.option(&option, Some(plain(value)), stored.as_ref().map(plain), String::clone);
+    for option in method.options() {
+        let Some(value) = given.get(&option.name) else { continue };
+        let stored = stored.get(&option.name).filter(|value| !value.is_null());
+        let plain = |value: &Value| match (&option.kind, value.as_f64()) {
+            // The same number may be written as 1 and as 1.0.
+            (_, Some(number)) => number.to_string(),
+            (OptionKind::Choice(_), None) => shown(value).replace('_', "-"),
+            (_, None) => shown(value),
+        };
+        repeated.option(&format!("--{}", option.long()), Some(plain(value)), stored.map(plain), String::clone);
     }
     repeated.agree()?;
     Ok(stored)

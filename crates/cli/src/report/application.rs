@@ -10,7 +10,7 @@ use serde_json::json;
 use super::escape;
 use super::pairs::{self, Colouring};
 use crate::application::Application;
-use crate::matrix::Classes;
+use lehr_methods::Classes;
 use lehr_methods::numbers::{self, counted, duration, grouped, share, significant};
 
 /// What a run found.

@@ -9,9 +9,8 @@ use lehr_mining::smacof::{Map, Shepard, Stop};
 use serde_json::{Value, json};
 
 use super::escape;
-use lehr_methods::Matrix;
+use lehr_methods::{Classes, Matrix};
 
-use crate::matrix::Classes;
 use lehr_methods::numbers::{amount, counted, grouped, share, significant};
 
 const PAGE: &str = include_str!("pairs.html");
@@ -65,8 +64,8 @@ pub fn clusters_page(source: &str, matrix: &Matrix, model: &Model) -> String {
     fill(source, &headline, &lead, &model.warnings, &figures, &clusters_table(&matrix.ids, model), &data)
 }
 
-/// The page of a map. `classes` colours it.
-pub fn map_page(source: &str, matrix: &Matrix, map: &Map, classes: Option<&Classes>, shepard: &Shepard) -> String {
+/// The page of a map, coloured by the classes of its items if they are known.
+pub fn map_page(source: &str, matrix: &Matrix, map: &Map, shepard: &Shepard) -> String {
     let headline =
         format!("{} in {}", counted(matrix.ids.len() as u64, "item"), counted(map.dimension as u64, "dimension"));
     let lead = trust(map, shepard) + &missing(map.missing_pairs);
@@ -89,7 +88,7 @@ pub fn map_page(source: &str, matrix: &Matrix, map: &Map, classes: Option<&Class
         rows.join("\n")
     );
     let colourings: Vec<Colouring<'_>> =
-        classes.map(Colouring::Classes).into_iter().chain([Colouring::Stress]).collect();
+        matrix.classes.iter().map(Colouring::Classes).chain([Colouring::Stress]).collect();
     let data = json!({
         "map": map_data(&matrix.ids, map, &colourings),
         "shepard": shepard_data(shepard),

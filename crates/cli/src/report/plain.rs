@@ -1,7 +1,7 @@
 //! The page of a method that draws nothing of its own: what it reports, its figures, its tables.
 
 use lehr_methods::numbers::{counted, significant};
-use lehr_methods::{Column, Data, Fit, Table, shown_label};
+use lehr_methods::{Column, Content, Data, Fit, Table, shown_label};
 
 use super::{STYLE, escape};
 use crate::plan::method::MethodPlan;
@@ -25,8 +25,10 @@ pub fn page(plan: &MethodPlan, data: Data<'_>, fit: &dyn Fit, warnings: &[String
     let tables: String = about
         .files
         .iter()
-        .filter_map(|file| Some((file, fit.table(file.strip_suffix(".csv")?, data)?)))
-        .map(|(file, table)| format!("<h2>{file}</h2>\n{}", shown(&table)))
+        .filter_map(|file| match fit.file(file, data)? {
+            Content::Table(table) => Some(format!("<h2>{file}</h2>\n{}", shown(&table))),
+            Content::Array { .. } => None,
+        })
         .collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

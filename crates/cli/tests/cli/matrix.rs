@@ -100,7 +100,7 @@ fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
     refused(&["pairwise", matrix, "-k", "25", "--out", "o", "--quiet"], 3, "25 clusters of 24");
     refused(&["pairwise", matrix, "-k", "2", "--stop-temperature", "1", "--out", "o"], 2, "cannot be used with");
     refused(&["pairwise", matrix, "--resume", "d"], 4, "d/checkpoint: no such file");
-    refused(&["embed", matrix, "-d", "65", "--out", "o", "--quiet"], 2, "dimension: expected 1 to 64, found 65");
+    refused(&["embed", matrix, "-d", "65", "--out", "o", "--quiet"], 2, "'--dimension <L>': expected 1 to 64");
     refused(&["embed", matrix, "--labels", "points.csv", "--out", "o", "--quiet"], 3, "points.csv");
     let line = ["embed", matrix, "--labels", "d/ids.csv", "--by", "family", "--out", "o", "--quiet"];
     refused(&line, 3, "family");

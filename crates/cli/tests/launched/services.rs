@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lehr_jobs::datasets::{Datasets, Open};
 use lehr_jobs::jobs::{Cancel, Input, Jobs, Named, Order, Progressed, Record, Resume, Run, State, Wait, WaitFor};
-use lehr_jobs::{Distances, Embedding, Method, Settings, Setup, distances};
+use lehr_jobs::{Distances, Method, Settings, Setup, distances};
 use lehr_methods::cluster::{self, Cluster};
 use lehr_node::Client;
 use lehr_runtime::{Dispatcher, block_on};
@@ -145,7 +145,7 @@ fn a_fault_in_the_processes_of_a_service_is_the_one_of_one_process() {
         let fault = wait(&clustering, &job).await.fault.unwrap();
         let reason = "table: 3001 clusters of 3000 points: expected at most as many clusters as points";
         assert_eq!((fault.code(), fault.reason()), (Code::InvalidValue, reason));
-        let embedding = setup.start_method(&host, "/embedding", Embedding).await.unwrap();
+        let embedding = setup.start_declared(&host, "/embedding", &lehr_methods::embed::Embedding).await.unwrap();
         let job = run(&embedding, &one("table"), "{}").await;
         let fault = wait(&embedding, &job).await.fault.unwrap();
         assert!(fault.reason().starts_with("table: expected dissimilarities of all pairs"), "{fault}");

@@ -95,27 +95,10 @@ fn columns(names: &[&str]) -> TableOptions {
     TableOptions { columns, ..TableOptions::default() }
 }
 
-/// Declared methods as types, for tests that hold them.
-macro_rules! held {
-    ($($name:ident $contract:literal $method:path;)*) => {$(
-        #[derive(Clone, Copy, Default)]
-        struct $name;
-
-        impl Method for $name {
-            const NAME: &'static str = $contract;
-            const VERSION: lehr_services::Version = lehr_services::Version::new(1, 0);
-            const INPUTS: &'static [&'static str] = &["points"];
-            const OUTPUTS: &'static [&'static str] = <$method as lehr_methods::Declared>::ABOUT.outputs;
-            type Options = lehr_jobs::jobs::Options;
-
-            fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure> {
-                declared::run(&$method, job, inputs, options)
-            }
-        }
-    )*};
+held! {
+    Mixture "lehr.mixture" mixture::Mixture, &["points"], &[];
+    Gtm "lehr.gtm" gtm::Gtm, &["points"], &[];
 }
-
-held! { Mixture "lehr.mixture" mixture::Mixture; Gtm "lehr.gtm" gtm::Gtm; }
 
 fn counts(labels: &[u32]) -> Vec<u64> {
     labels.iter().map(|&label| u64::from(label)).collect()

@@ -8,10 +8,8 @@ use lehr_distances::sequence::{Aligned, Parameters};
 use lehr_distances::{Silent as Unwatched, all_pairs};
 use lehr_jobs::datasets::{Begin, Datasets, Remove, Take};
 use lehr_jobs::jobs::{Cancel, Input, Jobs, Order, Record, ResultOf, Resume, Rows, State};
-use lehr_jobs::{
-    DatasetService, Distances, Embedding, Form, Handle, Method, Pairwise, RowFormat, Setup, Table, distances,
-    embedding, pairwise,
-};
+use lehr_jobs::{DatasetService, Distances, Form, Handle, Method, RowFormat, Setup, Table, distances};
+use lehr_methods::{embed, pairwise};
 use lehr_mining::anneal::Silent;
 use lehr_mining::{Execution, smacof};
 use lehr_services::{Code, Host, Reference};
@@ -33,8 +31,8 @@ impl Services {
         Self {
             datasets: host.start("/datasets", DatasetService::in_memory).await.unwrap(),
             distances: Setup::default().start_method(host, "/distances", Distances::default()).await.unwrap(),
-            pairwise: Setup::default().start_method(host, "/pairwise", Pairwise).await.unwrap(),
-            embedding: Setup::default().start_method(host, "/embedding", Embedding).await.unwrap(),
+            pairwise: Setup::default().start_declared(host, "/pairwise", &pairwise::Pairwise).await.unwrap(),
+            embedding: Setup::default().start_declared(host, "/embedding", &embed::Embedding).await.unwrap(),
         }
     }
 
@@ -42,8 +40,8 @@ impl Services {
         Self {
             datasets: setup.start_datasets(host, "/datasets").await.unwrap(),
             distances: setup.start_method(host, "/distances", Distances::default()).await.unwrap(),
-            pairwise: setup.start_method(host, "/pairwise", Pairwise).await.unwrap(),
-            embedding: setup.start_method(host, "/embedding", Embedding).await.unwrap(),
+            pairwise: setup.start_declared(host, "/pairwise", &pairwise::Pairwise).await.unwrap(),
+            embedding: setup.start_declared(host, "/embedding", &embed::Embedding).await.unwrap(),
         }
     }
 
@@ -135,7 +133,7 @@ fn genes_become_a_matrix_clusters_and_a_map_with_the_bits_of_the_library() {
         assert_eq!(history.rows(), model.history.len());
         assert_eq!(services.table(&clusters.outputs["splits"]).await.rows(), model.splits.len());
 
-        let options = embedding::Options { dimension: 3, ..Default::default() };
+        let options = embed::Options { dimension: 3, ..Default::default() };
         let mapped = done(&services.embedding, Order { input, ..Order::new("", &options) }).await;
         let positions = services.table(&mapped.outputs["positions"]).await;
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
@@ -215,7 +213,7 @@ fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
         let csv = services.pairwise.call(ResultOf::of(rows)).await.unwrap().csv.unwrap();
         assert!(csv.starts_with("id,cluster,probability\n0,0,"), "{csv}");
         // As an array, which is a data set again if somebody brings it in.
-        let options = embedding::Options::default();
+        let options = embed::Options::default();
         let mapped = done(&services.embedding, Order::new("square", &options)).await;
         let rows =
             Rows { job: "embedding-1".into(), table: "positions".into(), format: RowFormat::Npy, from: 1, to: Some(4) };
@@ -237,18 +235,18 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         upload_csv(&services.datasets, "points", "x,y\n0,1\n2,3\n4,5\n").await.unwrap();
         let found = reason(&services.pairwise, Order::new("points", &clustered(2))).await;
         assert!(found.starts_with("points: expected dissimilarities of all pairs"), "{found}");
-        let found = reason(&services.embedding, Order::new("points", &embedding::Options::default())).await;
+        let found = reason(&services.embedding, Order::new("points", &embed::Options::default())).await;
         assert!(found.ends_with("found 3 rows, 2 columns of numbers"), "{found}");
         let options = distances::Options { measure: Some(distances::Measure::Identity), ..Default::default() };
         let found = reason(&services.distances, Order::new("points", &options)).await;
         assert_eq!(found, "points: measure: expected one of records, found one of sequences");
         upload_csv(&services.datasets, "pairs", "d\n1\n9\n9\n").await.unwrap();
         let found = reason(&services.pairwise, Order::new("pairs", &clustered(4))).await;
-        assert_eq!(found, "4 clusters of 3 points: expected at most as many clusters as points");
+        assert_eq!(found, "pairs: 4 clusters of 3 points: expected at most as many clusters as points");
         let named = Order { input: of("pairs", "points"), ..Order::new("", &clustered(2)) };
         done(&services.pairwise, named).await;
         upload_csv(&services.datasets, "negative", "d\n1\n-9\n9\n").await.unwrap();
-        let found = reason(&services.embedding, Order::new("negative", &embedding::Options::default())).await;
+        let found = reason(&services.embedding, Order::new("negative", &embed::Options::default())).await;
         assert!(found.contains("found -9"), "{found}");
         let fasta = b">a\nAC-GT\n>b\nACGGT\n";
         upload(&services.datasets, Begin::new("aligned", Form::Fasta), fasta).await.unwrap();
@@ -272,7 +270,7 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         )
         .await;
         assert_eq!(fault.unwrap_err().reason().split("; ").count(), 2);
-        let wrong = embedding::Options { dimension: 0, ..Default::default() };
+        let wrong = embed::Options { dimension: 0, ..Default::default() };
         assert!(
             run(&services.embedding, Order::new("pairs", &wrong)).await.unwrap_err().reason().starts_with("dimension")
         );
@@ -411,6 +409,11 @@ fn a_header_and_its_array_are_one_data_set_in_the_bits_that_they_have() {
     });
 }
 
+held! {
+    Pairwise "lehr.pairwise" pairwise::Pairwise, &["matrix"], &["items"];
+    Embedding "lehr.embedding" embed::Embedding, &["matrix"], &["items"];
+}
+
 /// Cancels a job of a method as it begins, has it go on, and gives what it made then. Pairs that were compared are kept, `is_kept`; a run that is annealed has nothing yet to go on from, and begins again.
 async fn cancelled_and_resumed<M: Method + Default>(host: &Host, path: &str, order: Order, is_kept: bool) -> Record {
     let method = Held::<M>::default();
@@ -446,7 +449,7 @@ fn what_is_cancelled_as_it_begins_is_done_to_the_same_bits_later() {
         for table in ["clusters", "history", "labels", "splits"] {
             assert_eq!(checksum(&resumed.outputs[table]).await, checksum(&clusters.outputs[table]).await, "{table}");
         }
-        let options = || embedding::Options { start: embedding::Start::Random, ..Default::default() };
+        let options = || embed::Options { start: embed::Start::Random, ..Default::default() };
         let order = || Order { input: input.clone(), ..Order::new("", &options()) };
         let map = done(&services.embedding, order()).await;
         let resumed = cancelled_and_resumed::<Embedding>(&host, "/held-embedding", order(), false).await;
@@ -477,7 +480,7 @@ async fn go_on(services: &Services) {
         let input = of("d/matrix", "d/items");
         let order = Order { input: input.clone(), output: key("c"), key: key("c"), ..Order::new("", &clustered(5)) };
         run(&services.pairwise, order).await.unwrap();
-        let options = embedding::Options { start: embedding::Start::Random, ..Default::default() };
+        let options = embed::Options { start: embed::Start::Random, ..Default::default() };
         let order = Order { input, output: key("m"), key: key("m"), ..Order::new("", &options) };
         run(&services.embedding, order).await.unwrap();
     }

@@ -86,6 +86,33 @@ impl<M: Method> Method for Held<M> {
     }
 }
 
+/// Declared methods as types, for tests that hold them.
+macro_rules! held {
+    ($($name:ident $contract:literal $method:path, $inputs:expr, $optional:expr;)*) => {$(
+        #[derive(Clone, Copy, Default)]
+        struct $name;
+
+        impl lehr_jobs::Method for $name {
+            const NAME: &'static str = $contract;
+            const VERSION: lehr_services::Version = lehr_services::Version::new(1, 0);
+            const INPUTS: &'static [&'static str] = $inputs;
+            const INPUTS_OPTIONAL: &'static [&'static str] = $optional;
+            const OUTPUTS: &'static [&'static str] = <$method as lehr_methods::Declared>::ABOUT.outputs;
+            type Options = lehr_jobs::jobs::Options;
+
+            fn run(
+                &self,
+                job: &lehr_jobs::Job,
+                inputs: &lehr_jobs::Inputs,
+                options: &Self::Options,
+            ) -> Result<lehr_jobs::Outputs, lehr_jobs::Failure> {
+                lehr_jobs::declared::run(&$method, job, inputs, options)
+            }
+        }
+    )*};
+}
+pub(crate) use held;
+
 /// Brings a data set in, in two pieces.
 pub async fn upload(datasets: &Reference<Datasets>, begin: Begin, bytes: &[u8]) -> Result<Dataset, Fault> {
     let name = begin.name.clone();

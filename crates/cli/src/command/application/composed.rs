@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use lehr_jobs::datasets::Datasets;
 use lehr_jobs::jobs::{Jobs, Record};
-use lehr_jobs::{Distances, Embedding, Pairwise, Settings, Setup, Table, fetch};
+use lehr_jobs::{Distances, Settings, Setup, Table, fetch};
+use lehr_methods::embed::Embedding;
+use lehr_methods::pairwise::Pairwise;
 use lehr_mining::anneal::{Split, Step};
 use lehr_mining::pairwise::{Cluster, Finish, Model};
 use lehr_mining::smacof::{Iteration, Map, Stop};
@@ -123,8 +125,8 @@ async fn start(host: &Host, threads: usize, distances: Distances) -> Result<Serv
     let datasets = setup.start_datasets(host, "/datasets").await?;
     host.start("/samples", Samples::default).await?;
     let distances = setup.start_method(host, "/distances", distances).await?;
-    let pairwise = setup.start_method(host, "/pairwise", Pairwise).await?;
-    let embedding = setup.start_method(host, "/embedding", Embedding).await?;
+    let pairwise = setup.start_declared(host, "/pairwise", &Pairwise).await?;
+    let embedding = setup.start_declared(host, "/embedding", &Embedding).await?;
     Ok(Services { datasets, distances, pairwise, embedding })
 }
 

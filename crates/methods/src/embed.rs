@@ -1,0 +1,353 @@
+//! Multidimensional scaling of dissimilarities, for every front end.
+
+use std::any::Any;
+use std::path::Path;
+
+use lehr_mining::Error;
+use lehr_mining::smacof::{self, Checkpoint, Input, Iteration, Map, Parameters, Shepard, Stop};
+use lehr_sync::OnceLock;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::classes::Classes;
+use crate::data::{Data, Matrix, MatrixWords, Takes};
+use crate::method::{About, Content, Declared, Fit, Spent, Task};
+use crate::numbers::{counted, significant};
+use crate::sections::Sections;
+use crate::table::Table;
+
+/// Cells a side of the Shepard diagram.
+pub const BINS: usize = 64;
+
+/// Multidimensional scaling by majorisation (SMACOF): a map in which distances say dissimilarities.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Embedding;
+
+/// What [`Embedding`] can be told. The default is a map in two dimensions from classical scaling.
+///
+/// # Example
+/// ```
+/// use lehr_methods::embed::{Options, Start};
+/// let options: Options = serde_json::from_str(r#"{ "dimension": 3, "start": "random" }"#).unwrap();
+/// assert_eq!((options.dimension, options.start, options.starts), (3, Start::Random, 4));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// Dimensions of the map
+    #[schemars(range(min = 1, max = 64), extend("x-short" = "d", "x-value" = "L", "x-python" = "n_components"))]
+    pub dimension: usize,
+    /// What the map begins as
+    #[schemars(extend("x-python" = "init"))]
+    pub start: Start,
+    /// How many random starts are tried, of which the best is kept
+    #[schemars(range(min = 1, max = 10000), extend("x-value" = "N", "x-python" = "n_init"))]
+    pub starts: usize,
+    /// Which pairs the map should be true to
+    pub weighting: Weighting,
+    /// Anneal the dissimilarities, which avoids poor maps from random starts and with weights
+    #[schemars(extend("x-command" = "anneal"))]
+    pub annealed: bool,
+    /// Factor from one temperature to the next while annealing
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    pub cooling: f64,
+    /// When to end: stress (the error of the map) falls by less than this share of itself in an iteration
+    #[schemars(range(min = 1e-15, max = 0.1), extend("x-value" = "SHARE", "x-python" = "tol"))]
+    pub tolerance: f64,
+    /// Iterations at most, of each start; of each temperature while annealing
+    #[schemars(range(min = 1), extend("x-command" = "max-iterations", "x-value" = "N", "x-python" = "max_iter"))]
+    pub most_iterations: u64,
+    /// Lengthen steps where that lowers the stress, which about halves the iterations
+    pub relaxed: bool,
+    /// The seed of random starts; the same seed gives the same map
+    #[schemars(extend("x-value" = "N", "x-python" = "random_state"))]
+    pub seed: u64,
+}
+
+/// Where a map starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// The leading eigenvectors of the centred squares (Torgerson).
+    #[default]
+    Classical,
+    /// Normal random positions.
+    Random,
+}
+
+/// How pairs are weighted by their own dissimilarity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Weighting {
+    /// All alike, so that large dissimilarities decide.
+    #[default]
+    Equal,
+    /// By one over the dissimilarity: small ones count for more.
+    Sammon,
+    /// By the square of that: an error counts as a share of the dissimilarity.
+    InverseSquare,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::of(&Parameters::default())
+    }
+}
+
+impl Options {
+    /// The options that say the same as parameters of the library.
+    pub fn of(parameters: &Parameters) -> Self {
+        let start = match parameters.start {
+            smacof::Start::Classical => Start::Classical,
+            smacof::Start::Random => Start::Random,
+        };
+        let weighting = match parameters.weighting {
+            smacof::Weighting::Equal => Weighting::Equal,
+            smacof::Weighting::Sammon => Weighting::Sammon,
+            smacof::Weighting::InverseSquare => Weighting::InverseSquare,
+        };
+        let Parameters { dimension, starts, annealed, cooling, tolerance, most_iterations, relaxed, seed, .. } =
+            *parameters;
+        Self { dimension, start, starts, weighting, annealed, cooling, tolerance, most_iterations, relaxed, seed }
+    }
+
+    /// The parameters of the library that say the same.
+    pub fn parameters(&self) -> Parameters {
+        let start = match self.start {
+            Start::Classical => smacof::Start::Classical,
+            Start::Random => smacof::Start::Random,
+        };
+        let weighting = match self.weighting {
+            Weighting::Equal => smacof::Weighting::Equal,
+            Weighting::Sammon => smacof::Weighting::Sammon,
+            Weighting::InverseSquare => smacof::Weighting::InverseSquare,
+        };
+        let Self { dimension, starts, annealed, cooling, tolerance, most_iterations, relaxed, seed, .. } = *self;
+        Parameters { dimension, start, starts, weighting, annealed, cooling, tolerance, most_iterations, relaxed, seed }
+    }
+}
+
+impl Declared for Embedding {
+    const ABOUT: About = About {
+        name: "embed",
+        contract: "lehr.embedding",
+        version: (1, 0),
+        takes: Takes::Matrix(MatrixWords { may_miss_pairs: true, has_classes: true }),
+        line: "Draw a map of items, in which distances say their dissimilarities",
+        paragraph: "Multidimensional scaling by majorisation (SMACOF), in two dimensions, three or more; the report \
+                    shows the map, to be turned, and where it is to be trusted.",
+        heading: "The map",
+        examples: "  lehr embed genes/dissimilarities.json --dimension 3 --labels genes/labels.csv --out genes-map
+      a map to be turned in the page, coloured by cluster; open genes-map/report.html
+
+  lehr embed lehr-genes/dissimilarities.json --labels lehr-genes/ids.csv --by family
+      the map of lehr demo genes in two dimensions, coloured by what is known
+
+  lehr embed d.npy --json | jq .result.stress
+      how well two dimensions say the dissimilarities: 0 is exact
+
+The folder has positions.csv (a row an item: name, coordinates, stress, and its class if --labels
+says it), positions.npy (the coordinates alone), summary.json and report.html. New items are placed
+in the map by lehr place.",
+        result: "map",
+        folder: "lehr-embed",
+        files: &["positions.csv", "positions.npy", "report.html", "summary.json"],
+        untold: &[],
+        outputs: &["history", "positions", "shepard", "starts"],
+        summary_names: &["multidimensional scaling by majorisation"],
+    };
+
+    type Options = Options;
+
+    fn check(_: &Options) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
+        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
+    }
+
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
+        Checkpoint::read_json(path)
+    }
+
+    fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
+        let Task { data, checkpoint, execution, observer } = task;
+        let Matrix { dissimilarities, weights, .. } = data.matrix();
+        let input = Input { weights: weights.as_deref(), ..Input::new(dissimilarities) };
+        let (parameters, map) = match checkpoint {
+            None => {
+                let parameters = options.parameters();
+                let map = smacof::embed(&input, &parameters, execution, observer);
+                (parameters, map)
+            }
+            Some(content) => {
+                let checkpoint = Checkpoint::of_json(content)?;
+                (checkpoint.parameters().clone(), smacof::resume(&input, checkpoint, execution, observer))
+            }
+        };
+        Ok(Box::new(Fitted { parameters, map: map?, shepard: OnceLock::new() }))
+    }
+}
+
+/// A map that was made.
+#[derive(Debug)]
+pub struct Fitted {
+    /// What it was told.
+    pub parameters: Parameters,
+    /// What it found.
+    pub map: Map,
+    /// Made when it is asked for: of several processes that make a map, one shows it.
+    shepard: OnceLock<Shepard>,
+}
+
+/// What the coordinates of a map are called: `x`, `y`, `z`, or `x0`, `x1`, … where there are more.
+pub fn axes(dimension: usize) -> Vec<String> {
+    match dimension {
+        1..=3 => ["x", "y", "z"][..dimension].iter().map(|axis| (*axis).to_owned()).collect(),
+        _ => (0..dimension).map(|axis| format!("x{axis}")).collect(),
+    }
+}
+
+/// Where each item is, how badly it is placed and, if known, its class: `positions.csv`.
+pub fn positions<'a>(ids: &'a [String], map: &Map, classes: Option<&Classes>) -> Table<'a> {
+    let mut table = Table::new("positions").ids(Some(ids), ids.len());
+    for (place, axis) in axes(map.dimension).into_iter().enumerate() {
+        table = table.numbers(axis, map.positions.iter().skip(place).step_by(map.dimension).copied().collect());
+    }
+    table = table.numbers("stress", map.item_stress.clone());
+    match classes {
+        Some(classes) => {
+            let of_items = (0..ids.len()).map(|item| classes.class(item).to_owned()).collect();
+            table.texts(classes.name.clone(), of_items)
+        }
+        None => table,
+    }
+}
+
+/// What a summary says of the result.
+pub fn result_facts(map: &Map, shepard: &Shepard) -> Value {
+    json!({
+        "dimension": map.dimension,
+        "stress": map.stress,
+        "stress_1": map.stress_1,
+        "raw_stress": map.raw_stress,
+        "stop": if map.stop == Stop::Converged { "converged" } else { "most iterations" },
+        "iterations": map.history.len(),
+        "passes": map.passes,
+        "solver_steps": map.solver_steps,
+        "stresses": map.stresses,
+        "correlation": shepard.correlation,
+    })
+}
+
+impl Fitted {
+    /// The Shepard diagram of the map and what it was made of.
+    pub fn shepard(&self, matrix: &Matrix) -> &Shepard {
+        self.shepard.get_or_init(|| Shepard::new(&matrix.dissimilarities, &self.map, BINS))
+    }
+
+    fn history(&self) -> Table<'static> {
+        let iterations = &self.map.history;
+        let numbers = |of: fn(&Iteration) -> f64| iterations.iter().map(of).collect();
+        Table::new("history")
+            .counts("iteration", (0..iterations.len() as u64).collect())
+            .numbers("temperature", numbers(|iteration| iteration.temperature))
+            .numbers("stress", numbers(|iteration| iteration.stress))
+    }
+
+    /// The upper ends of the cells that have pairs.
+    fn cells(&self, shepard: &Shepard) -> Table<'static> {
+        let cells: Vec<usize> = (0..shepard.counts.len()).filter(|&cell| shepard.counts[cell] > 0).collect();
+        let end = |place: usize, largest: f64| largest * (place + 1) as f64 / shepard.bins as f64;
+        let of = |place: &dyn Fn(usize) -> f64| cells.iter().map(|&cell| place(cell)).collect();
+        Table::new("shepard")
+            .numbers("dissimilarity", of(&|cell| end(cell / shepard.bins, shepard.largest_dissimilarity)))
+            .numbers("distance", of(&|cell| end(cell % shepard.bins, shepard.largest_distance)))
+            .counts("pairs", cells.iter().map(|&cell| shepard.counts[cell]).collect())
+    }
+}
+
+impl Fit for Fitted {
+    fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
+        let matrix = data.matrix();
+        Some(match name {
+            "positions" => positions(&matrix.ids, &self.map, matrix.classes.as_ref()),
+            "history" => self.history(),
+            "starts" => Table::new("starts")
+                .counts("start", (0..self.map.stresses.len() as u64).collect())
+                .numbers("stress", self.map.stresses.clone()),
+            "shepard" => self.cells(self.shepard(matrix)),
+            _ => return None,
+        })
+    }
+
+    fn file<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Content<'a>> {
+        match name {
+            "positions.csv" => self.table("positions", data).map(Content::Table),
+            "positions.npy" => Some(Content::Array { values: &self.map.positions, columns: self.map.dimension }),
+            _ => None,
+        }
+    }
+
+    fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)> {
+        let map = &self.map;
+        vec![
+            ("stress", map.stress),
+            ("stress_1", map.stress_1),
+            ("raw_stress", map.raw_stress),
+            ("iterations", map.history.len() as f64),
+            ("passes", map.passes as f64),
+            ("solver_steps", map.solver_steps as f64),
+            ("converged", f64::from(u8::from(map.stop == Stop::Converged))),
+            ("missing_pairs", map.missing_pairs as f64),
+            ("correlation", self.shepard(data.matrix()).correlation),
+        ]
+    }
+
+    fn input(&self, matrix: &Matrix) -> Sections {
+        let header = matrix.dissimilarities.header();
+        let mut facts = Sections::default();
+        facts
+            .add("items", &matrix.ids.len())
+            .add("missing_pairs", &self.map.missing_pairs)
+            .add("metric", &header.map(|header| &header.metric))
+            // By these lehr place knows how new items are compared.
+            .add("metric_parameters", &header.map(|header| &header.parameters));
+        facts
+    }
+
+    fn sections(&self, data: Data<'_>) -> Sections {
+        let mut sections = Sections::sorted();
+        sections
+            .add("parameters", &self.parameters)
+            .add("result", &result_facts(&self.map, self.shepard(data.matrix())))
+            .add("history", &self.map.history);
+        sections
+    }
+
+    fn headline(&self, _: Data<'_>) -> String {
+        let map = &self.map;
+        format!(
+            "{} in {}; stress {} (stress-1 {}) after {}",
+            counted(map.items() as u64, "item"),
+            counted(map.dimension as u64, "dimension"),
+            significant(map.stress, 4),
+            significant(map.stress_1, 4),
+            counted(map.history.len() as u64, "iteration"),
+        )
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.map.warnings
+    }
+
+    fn spent(&self) -> Spent<'_> {
+        Spent { phases: &self.map.phases, timers: &self.map.timers, imbalance: self.map.imbalance }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,347 @@
+//! Pairwise annealing of dissimilarities, for every front end.
+
+use std::any::Any;
+use std::path::Path;
+
+use lehr_mining::Error;
+use lehr_mining::anneal::{Split, Step};
+use lehr_mining::pairwise::{self, Checkpoint, Cluster, Model, Parameters};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::data::{Data, Matrix, MatrixWords, Takes};
+use crate::method::{About, Content, Declared, Fit, Spent, Task};
+use crate::numbers::{amount, counted, left_aligned, significant};
+use crate::sections::Sections;
+use crate::table::Table;
+
+/// Clusters that a terminal shows; `clusters.csv` has all.
+const SHOWN: usize = 40;
+
+/// Pairwise annealing: clusters of items that are known by their dissimilarities.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pairwise;
+
+/// What [`Pairwise`] can be told. By default the data suggest the number of clusters.
+///
+/// # Example
+/// ```
+/// use lehr_methods::pairwise::Options;
+/// let options: Options = serde_json::from_str(r#"{ "clusters": 3 }"#).unwrap();
+/// assert_eq!((options.clusters, options.tolerance), (Some(3), 1e-3));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The number of clusters
+    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-default" = "the number that lasts longest while the temperature falls", "x-python" = "n_clusters"))]
+    pub clusters: Option<usize>,
+    /// The temperature to stop at, in the unit of the dissimilarities
+    #[schemars(extend("exclusiveMinimum" = 0.0, "x-value" = "T", "x-conflicts" = "clusters"))]
+    pub stop_temperature: Option<f64>,
+    /// The most clusters, where their number is not given
+    #[schemars(range(min = 1), extend("x-value" = "K", "x-default" = "20; with a temperature to stop at, the number of items", "x-conflicts" = "clusters"))]
+    pub max_clusters: Option<usize>,
+    /// Factor from one temperature to the next
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    pub cooling: f64,
+    /// Stop at a temperature when no item's field moves by more than this share of it
+    #[schemars(range(min = 1e-12, max = 0.1), extend("x-value" = "SHARE", "x-python" = "tol"))]
+    pub tolerance: f64,
+    /// Grow to this many times the clusters wanted, then merge those that are too many
+    #[schemars(range(min = 1.0, max = 4.0), extend("x-value" = "FACTOR"))]
+    pub overshoot: f64,
+    /// The seed of the few random numbers there are
+    #[schemars(extend("x-value" = "N", "x-python" = "random_state"))]
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::of(&Parameters::default())
+    }
+}
+
+impl Options {
+    /// The options that say the same as parameters of the library.
+    pub fn of(parameters: &Parameters) -> Self {
+        let Parameters { clusters, stop_temperature, max_clusters, cooling, tolerance, overshoot, seed } = *parameters;
+        Self { clusters, stop_temperature, max_clusters, cooling, tolerance, overshoot, seed }
+    }
+
+    /// The parameters of the library that say the same.
+    pub fn parameters(&self) -> Parameters {
+        let Self { clusters, stop_temperature, max_clusters, cooling, tolerance, overshoot, seed } = *self;
+        Parameters { clusters, stop_temperature, max_clusters, cooling, tolerance, overshoot, seed }
+    }
+}
+
+impl Declared for Pairwise {
+    const ABOUT: About = About {
+        name: "pairwise",
+        contract: "lehr.pairwise",
+        version: (1, 0),
+        takes: Takes::Matrix(MatrixWords { may_miss_pairs: true, has_classes: false }),
+        line: "Cluster items by their dissimilarities, by deterministic annealing",
+        paragraph: "No coordinates, no metric, and pairs may be missing: a mean field is annealed from one cluster at \
+                    a high temperature, and clusters split where the dissimilarities ask for it. Stops at a number of \
+                    clusters or at a temperature; without either, at the number of clusters that stays longest while \
+                    the temperature falls.",
+        heading: "The clusters",
+        examples: "  lehr pairwise genes/dissimilarities.json --clusters 10 --out genes
+      ten clusters of the sequences that lehr distances compared; open genes/report.html
+
+  lehr pairwise d.npy --json | jq .result.clusters
+      how many clusters the dissimilarities suggest
+
+The folder has labels.csv (a row an item: name, cluster, how surely), clusters.csv (a row a cluster:
+its medoid, which is the item most like the others of it, and how alike they are), summary.json and
+report.html. lehr embed --labels takes labels.csv.
+
+Dissimilarities are used as they are given. Squared Euclidean distances give the clusters that lehr cluster finds among the points.",
+        result: "clustering",
+        folder: "lehr-pairwise",
+        files: &["labels.csv", "clusters.csv", "report.html", "summary.json"],
+        untold: &[],
+        outputs: &["clusters", "history", "labels", "splits"],
+        summary_names: &["pairwise deterministic annealing"],
+    };
+
+    type Options = Options;
+
+    fn check(options: &Options) -> Vec<String> {
+        let is_said_twice = options.clusters.is_some() && options.max_clusters.is_some();
+        is_said_twice.then(|| "max_clusters: expected without clusters".to_owned()).into_iter().collect()
+    }
+
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
+        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
+    }
+
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
+        Checkpoint::read_json(path)
+    }
+
+    fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
+        let Task { data, checkpoint, execution, observer } = task;
+        let Matrix { dissimilarities, weights, .. } = data.matrix();
+        let weights = weights.as_deref();
+        let (parameters, model) = match checkpoint {
+            None => {
+                let parameters = options.parameters();
+                let model = pairwise::cluster(dissimilarities, weights, &parameters, execution, observer);
+                (parameters, model)
+            }
+            Some(content) => {
+                let checkpoint = Checkpoint::of_json(content)?;
+                let parameters = checkpoint.parameters().clone();
+                (parameters, pairwise::resume(dissimilarities, weights, checkpoint, execution, observer))
+            }
+        };
+        Ok(Box::new(Fitted { parameters, model: model? }))
+    }
+}
+
+/// A clustering that was found.
+#[derive(Debug)]
+pub struct Fitted {
+    /// What it was told.
+    pub parameters: Parameters,
+    /// What it found.
+    pub model: Model,
+}
+
+/// Of which cluster each item is, and how surely: `labels.csv`.
+pub fn labels<'a>(ids: &'a [String], model: &Model) -> Table<'a> {
+    Table::new("labels")
+        .ids(Some(ids), ids.len())
+        .counts("cluster", model.labels.iter().map(|&label| u64::from(label)).collect())
+        .numbers("probability", model.probabilities.clone())
+}
+
+/// A row a cluster, by falling weight: `clusters.csv`.
+pub fn clusters(ids: &[String], model: &Model) -> Table<'static> {
+    let found = &model.clusters;
+    let numbers = |of: fn(&Cluster) -> f64| found.iter().map(of).collect();
+    Table::new("clusters")
+        .counts("cluster", (0..found.len() as u64).collect())
+        .texts("medoid", found.iter().map(|cluster| ids[cluster.medoid].clone()).collect())
+        .counts("items", found.iter().map(|cluster| cluster.items).collect())
+        .numbers("weight", numbers(|cluster| cluster.weight))
+        .numbers("medoid_mean", numbers(|cluster| cluster.medoid_mean))
+        .numbers("mean_within", numbers(|cluster| cluster.mean_within))
+        .numbers("mean_nearest", numbers(|cluster| cluster.mean_nearest))
+}
+
+/// What a summary says of the result.
+pub fn result_facts(model: &Model) -> Value {
+    json!({
+        "clusters": model.clusters.len(),
+        "cost": model.cost,
+        "free_energy": model.free_energy,
+        "last_temperature": model.last_temperature,
+        "critical_temperature": model.critical_temperature,
+        "iterations": model.iterations,
+        "finish": model.finish,
+        "damped": model.is_damped,
+        "suggestion": model.suggestion.as_ref().map(|suggestion| json!({
+            "clusters": suggestion.clusters,
+            "plateaus": suggestion.plateaus,
+        })),
+    })
+}
+
+/// What a summary says of each cluster.
+pub fn cluster_facts(ids: &[String], model: &Model) -> Vec<Value> {
+    let facts = |(number, cluster): (usize, &Cluster)| {
+        json!({
+            "cluster": number,
+            "items": cluster.items,
+            "weight": cluster.weight,
+            "medoid": ids[cluster.medoid],
+            "medoid_mean": cluster.medoid_mean,
+            "representatives": cluster.representatives.map(|item| ids[item].clone()),
+            "mean_within": cluster.mean_within,
+            "mean_nearest": cluster.mean_nearest,
+        })
+    };
+    model.clusters.iter().enumerate().map(facts).collect()
+}
+
+impl Fitted {
+    /// The clusters, with what other services want to know of them too.
+    fn clusters_in_full(&self, ids: &[String]) -> Table<'static> {
+        let found = &self.model.clusters;
+        let part = |place: usize| found.iter().map(|cluster| ids[cluster.representatives[place]].clone()).collect();
+        clusters(ids, &self.model)
+            .counts("medoid_item", found.iter().map(|cluster| cluster.medoid as u64).collect())
+            .texts("inner", part(0))
+            .texts("middle", part(1))
+            .texts("outer", part(2))
+    }
+
+    fn history(&self) -> Table<'static> {
+        let steps = &self.model.history;
+        let numbers = |of: fn(&Step) -> f64| steps.iter().map(of).collect();
+        let counts = |of: fn(&Step) -> u64| steps.iter().map(of).collect();
+        Table::new("history")
+            .counts("index", counts(|step| step.index))
+            .numbers("temperature", numbers(|step| step.temperature))
+            .counts("clusters", counts(|step| step.clusters as u64))
+            .numbers("free_energy", numbers(|step| step.free_energy))
+            .numbers("mean_cost", numbers(|step| step.mean_cost))
+            .numbers("information", numbers(|step| step.information))
+            .numbers("softness", numbers(|step| step.softness))
+            .counts("sweeps", counts(|step| step.sweeps))
+            .numbers("max_move", numbers(|step| step.max_move))
+            .numbers("next_critical", numbers(|step| step.next_critical))
+    }
+
+    fn splits(&self) -> Table<'static> {
+        let splits = &self.model.splits;
+        let numbers = |of: fn(&Split) -> f64| splits.iter().map(of).collect();
+        let counts = |of: fn(&Split) -> u64| splits.iter().map(of).collect();
+        Table::new("splits")
+            .numbers("temperature", numbers(|split| split.temperature))
+            .numbers("critical_temperature", numbers(|split| split.critical_temperature))
+            .counts("parent", counts(|split| split.parent as u64))
+            .counts("clusters", counts(|split| split.clusters as u64))
+    }
+}
+
+impl Fit for Fitted {
+    fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
+        let ids = &data.matrix().ids;
+        Some(match name {
+            "labels" => labels(ids, &self.model),
+            "clusters" => self.clusters_in_full(ids),
+            "history" => self.history(),
+            "splits" => self.splits(),
+            _ => return None,
+        })
+    }
+
+    fn file<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Content<'a>> {
+        let ids = &data.matrix().ids;
+        Some(Content::Table(match name {
+            "labels.csv" => labels(ids, &self.model),
+            "clusters.csv" => clusters(ids, &self.model),
+            _ => return None,
+        }))
+    }
+
+    fn figures(&self, _: Data<'_>) -> Vec<(&'static str, f64)> {
+        let model = &self.model;
+        let suggested = model.suggestion.as_ref().map(|suggestion| suggestion.clusters as f64);
+        let figures = [
+            ("clusters", Some(model.clusters.len() as f64)),
+            ("cost", Some(model.cost)),
+            ("free_energy", Some(model.free_energy)),
+            ("last_temperature", Some(model.last_temperature)),
+            ("critical_temperature", Some(model.critical_temperature)),
+            ("iterations", Some(model.iterations as f64)),
+            ("finish_plain", model.finish.plain),
+            ("finish_overshot", model.finish.overshot),
+            ("finish_moved", Some(model.finish.moved as f64)),
+            ("damped", Some(f64::from(u8::from(model.is_damped)))),
+            ("missing_pairs", Some(model.missing_pairs as f64)),
+            ("suggested_clusters", suggested),
+        ];
+        figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
+    }
+
+    fn input(&self, matrix: &Matrix) -> Sections {
+        let mut facts = matrix.facts();
+        facts.add("missing_pairs", &self.model.missing_pairs);
+        facts
+    }
+
+    fn sections(&self, data: Data<'_>) -> Sections {
+        let (model, ids) = (&self.model, &data.matrix().ids);
+        let mut sections = Sections::sorted();
+        sections
+            .add("parameters", &self.parameters)
+            .add("temperature_convention", "full")
+            .add("result", &result_facts(model))
+            .add("clusters", &cluster_facts(ids, model))
+            .add("temperatures", &json!({ "count": model.history.len(), "history": model.history }))
+            .add("splits", &model.splits);
+        sections
+    }
+
+    fn headline(&self, data: Data<'_>) -> String {
+        let (model, ids) = (&self.model, &data.matrix().ids);
+        let head = ["cluster", "items", "weight", "medoid", "mean within", "mean to the nearest"].map(String::from);
+        let row = |(number, cluster): (usize, &Cluster)| {
+            [
+                number.to_string(),
+                cluster.items.to_string(),
+                amount(cluster.weight),
+                ids[cluster.medoid].clone(),
+                significant(cluster.mean_within, 4),
+                significant(cluster.mean_nearest, 4),
+            ]
+        };
+        let rows: Vec<_> = [head].into_iter().chain(model.clusters.iter().enumerate().take(SHOWN).map(row)).collect();
+        format!(
+            "{} in {}; cost {}\n\n{}",
+            counted(ids.len() as u64, "item"),
+            counted(model.clusters.len() as u64, "cluster"),
+            significant(model.cost, 7),
+            left_aligned(&rows),
+        )
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.model.warnings
+    }
+
+    fn spent(&self) -> Spent<'_> {
+        Spent { phases: &self.model.phases, timers: &self.model.timers, imbalance: self.model.imbalance }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
