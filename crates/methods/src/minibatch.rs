@@ -54,7 +54,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { clusters: None, ..Self::of(&Parameters::default()) }
+        let mut options = Self::of(&Parameters::default());
+        // Nobody asked for as many as the library takes.
+        options.clusters = None;
+        options
     }
 }
 
