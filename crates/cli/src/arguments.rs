@@ -86,7 +86,7 @@ pub enum Command {
     /// Run a node of services, reached over HTTP
     ///
     /// Listens on this machine only, unless told otherwise. Ctrl-C ends the services, then the node.
-    Serve(ServeArguments),
+    Serve(Box<ServeArguments>),
     /// Run an application composed of services: the steps and links of a workflow file
     ///
     /// Without --node, the services run in this process, and nothing listens. Ctrl-C leaves the run to be resumed.

@@ -1,4 +1,5 @@
-//! Reads the data of a method: the rows of a file in any of the forms that the method takes, rows that are built in, the first rows of a stream, or dissimilarities.
+//! Reads the data of a method: the rows of a file in any of the forms that the method takes, rows that are built in,
+//! the first rows of a stream, or dissimilarities.
 
 use std::io;
 
@@ -30,7 +31,8 @@ impl Input {
     /// Reads the data of a plan.
     ///
     /// # Errors
-    /// [`Kind::BadData`]: a file that is not what was expected; [`Kind::Usage`]: options that its form does not have; [`Kind::Environment`]: a file that cannot be read.
+    /// [`Kind::BadData`]: a file that is not what was expected; [`Kind::Usage`]: options that its form does not have;
+    /// [`Kind::Environment`]: a file that cannot be read.
     pub fn read(plan: &MethodPlan) -> Result<Self, Failure> {
         Ok(match plan.method.about().takes {
             Takes::Matrix(_) => {
@@ -76,7 +78,8 @@ fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
     })
 }
 
-/// Batches of standard input. The program that feeds a pipe may have ended in the middle of a row by the same Ctrl-C that we are about to hear of.
+/// Batches of standard input. The program that feeds a pipe may have ended in the middle of a row by the same Ctrl-C
+/// that we are about to hear of.
 struct Pipe(Batches<'static>);
 
 impl minibatch::Source for Pipe {
@@ -85,7 +88,8 @@ impl minibatch::Source for Pipe {
     }
 }
 
-/// Reads rows: into files of the folder for what is large, if there is one; rows that may have gaps, of bits and sparse ones in memory.
+/// Reads rows: into files of the folder for what is large, if there is one; rows that may have gaps, of bits and sparse
+/// ones in memory.
 fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
     let Source { path, selection, frame, .. } = source;
     if let Some(dataset) = source.built_in() {

@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Command::Demo(DemoArguments { application: Some(DemoApplication::Demography(demography)), .. }) => {
             command::demography::run(&demography).map(|()| ExitCode::SUCCESS)
         }
-        Command::Serve(serve) => command::serve::run(serve).map(|()| ExitCode::SUCCESS),
+        Command::Serve(serve) => command::serve::run(*serve).map(|()| ExitCode::SUCCESS),
         Command::Run(run) => command::run::run(run).map(|()| ExitCode::SUCCESS),
         Command::Apply(apply) => command::apply::run(apply).map(|()| ExitCode::SUCCESS),
         Command::Ls(ls) => command::ask::ls(ls).map(|()| ExitCode::SUCCESS),

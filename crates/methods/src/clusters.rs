@@ -11,7 +11,8 @@ const ROWS_MAX: usize = 40;
 /// Columns of centres beyond which people are sent to `centers.csv`.
 const COLUMNS_MAX: usize = 6;
 
-/// `cluster`, the columns, `weight`, `spread`: a line per cluster. Centres are in the units of the columns; `facts` has weight and spread of each.
+/// `cluster`, the columns, `weight`, `spread`: a line per cluster. Centres are in the units of the columns; `facts` has
+/// weight and spread of each.
 pub(crate) fn table(
     columns: &[String],
     centers: &[Vec<f64>],

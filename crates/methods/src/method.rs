@@ -66,7 +66,8 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
         Temperature::Number
     }
 
-    /// How many rows at the beginning of a stream are read before it is run. Default: none, of a method that takes no stream.
+    /// How many rows at the beginning of a stream are read before it is run. Default: none, of a method that takes no
+    /// stream.
     fn sample_rows(options: &Self::Options) -> usize {
         let _ = options;
         0

@@ -54,8 +54,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let defaults = Self::of(&Parameters::default());
-        Self { clusters: None, ..defaults }
+        let mut options = Self::of(&Parameters::default());
+        // Nobody asked for as many as the library takes.
+        options.clusters = None;
+        options
     }
 }
 

@@ -130,7 +130,8 @@ impl<'a> Table<'a> {
             .find_map(|(_, column)| if let Column::Ids { given, .. } = column { Some(*given) } else { None })
     }
 
-    /// Writes it as CSV, a header first; numbers in the shortest form that reads back as the same bits. `out` should be buffered.
+    /// Writes it as CSV, a header first; numbers in the shortest form that reads back as the same bits. `out` should be
+    /// buffered.
     ///
     /// # Errors
     /// Those of `out`.

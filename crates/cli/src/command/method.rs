@@ -1,6 +1,8 @@
-//! `lehr METHOD`, for every method that `lehr-methods` declares: data in, a folder of results out. `lehr demo census` goes the same way with points that are built in.
+//! `lehr METHOD`, for every method that `lehr-methods` declares: data in, a folder of results out. `lehr demo census`
+//! goes the same way with points that are built in.
 //!
-//! The order matters: everything that can be wrong is found before anything is written, and nothing that was there before
+//! The order matters: everything that can be wrong is found before anything is written, and nothing that was there
+//! before
 //! is touched until all results are complete.
 
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! Several processes run one method: the lead sends an order, all compute, and all write the tables that have a line for each row.
+//! Several processes run one method: the lead sends an order, all compute, and all write the tables that have a line
+//! for each row.
 //!
 //! | part of an order on rows | bytes |
 //! | --- | --- |
@@ -133,7 +134,8 @@ impl Company<'_> {
 }
 
 impl Order {
-    /// Does it beside the lead. What comes out is the lead's, who tells it: all agree on it. Nothing if that is no result.
+    /// Does it beside the lead. What comes out is the lead's, who tells it: all agree on it. Nothing if that is no
+    /// result.
     pub(super) fn follow(
         &self,
         data: Data<'_>,
@@ -150,9 +152,11 @@ impl Order {
 /// Follows the lead of a method to the end: the exit code. Says nothing, since the lead does.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
+/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then
+/// this process speaks.
 pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) -> Result<u8, Failure> {
-    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
+    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
+    // job.
     let interrupt = Interrupt::listen()?;
     let order = process.share(Vec::new()).map_err(unreachable)?;
     let code = match order[..] {

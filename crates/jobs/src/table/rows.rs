@@ -136,10 +136,12 @@ impl Table {
         Ok(chosen)
     }
 
-    /// The rows as points. Where `columns` leaves something open, the table's roles decide, and all columns of numbers and counts are taken.
+    /// The rows as points. Where `columns` leaves something open, the table's roles decide, and all columns of numbers
+    /// and counts are taken.
     ///
     /// # Errors
-    /// Of the room of data: a column that is not there, or is text; numbers that are not finite, weights that are none, with their rows.
+    /// Of the room of data: a column that is not there, or is text; numbers that are not finite, weights that are none,
+    /// with their rows.
     pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
@@ -175,7 +177,8 @@ impl Table {
         Ok(points)
     }
 
-    /// The rows as records, in which values may be missing; columns are chosen as for [`points`](Self::points), weights and ids left out.
+    /// The rows as records, in which values may be missing; columns are chosen as for [`points`](Self::points), weights
+    /// and ids left out.
     ///
     /// # Errors
     /// Of the room of data: a column that is not there, or is text; numbers that are infinite, with their rows.
@@ -194,11 +197,13 @@ impl Table {
         self.columns().any(|(name, kind)| name == FINGERPRINT && kind == Kind::Text)
     }
 
-    /// The rows as rows of bits, from the hexadecimal digits of the column `fingerprint`: eight bits for two digits. Weights and ids are chosen as for [`points`](Self::points); ids are row numbers
+    /// The rows as rows of bits, from the hexadecimal digits of the column `fingerprint`: eight bits for two digits.
+    /// Weights and ids are chosen as for [`points`](Self::points); ids are row numbers
     /// if there are none.
     ///
     /// # Errors
-    /// Of the room of data: no such column, rows of different lengths or of other letters, with their rows; weights that are none.
+    /// Of the room of data: no such column, rows of different lengths or of other letters, with their rows; weights
+    /// that are none.
     ///
     /// # Example
     /// ```
@@ -227,7 +232,8 @@ impl Table {
         self.columns().any(|(name, kind)| name == SPARSE && kind == Kind::Text)
     }
 
-    /// The rows as sparse rows, from the fields `column:value` of the column `sparse`, spaces between them as SVMlight has it. Weights and ids are chosen as for [`points`](Self::points).
+    /// The rows as sparse rows, from the fields `column:value` of the column `sparse`, spaces between them as SVMlight
+    /// has it. Weights and ids are chosen as for [`points`](Self::points).
     ///
     /// # Errors
     /// Of the room of data: no such column, fields that are none, with their rows; weights that are none.

@@ -162,7 +162,8 @@ impl Fitted {
 
     /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by falling weight.
     ///
-    /// Centres are in the units of the columns (degrees on the sphere); the spread is the root mean square distance of the cluster's rows to the centre, in km along the surface on the
+    /// Centres are in the units of the columns (degrees on the sphere); the spread is the root mean square distance of
+    /// the cluster's rows to the centre, in km along the surface on the
     /// sphere, in scaled units where columns are scaled. Of bits, a centre is how frequent each is.
     fn centers_table(&self, data: Data<'_>) -> Table<'static> {
         let rows = data.rows();
@@ -290,7 +291,8 @@ impl Fit for Fitted {
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
         let rows = data.rows();
         Some(match name {
-            // The cluster is -1 for rows in the sponge. The probability is that of the cluster named, at the last temperature at which assignments were soft.
+            // The cluster is -1 for rows in the sponge. The probability is that of the cluster named, at the last
+            // temperature at which assignments were soft.
             "labels" => Table::new("labels")
                 .ids(rows.ids(), self.labels.len())
                 .labels("cluster", &self.labels, self.outliers.is_some())

@@ -1,4 +1,5 @@
-//! What marks the clusters of rows of very many columns, bits or sparse ones: the columns in which one differs most from all together, and how full its rows are.
+//! What marks the clusters of rows of very many columns, bits or sparse ones: the columns in which one differs most
+//! from all together, and how full its rows are.
 //!
 //! A centre of a thousand numbers says nothing at a glance; the few that differ most from those of all rows do.
 
@@ -19,7 +20,8 @@ pub struct Mark {
     pub overall: f64,
 }
 
-/// The columns of each cluster whose means differ most from those in all clusters, the greatest difference first, `most` at most; none that does not differ.
+/// The columns of each cluster whose means differ most from those in all clusters, the greatest difference first,
+/// `most` at most; none that does not differ.
 pub fn of_clusters(model: &Fitted, most: usize) -> Vec<Vec<Mark>> {
     let centers = || model.each_center();
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
@@ -43,7 +45,8 @@ pub fn of_clusters(model: &Fitted, most: usize) -> Vec<Vec<Mark>> {
         .collect()
 }
 
-/// A mark in words: `bit 713 in 98 % (of all 12 %)`, or of sparse rows `x713 2.1 (of all 0.31)`, in the column's own unit.
+/// A mark in words: `bit 713 in 98 % (of all 12 %)`, or of sparse rows `x713 2.1 (of all 0.31)`, in the column's own
+/// unit.
 pub fn words(space: &Rows, mark: &Mark) -> String {
     if space.are_bits() {
         return format!("bit {} in {:.0} % (of all {:.0} %)", mark.column, 100.0 * mark.inside, 100.0 * mark.overall);
@@ -60,7 +63,8 @@ pub struct Filled {
     pub of_clusters: Vec<f64>,
 }
 
-/// How many bits the rows of each cluster have set on average, or how many values that are not 0; nothing for rows of few columns.
+/// How many bits the rows of each cluster have set on average, or how many values that are not 0; nothing for rows of
+/// few columns.
 pub fn filled(space: &Rows, model: &Fitted) -> Option<Filled> {
     if space.are_bits() {
         // The sum of the bits' frequencies.
