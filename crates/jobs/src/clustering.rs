@@ -11,8 +11,9 @@ use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
 use lehr_data::write::names;
 use lehr_data::{Fingerprints, Points};
+use lehr_methods::{Learnt, ModelFile};
 use lehr_mining::anneal::Step;
-use lehr_mining::vector::{self, Cluster, Cost, OUTLIER, Parameters, Precision};
+use lehr_mining::vector::{self, Centroids, Cluster, Cost, OUTLIER, Parameters, Precision};
 use lehr_mining::{Error, Execution, kmeans};
 use lehr_services::Version;
 use schemars::JsonSchema;
@@ -429,6 +430,12 @@ impl Space {
         center
     }
 
+    fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
+        let dimension = self.rows().dimension();
+        let same = || (vec![0.0; dimension], vec![1.0; dimension]);
+        self.scaling.as_ref().map_or_else(same, |scaling| (scaling.shifts().to_vec(), scaling.divisors().to_vec()))
+    }
+
     fn distance(&self, distance: f64) -> f64 {
         if self.is_sphere() { geography::arc_km(distance) } else { distance }
     }
@@ -460,6 +467,8 @@ struct Found {
     weights: Vec<f64>,
     spreads: Vec<f64>,
     history: History,
+    /// What it says of other rows.
+    centroids: Centroids,
     figures: BTreeMap<String, f64>,
     warnings: Vec<String>,
 }
@@ -510,6 +519,7 @@ fn figures<const N: usize>(named: [(&str, Option<f64>); N]) -> BTreeMap<String, 
 
 impl Found {
     fn of_annealing(space: &Space, model: vector::Model) -> Self {
+        let centroids = model.centroids();
         let figures = figures([
             ("clusters", Some(model.clusters.len() as f64)),
             ("objective", Some(model.objective)),
@@ -527,11 +537,12 @@ impl Found {
             probabilities: model.probabilities,
             history: History::Temperatures(model.history),
             figures,
-            ..Self::of_clusters(space, model.dimension, &model.centers, &model.clusters, model.warnings)
+            ..Self::of_clusters(space, centroids, &model.clusters, model.warnings)
         }
     }
 
     fn of_kmeans(space: &Space, model: kmeans::Model) -> Self {
+        let centroids = model.centroids();
         let figures = figures([
             ("clusters", Some(model.clusters.len() as f64)),
             ("objective", Some(model.objective)),
@@ -544,21 +555,22 @@ impl Found {
             labels: model.labels,
             history: History::Starts(model.starts),
             figures,
-            ..Self::of_clusters(space, model.dimension, &model.centers, &model.clusters, model.warnings)
+            ..Self::of_clusters(space, centroids, &model.clusters, model.warnings)
         }
     }
 
     /// What both methods have, without rows and history.
-    fn of_clusters(space: &Space, dimension: usize, centers: &[f64], clusters: &[Cluster], told: Vec<String>) -> Self {
+    fn of_clusters(space: &Space, centroids: Centroids, clusters: &[Cluster], told: Vec<String>) -> Self {
         let mut warnings = space.warnings();
         warnings.extend(told);
         Self {
             labels: Vec::new(),
             probabilities: Vec::new(),
-            centers: centers.chunks_exact(dimension).map(|center| space.center(center)).collect(),
+            centers: (0..centroids.len()).map(|k| space.center(centroids.center(k))).collect(),
             weights: clusters.iter().map(|cluster| cluster.weight).collect(),
             spreads: clusters.iter().map(|cluster| space.distance(cluster.spread)).collect(),
             history: History::Starts(Vec::new()),
+            centroids,
             figures: BTreeMap::new(),
             warnings,
         }
@@ -586,6 +598,12 @@ impl Found {
         let history = self.history.table()?;
         let tables = [("labels", labels), ("centers", centers), ("history", history)];
         let tables = tables.map(|(name, table)| (name.to_owned(), table)).into();
-        Ok(Outputs { tables, figures: self.figures, warnings: self.warnings })
+        let learnt = Learnt::Clusters(self.centroids);
+        let model = if space.is_sphere() {
+            ModelFile::on_sphere(space.columns(), learnt)
+        } else {
+            ModelFile::new(space.columns(), space.shifts_and_divisors(), learnt)
+        };
+        Outputs { tables, figures: self.figures, warnings: self.warnings }.model(&model)
     }
 }

@@ -4,7 +4,7 @@
 //! that the declaration gives to every front end. So a method that is declared there has a service without a line here.
 
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Frame, Matrix, Rows, Takes, Task};
+use lehr_methods::{Column, Data, Frame, Matrix, ModelFile, Rows, Takes, Task};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
 use schemars::JsonSchema;
@@ -119,6 +119,10 @@ impl Declared {
         for name in self.0.about().outputs {
             let table = fit.table(name, data).expect("a method has the tables that it declares");
             outputs = outputs.table(*name, result(table)?);
+        }
+        if let (Some(model), Data::Rows(rows)) = (fit.model(), data) {
+            let (columns, scale) = (rows.columns(), rows.shifts_and_divisors());
+            outputs = outputs.model(&ModelFile::new(columns, scale, model))?;
         }
         let figures = fit.figures(data).into_iter().filter(|(_, value)| value.is_finite());
         Ok(figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value)))

@@ -8,6 +8,7 @@ use lehr_services::{Contract, Fault, Operation, Version, verb};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::format::{Piece, RowFormat};
 use crate::job::Progress;
@@ -382,6 +383,11 @@ operations! {
     /// # Example
     /// See [`Jobs`] for how operations are asked.
     ResultOf(Rows) Query "result" -> Piece, key job;
+    /// Asks for what a job has learnt: the content of a `model.json`, which `lehr predict` reads. Methods that learn nothing have none.
+    ///
+    /// # Example
+    /// See [`Jobs`] for how operations are asked.
+    ModelOf(Named) Query "model" -> Value, key job;
     /// That a job begins. The service sends it to itself; from others it is refused. The answer says whether it is to run now.
     ///
     /// # Example
