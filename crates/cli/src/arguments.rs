@@ -31,10 +31,7 @@ pub use ask::{
 pub use cluster::{ClusterArguments, ClusterMethod, CostArgument, MethodArguments, PrecisionArgument, SweepsArgument};
 pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
 pub use demography::DemographyArguments;
-pub use distances::{
-    AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
-    RecordArguments, SequenceArguments,
-};
+pub use distances::{DistancesArguments, FormArgument};
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use method::{DeclaredArguments, InputArguments, RowArguments};

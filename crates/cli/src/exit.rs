@@ -77,6 +77,15 @@ impl Failure {
     }
 }
 
+/// Faults of options as the command line names them.
+pub fn as_typed(faults: &[String]) -> String {
+    let one = |fault: &String| match fault.split_once(": ") {
+        Some((name, rest)) => format!("--{}: {rest}", name.replace('_', "-")),
+        None => fault.clone(),
+    };
+    faults.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
 /// What to do with a file that was given to a command which does not take what it holds.
 fn who_takes(found: Contents) -> Option<&'static str> {
     Some(match found {
@@ -136,7 +145,7 @@ impl From<lehr_distances::Error> for Failure {
         let message = error.to_string();
         match error {
             Error::Stopped => Failure::new(Kind::Stopped, message),
-            Error::Parameter { .. } => Failure::new(Kind::Usage, message),
+            Error::Parameter { .. } => Failure::new(Kind::Usage, as_typed(&[message])),
             Error::Unsuited { .. } => Failure::new(Kind::BadData, message),
             Error::OtherRun { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--resume needs the same input and the same options as the run that was stopped"),

@@ -12,6 +12,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod distances;
 pub mod gtm;
 pub mod kmedoids;
 pub mod mixture;

@@ -41,6 +41,10 @@ pub struct OptionOf {
     pub value_name: Option<String>,
     /// What Python calls it, where scikit-learn has a name of its own.
     pub python: Option<String>,
+    /// What it was called before: front ends take that still, and do not tell of it.
+    pub aliases: Vec<String>,
+    /// The heading above it in help, if it is not that of the method.
+    pub heading: Option<String>,
 }
 
 /// What an option takes.
@@ -171,7 +175,8 @@ pub fn schema_of<O: JsonSchema>() -> Value {
 
 /// The options that a struct declares, in the order of its fields.
 ///
-/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default` and `x-python` ([`OptionOf`] says what for).
+/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default`, `x-python`, `x-aliases` and `x-heading`
+/// ([`OptionOf`] says what for).
 ///
 /// # Panics
 /// If a field is of a type that no front end could ask for: a mistake in the declaration, which the test of all methods finds.
@@ -224,6 +229,13 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
         short: text("x-short").and_then(|short| short.chars().next()),
         value_name: text("x-value"),
         python: text("x-python"),
+        aliases: schema["x-aliases"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|name| Some(name.as_str()?.to_owned()))
+            .collect(),
+        heading: text("x-heading"),
         name,
     }
 }

@@ -138,9 +138,13 @@ fn command_of(method: &dyn Method) -> Command {
 }
 
 /// An option as the command line has it.
-fn argument_of(option: OptionOf) -> Arg {
+pub(super) fn argument_of(option: OptionOf) -> Arg {
     let long = option.name.replace('_', "-");
     let mut argument = Arg::new(option.name.clone()).long(long.clone()).help(option.help_line());
+    argument = argument.aliases(option.aliases.clone());
+    if let Some(heading) = option.heading.clone() {
+        argument = argument.help_heading(heading);
+    }
     if let Some(short) = option.short {
         // `--k` is what people type who know `-k`.
         argument = argument.short(short).alias(short.to_string());
@@ -189,19 +193,25 @@ fn parser(
     }
 }
 
+/// The options among those that are declared that were typed.
+pub(super) fn typed(declared: &[OptionOf], matches: &ArgMatches) -> Options {
+    let mut options = Options::new();
+    for option in declared {
+        let name = option.name.as_str();
+        let value = match option.kind {
+            Kind::Flag => matches.get_flag(name).then_some(Value::Bool(true)),
+            Kind::Texts => matches.get_many::<Value>(name).map(|values| Value::Array(values.cloned().collect())),
+            _ => matches.get_one::<Value>(name).cloned(),
+        };
+        options.extend(value.map(|value| (option.name.clone(), value)));
+    }
+    options
+}
+
 impl DeclaredArguments {
     /// What was typed behind the name of a method.
     fn read(method: &'static dyn Method, matches: &ArgMatches) -> Result<Self, Error> {
-        let mut options = Options::new();
-        for option in method.options() {
-            let name = option.name.as_str();
-            let value = match option.kind {
-                Kind::Flag => matches.get_flag(name).then_some(Value::Bool(true)),
-                Kind::Texts => matches.get_many::<Value>(name).map(|values| Value::Array(values.cloned().collect())),
-                _ => matches.get_one::<Value>(name).cloned(),
-            };
-            options.extend(value.map(|value| (option.name.clone(), value)));
-        }
+        let options = typed(&method.options(), matches);
         Ok(Self {
             method,
             input: match method.about().takes {
@@ -248,45 +258,99 @@ impl Subcommand for DeclaredArguments {
 mod tests {
     use clap::CommandFactory;
     use lehr_jobs::{DatasetService, Setup};
+    use lehr_methods::distances;
     use lehr_runtime::{Dispatcher, block_on};
     use lehr_services::Host;
 
     use super::*;
     use crate::arguments::Arguments;
 
-    /// What the service of a method says of its options.
-    fn described(method: &'static dyn Method) -> Value {
+    /// What the service of a contract says of its options.
+    fn described(contract: &str) -> Value {
         let dispatcher = Dispatcher::new(1).unwrap();
         let host = Host::new(dispatcher.handle());
         block_on(async {
             host.start("/datasets", DatasetService::in_memory).await.unwrap();
-            Setup::default().start_declared(&host, "/method", method).await.unwrap();
+            assert!(Setup::default().start(&host, contract, "/method").await.unwrap(), "no service {contract}");
             let contract = host.endpoint("/method").unwrap().info().contract;
             contract.operations["run"].body["$defs"]["Options"].clone()
         })
     }
 
-    #[test]
-    fn every_front_end_has_the_options_that_are_declared() {
-        let command = Arguments::command();
-        for method in ALL {
-            let name = method.about().name;
-            let ours = command.find_subcommand(name).unwrap_or_else(|| panic!("no command {name}"));
-            let service = described(*method);
-            for option in method.options() {
-                let argument = ours.get_arguments().find(|argument| argument.get_id() == option.name.as_str());
-                let argument = argument.unwrap_or_else(|| panic!("lehr {name} has no {}", option.name));
-                assert_eq!(argument.get_help().unwrap().to_string(), option.help_line(), "{name}, {}", option.name);
-                assert_eq!(argument.get_long(), Some(option.name.replace('_', "-").as_str()));
-                let property = &service["properties"][&option.name];
-                let says = property["description"].as_str().unwrap_or_default().replace('\n', " ");
-                assert_eq!(says.trim_end_matches('.'), option.help, "{name}, {}", option.name);
-                assert_eq!(property.get("default").unwrap_or(&Value::Null), &option.default, "{name}, {}", option.name);
-                if let Kind::Number { least: Some(least), most: Some(most), .. } = option.kind {
-                    assert_eq!((property["minimum"].as_f64(), property["maximum"].as_f64()), (Some(least), Some(most)));
-                }
+    /// Sees that a command has options as they are declared, by name, range, default and help.
+    fn has_arguments(command: &str, declared: &[OptionOf]) {
+        let all = Arguments::command();
+        let ours = all.find_subcommand(command).unwrap_or_else(|| panic!("no command {command}"));
+        for option in declared {
+            let (name, at) = (&option.name, format!("lehr {command}, {}", option.name));
+            let argument = ours.get_arguments().find(|argument| argument.get_id() == name.as_str());
+            let argument = argument.unwrap_or_else(|| panic!("{at}: no such argument"));
+            assert_eq!(argument.get_help().unwrap().to_string(), option.help_line(), "{at}");
+            assert_eq!(argument.get_long(), Some(name.replace('_', "-").as_str()), "{at}");
+            assert_eq!(argument.get_all_aliases().unwrap_or_default().len(), {
+                option.aliases.len() + usize::from(option.short.is_some())
+            });
+            if let Kind::Choice(words) = &option.kind {
+                let ours = argument
+                    .get_possible_values()
+                    .iter()
+                    .map(|word| word.get_name().replace('-', "_"))
+                    .collect::<Vec<_>>();
+                assert_eq!(ours, words.iter().map(|(word, _)| word.clone()).collect::<Vec<_>>(), "{at}");
             }
         }
+    }
+
+    /// Sees the same of a service, which has no other options than these and those of tables.
+    fn has_properties(contract: &str, declared: &[OptionOf], of_tables: &[&str]) {
+        let service = described(contract);
+        let properties = service["properties"].as_object().unwrap();
+        for option in declared {
+            let (property, at) = (&properties[&option.name], format!("{contract}, {}", option.name));
+            let says = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+            assert_eq!(says.trim_end_matches('.'), option.help, "{at}");
+            assert_eq!(property.get("default").unwrap_or(&Value::Null), &option.default, "{at}");
+            let ends = (property["minimum"].as_f64(), property["maximum"].as_f64());
+            match option.kind {
+                Kind::Number { least, most, is_above: false } => assert_eq!(ends, (least, most), "{at}"),
+                Kind::Number { least, most, is_above: true } => {
+                    assert_eq!((property["exclusiveMinimum"].as_f64(), ends.1), (least, most), "{at}");
+                }
+                Kind::Count { least, most } => {
+                    assert_eq!((ends.0.unwrap_or(0.0) as u64, ends.1.map(|most| most as u64)), (least, most), "{at}");
+                }
+                _ => {}
+            }
+        }
+        let known =
+            |name: &&String| declared.iter().any(|option| option.name == **name) || of_tables.contains(&name.as_str());
+        assert_eq!(properties.keys().find(|name| !known(name)), None, "{contract}");
+    }
+
+    #[test]
+    fn every_front_end_has_the_options_that_are_declared() {
+        for method in ALL {
+            has_arguments(method.about().name, &method.options());
+            has_properties(method.about().contract, &method.options(), &["columns", "weights", "id", "scale"]);
+        }
+        has_arguments("distances", &distances::options());
+        has_arguments("place", &distances::of_comparison());
+        has_properties("lehr.distances", &distances::options(), &[]);
+    }
+
+    #[test]
+    fn costs_of_gaps_are_taken_in_their_earlier_form() {
+        let read = |more: &[&str]| {
+            let line = ["lehr", "distances", "a.fasta"].into_iter().chain(more.iter().copied());
+            Arguments::command().try_get_matches_from(line).map(|matches| {
+                let (_, matches) = matches.subcommand().unwrap();
+                crate::arguments::DistancesArguments::from_arg_matches(matches).unwrap().options.0
+            })
+        };
+        assert_eq!(read(&["--gap", "8/2"]).unwrap(), read(&["--gap-open", "8", "--gap-extend", "2"]).unwrap());
+        assert_eq!(read(&["--scores", "5/-4"]).unwrap(), read(&["--matrix", "5/-4"]).unwrap());
+        assert!(read(&["--gap", "8/2", "--gap-open", "8"]).is_err());
+        assert!(read(&["--gap", "8"]).unwrap_err().to_string().contains("OPEN/EXTEND"));
     }
 
     #[test]

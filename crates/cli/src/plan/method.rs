@@ -12,7 +12,7 @@ use lehr_ranks::{Execution, Job, Layout};
 use serde_json::Value;
 
 use crate::arguments::{DeclaredArguments, InputArguments, RowArguments};
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, as_typed};
 use crate::plan::{execution, frame, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
 
@@ -129,15 +129,6 @@ impl MethodPlan {
             quiet: results.quiet,
         })
     }
-}
-
-/// Faults of options as the command line names them.
-fn as_typed(faults: &[String]) -> String {
-    let one = |fault: &String| match fault.split_once(": ") {
-        Some((name, rest)) => format!("--{}: {rest}", name.replace('_', "-")),
-        None => fault.clone(),
-    };
-    faults.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// The options of a checkpoint; those that were given must say the same.
