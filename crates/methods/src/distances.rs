@@ -9,9 +9,9 @@ mod words;
 pub use items::{COLUMN_NAMES, ItemKind, Items, STANDARDISED};
 pub use words::{Alignment, Element, Letters, Metric};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::options::{self, OptionOf};
 
@@ -38,13 +38,13 @@ pub const TABLES: &str =
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(transform = with_former_names)]
 pub struct Options {
     /// Measure this of two items
     #[serde(alias = "measure")]
     #[schemars(extend(
         "x-short" = "m",
         "x-value" = "NAME",
-        "x-aliases" = ["measure"],
         "x-default" = "identity of sequences, hamming of aligned ones, tanimoto of fingerprints, euclidean of rows"
     ))]
     pub metric: Option<Metric>,
@@ -59,7 +59,6 @@ pub struct Options {
     #[schemars(extend(
         "x-heading" = SEQUENCES,
         "x-value" = "NAME",
-        "x-aliases" = ["scores"],
         "x-default" = "ednafull, or blosum62 for proteins"
     ))]
     pub matrix: Option<String>,
@@ -98,6 +97,27 @@ pub struct Options {
     /// Merge equal items into one with their number as its weight, and list in members which item each became
     #[schemars(extend("x-heading" = MATRIX))]
     pub collapse: bool,
+}
+
+/// What options of services were called in version 1.0 of `lehr.distances`, and what they are called today.
+pub const FORMER_NAMES: [(&str, &str); 3] = [("measure", "metric"), ("scores", "matrix"), ("bits", "element")];
+
+/// Adds the former names to the schema, so that those who check options by it take what the service takes: workflows do.
+fn with_former_names(schema: &mut Schema) {
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (former, name) in FORMER_NAMES {
+        let mut property = match properties.get(name) {
+            _ if former == "bits" => json!({ "type": "integer", "enum": [16, 32, 64] }),
+            Some(property) => property.clone(),
+            None => continue,
+        };
+        if let Some(property) = property.as_object_mut() {
+            property.retain(|key, _| key != "default" && !key.starts_with("x-"));
+            property.insert("description".to_owned(), format!("What {name} was called").into());
+            property.insert("deprecated".to_owned(), true.into());
+        }
+        properties.insert(former.to_owned(), property);
+    }
 }
 
 /// All options, in the order in which they are declared.
@@ -283,13 +303,11 @@ mod tests {
 
     #[test]
     fn what_options_were_called_before_is_read() {
-        let aliases = options()
-            .into_iter()
-            .flat_map(|option| option.aliases.into_iter().map(move |old| (old, option.name.clone())));
-        for (old, name) in aliases {
-            let options = serde_json::json!({ &old: if old == "measure" { "kimura" } else { "blosum62" } });
-            let options: Options = serde_json::from_value(options).unwrap_or_else(|error| panic!("{old}: {error}"));
-            assert!(!serde_json::to_value(&options).unwrap()[&name].is_null(), "{old} is {name}");
+        let old: Options = serde_json::from_str(r#"{ "measure": "kimura", "scores": "blosum62" }"#).unwrap();
+        assert_eq!((old.metric, old.matrix.as_deref()), (Some(Metric::Kimura), Some("blosum62")));
+        let properties = &options::schema_of::<Options>()["properties"];
+        for (former, _) in FORMER_NAMES {
+            assert_eq!(properties[former]["deprecated"], true, "{former}");
         }
         let of = |told: &str| {
             serde_json::from_str::<Options>(told).map(|options| options.element).map_err(|error| error.to_string())

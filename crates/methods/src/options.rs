@@ -41,8 +41,6 @@ pub struct OptionOf {
     pub value_name: Option<String>,
     /// What Python calls it, where scikit-learn has a name of its own.
     pub python: Option<String>,
-    /// What it was called before: front ends take that still, and do not tell of it.
-    pub aliases: Vec<String>,
     /// The heading above it in help, if it is not that of the method.
     pub heading: Option<String>,
 }
@@ -175,7 +173,7 @@ pub fn schema_of<O: JsonSchema>() -> Value {
 
 /// The options that a struct declares, in the order of its fields.
 ///
-/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default`, `x-python`, `x-aliases` and `x-heading`
+/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default`, `x-python` and `x-heading`
 /// ([`OptionOf`] says what for).
 ///
 /// # Panics
@@ -229,12 +227,6 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
         short: text("x-short").and_then(|short| short.chars().next()),
         value_name: text("x-value"),
         python: text("x-python"),
-        aliases: schema["x-aliases"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|name| Some(name.as_str()?.to_owned()))
-            .collect(),
         heading: text("x-heading"),
         name,
     }

@@ -81,7 +81,7 @@ fn a_model_that_a_service_made_says_what_that_of_the_command_says() {
             "gtm",
             "sites",
             r#"{"dimensions": 1, "nodes": 8, "basis": 3}"#,
-            &["-d", "1", "--nodes", "8", "--basis", "3"],
+            &["--dimensions", "1", "--nodes", "8", "--basis", "3"],
         ),
     ] {
         let service = node.at(&format!("/{path}"));
