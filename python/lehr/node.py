@@ -493,8 +493,8 @@ class Job:
         >>> _ = node.upload([[0.0], [1.0], [2.0], [9.0]], "line", replace=True)
         >>> job = node.run("/clustering", "line", clusters=2)
         >>> _ = job.wait()
-        >>> job.model().predict([[8.0], [1.5]])
-        array([1, 0])
+        >>> job.model().predict([[8.0], [1.5]]).tolist()
+        [1, 0]
         """
         return self._node._ask(_model(self._path, self.id))
 

@@ -90,7 +90,7 @@ def test_words_and_ranges_are_those_of_the_declaration():
         lehr.pairwise_distances([[0.0], [1.0]], "euclid")
     with pytest.raises(ValueError, match="'overlap' parameter must be 0 to 1. Got 2 instead"):
         lehr.pairwise_distances(["ACGT", "ACGA"], overlap=2.0)
-    with pytest.raises(ValueError, match="'gap_extend' parameter must be at most the cost of opening a gap \(1\). Got 4 instead"):
+    with pytest.raises(ValueError, match=r"'gap_extend' parameter must be at most the cost of opening a gap \(1\). Got 4 instead"):
         lehr.pairwise_distances(["ACGT", "ACGA"], gap_open=1, gap_extend=4)
 
 
