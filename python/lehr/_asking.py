@@ -178,6 +178,14 @@ def _operation(path: str, name: str, body: Any = None, key: str | None = None) -
     return _answer((yield _Request("POST", f"{_path(path)}:{name}", headers=headers, content=content)))
 
 
+def _model(path: str, job: str) -> _Asking[Any]:
+    content = yield from _operation(path, "model", {"job": job})
+    # Estimators take a while to import, and a node can be asked without them.
+    from lehr._load import learnt
+
+    return learnt(json.dumps(content).encode())
+
+
 def _table(path: str, operation: str, body: Mapping[str, Any]) -> _Asking[dict[str, NDArray[Any]]]:
     rows: list[dict[str, Any]] = []
     columns: dict[str, None] = {}

@@ -71,7 +71,7 @@ def load(path: str | PathLike[str]) -> Any:
     with open(path, "rb") as file:
         text = file.read()
     try:
-        return _learnt(text)
+        return learnt(text)
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from None
 
@@ -86,7 +86,8 @@ def _saved(path: str | PathLike[str]) -> SavedMixin:
     raise ValueError(f"{os.fspath(path)}: expected a model of {known}, found one of {method!r}")
 
 
-def _learnt(text: bytes) -> Any:
+def learnt(text: bytes) -> Any:
+    """What the text of a ``model.json`` says."""
     try:
         content = json.loads(text)
     except ValueError as error:

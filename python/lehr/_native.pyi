@@ -219,6 +219,7 @@ def fit_pairwise(
     checkpoint: _Path | None = None,
 ) -> _Pairwise: ...
 def declared() -> str: ...
+def declared_of_distances() -> str: ...
 def run_matrix(
     method: str,
     options: str,
@@ -283,32 +284,10 @@ def interpolate(
 def align(
     embedding: _Floats, onto: _Floats, *, sample_weight: _Floats | None = None, scale: bool = False
 ) -> _Aligned: ...
-def distances_of_sequences(
-    sequences: Sequences,
+def distances_of(
+    items: Sequences | Fingerprints | _Points,
+    options: str,
     *,
-    metric: str,
-    alignment: str,
-    matrix: str | None = None,
-    gap: tuple[int, int] | None = None,
-    overlap: float | None = None,
-    single: bool = False,
-    condensed: bool = False,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-) -> _Points: ...
-def distances_of_fingerprints(
-    fingerprints: Fingerprints,
-    *,
-    single: bool = False,
-    condensed: bool = False,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-) -> _Points: ...
-def distances_of_rows(
-    x: _Points,
-    *,
-    metric: str,
-    single: bool = False,
     condensed: bool = False,
     threads: int | None = None,
     callback: _Callback | None = None,

@@ -20,6 +20,7 @@ from lehr._asking import (
     _drop,
     _httpx,
     _is_over,
+    _model,
     _operation,
     _path,
     _run,
@@ -429,6 +430,20 @@ class AsyncJob:
         See :class:`AsyncJob`.
         """
         return await self._node._ask(_table(self._path, "result", {"job": self.id, "table": name}))
+
+    async def model(self) -> Any:
+        """What it has learnt, as :meth:`Job.model` gives it.
+
+        Returns
+        -------
+        estimator
+            Fitted.
+
+        Examples
+        --------
+        See :class:`AsyncJob`.
+        """
+        return await self._node._ask(_model(self._path, self.id))
 
     async def cancel(self) -> None:
         """End it without a result.

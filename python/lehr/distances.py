@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from os import PathLike
 from typing import Any
@@ -16,15 +17,12 @@ from lehr._progress import Watch
 
 __all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps"]
 
-#: Metrics of rows of numbers, and their names in the command.
-_ROWS = {
-    "euclidean": "euclidean",
-    "sqeuclidean": "squared-euclidean",
-    "manhattan": "manhattan",
-    "cosine": "cosine",
-    "correlation": "correlation",
-}
-FEATURE_METRICS = tuple(_ROWS)
+#: Metrics of rows of numbers.
+FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")
+#: Metrics that SciPy and scikit-learn have under another name than Lehr.
+_NAMES = {"sqeuclidean": "squared-euclidean"}
+#: Types of the result, by their names in Lehr.
+_ELEMENTS = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 
 
 def scipy_name(metric: str) -> Any:
@@ -156,15 +154,18 @@ def pairwise_distances(
     items: Any,
     metric: str | None = None,
     *,
-    alignment: str = "local",
+    alignment: str | None = None,
     matrix: str | None = None,
-    gap: tuple[int, int] | None = None,
+    gap_open: int | None = None,
+    gap_extend: int | None = None,
     overlap: float | None = None,
+    standardise: bool = False,
     condensed: bool = False,
     dtype: Any = np.float64,
     n_jobs: int | None = None,
     verbose: int = 0,
     callback: Any = None,
+    gap: tuple[int, int] | None = None,
 ) -> NDArray[Any]:
     """Dissimilarities of all pairs of items.
 
@@ -181,14 +182,19 @@ def pairwise_distances(
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
         ``'kimura'``. Of fingerprints ``'tanimoto'``. Of rows ``'euclidean'`` (the default), ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``,
         ``'correlation'``.
-    alignment : {'local', 'global', 'semi-global', 'given'}, default='local'
-        Of sequences: Smith and Waterman's, Needleman and Wunsch's, one with free ends, or the one that they have.
+    alignment : {'local', 'global', 'semi-global', 'given'}, default=None
+        Of sequences: Smith and Waterman's, Needleman and Wunsch's, one with free ends, or the one that they have. ``None``: ``'given'`` for ``'hamming'``
+        and ``'p-distance'``, else ``'local'``.
     matrix : str, default=None
         Of sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None``: the first for DNA, the second for proteins.
-    gap : tuple of two ints, default=None
-        What the first letter in a gap costs, and each further one. ``None``: (14, 4) for DNA, (10, 1) for proteins.
+    gap_open : int, default=None
+        Of sequences: what the first letter in a gap costs. ``None``: 14 for DNA, 10 for proteins.
+    gap_extend : int, default=None
+        Of sequences: what each further letter in a gap costs. ``None``: 4 for DNA, 1 for proteins.
     overlap : float, default=None
         Local alignments that cover less of the shorter sequence give NaN, 0 to 1. ``None``: 0.7.
+    standardise : bool, default=False
+        Of rows: whether to bring each column to mean 0 and standard deviation 1 first.
     condensed : bool, default=False
         Whether to give the pairs above the diagonal only, row after row, as SciPy's ``linkage`` takes them if none is NaN.
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
@@ -199,6 +205,8 @@ def pairwise_distances(
         Above 0: a line of progress on standard error.
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after each step; returns ``False`` to stop.
+    gap : tuple of two ints, default=None
+        The earlier form of ``gap_open`` and ``gap_extend``, in this order.
 
     Returns
     -------
@@ -225,35 +233,33 @@ def pairwise_distances(
             f"The 'metric' parameter must be a str or None. Got {type(metric).__name__} instead: items are compared with each other only; "
             "for X against Y give both one after the other and take the block D[:len(X), len(X):]."
         )
-    kind = np.dtype(dtype)
-    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+    element = _ELEMENTS.get(np.dtype(dtype))
+    if element is None:
         raise _checks.wrong("dtype", "numpy.float64 or numpy.float32", dtype)
+    if gap is not None:
+        if gap_open is not None or gap_extend is not None:
+            raise ValueError("The 'gap' parameter is the earlier form of 'gap_open' and 'gap_extend': expected one of the two forms.")
+        gap_open, gap_extend = gap
     if _is_texts(items):
         items = Sequences(items)
     elif _is_bit_vectors(items):
         items = fingerprints_from_rdkit(items)
-    is_of_sequences = isinstance(items, Sequences)
-    given = {"alignment": alignment != "local", "matrix": matrix is not None, "gap": gap is not None}
-    given["overlap"] = overlap is not None
-    if not is_of_sequences and any(given.values()):
-        name = next(name for name, is_given in given.items() if is_given)
-        raise ValueError(f"The {name!r} parameter is for sequences: it does not go with {type(items).__name__}.")
-    common: dict[str, Any] = {
-        "single": kind == np.dtype(np.float32),
-        "condensed": bool(condensed),
-        "threads": _checks.threads(n_jobs),
+    elif not isinstance(items, (Sequences, Fingerprints)):
+        items = check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name="items")
+    options = {
+        "metric": None if metric is None else _word(_NAMES.get(metric, metric)),
+        "alignment": None if alignment is None else _word(alignment),
+        "matrix": matrix,
+        "gap_open": _checks.integer("gap_open", gap_open, optional=True),
+        "gap_extend": _checks.integer("gap_extend", gap_extend, optional=True),
+        "overlap": _checks.real("overlap", overlap, optional=True),
+        "standardise": bool(standardise),
+        "element": element,
     }
     with Watch("pairwise_distances", verbose, callback) as watch:
-        common["callback"] = watch
-        if is_of_sequences:
-            if metric is None:
-                metric = "hamming" if alignment == "given" else "identity"
-            return _native.distances_of_sequences(
-                items, metric=metric, alignment=alignment, matrix=matrix, gap=gap, overlap=overlap, **common
-            )
-        if isinstance(items, Fingerprints):
-            _checks.choice("metric", metric or "tanimoto", ("tanimoto",))
-            return _native.distances_of_fingerprints(items, **common)
-        name = _checks.choice("metric", metric or "euclidean", FEATURE_METRICS)
-        rows = check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name="items")
-        return _native.distances_of_rows(rows, metric=_ROWS[name], **common)
+        return _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
+
+
+def _word(name: str) -> str:
+    """A word of the declaration, which Python has with hyphens."""
+    return name.replace("-", "_")

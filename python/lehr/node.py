@@ -23,6 +23,7 @@ from lehr._asking import (
     _drop,
     _httpx,
     _is_over,
+    _model,
     _operation,
     _path,
     _run,
@@ -441,6 +442,30 @@ class Job:
         array([1., 9.])
         """
         return self._node._ask(_table(self._path, "result", {"job": self.id, "table": name}))
+
+    def model(self) -> Any:
+        """What it has learnt, as an estimator for other rows.
+
+        Returns
+        -------
+        estimator
+            Fitted, as :func:`lehr.load` gives it of the same ``model.json``; its ``export`` writes a file that ``lehr predict`` reads.
+
+        Raises
+        ------
+        Fault
+            If it is not done, or its method learns nothing.
+
+        Examples
+        --------
+        >>> node = lehr.Node(url)
+        >>> _ = node.upload([[0.0], [1.0], [2.0], [9.0]], "line", replace=True)
+        >>> job = node.run("/clustering", "line", clusters=2)
+        >>> _ = job.wait()
+        >>> job.model().predict([[8.0], [1.5]]).tolist()
+        [1, 0]
+        """
+        return self._node._ask(_model(self._path, self.id))
 
     def cancel(self) -> None:
         """End it without a result.

@@ -49,6 +49,26 @@ def _differing(options, estimator):
     return lost | {option["name"] for option in there if parameters[_in_python(option)].default != option["default"]}
 
 
+#: Options of distances that are no parameters, and why.
+OF_ITEMS = {
+    "alphabet": "Sequences have it",
+    "columns": "arrays are of the columns that are compared",
+    "id": "items have ids",
+    "collapse": "Sequences.distinct does it, and numpy.unique of rows",
+}
+#: Parameters of distances beside its options.
+OF_DISTANCES = {"items", "condensed", "n_jobs", "verbose", "callback", "gap"}
+
+
+def test_options_of_distances_are_parameters_with_the_same_defaults():
+    options = json.loads(_native.declared_of_distances())
+    # NumPy's own type: an array in memory is not stored.
+    assert inspect.signature(lehr.pairwise_distances).parameters["dtype"].default is np.float64
+    assert _differing(options, lehr.pairwise_distances) == {*OF_ITEMS, "element"}
+    parameters = set(inspect.signature(lehr.pairwise_distances).parameters) - OF_DISTANCES
+    assert parameters == {_in_python(option) for option in options} - set(OF_ITEMS)
+
+
 def test_every_declared_method_has_an_estimator():
     assert METHODS.keys() == ESTIMATORS.keys() | SEVERAL.keys() | WITHOUT
 

@@ -79,7 +79,31 @@ def test_rdkit():
 
 
 def test_options_of_sequences_go_with_sequences_only():
-    with pytest.raises(ValueError, match="'gap' parameter is for sequences"):
-        lehr.pairwise_distances([[0.0], [1.0]], gap=(10, 1))
-    with pytest.raises(ValueError, match="'metric' parameter must be"):
+    with pytest.raises(ValueError, match="'gap_open' parameter must be with sequences. Got rows instead"):
+        lehr.pairwise_distances([[0.0], [1.0]], gap_open=10)
+    with pytest.raises(ValueError, match="'metric' parameter must be one of sequences. Got euclidean, which is one of rows instead"):
         lehr.pairwise_distances(["ACGT", "ACGA"], "euclidean")
+
+
+def test_words_and_ranges_are_those_of_the_declaration():
+    with pytest.raises(ValueError, match="'metric' parameter must be identity, identity-without-gaps, .*, correlation. Got euclid instead"):
+        lehr.pairwise_distances([[0.0], [1.0]], "euclid")
+    with pytest.raises(ValueError, match="'overlap' parameter must be 0 to 1. Got 2 instead"):
+        lehr.pairwise_distances(["ACGT", "ACGA"], overlap=2.0)
+    with pytest.raises(ValueError, match=r"'gap_extend' parameter must be at most the cost of opening a gap \(1\). Got 4 instead"):
+        lehr.pairwise_distances(["ACGT", "ACGA"], gap_open=1, gap_extend=4)
+
+
+def test_costs_of_gaps_in_their_earlier_form():
+    genes = ["ACGTACGTAC", "ACGTCGTAC", "TTGTACCTAC"]
+    costs = {"gap_open": 3, "gap_extend": 1, "alignment": "global"}
+    np.testing.assert_array_equal(lehr.pairwise_distances(genes, gap=(3, 1), alignment="global"), lehr.pairwise_distances(genes, **costs))
+    with pytest.raises(ValueError, match="earlier form"):
+        lehr.pairwise_distances(genes, gap=(3, 1), gap_open=3)
+
+
+def test_standardised_rows_with_gaps(wine):
+    X = wine.copy()
+    X[::7, 3] = np.nan
+    scaled = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+    np.testing.assert_allclose(lehr.pairwise_distances(X, standardise=True), lehr.pairwise_distances(scaled), rtol=1e-9)

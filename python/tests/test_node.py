@@ -17,7 +17,7 @@ pytest.importorskip("httpx")
 
 @pytest.fixture(scope="module")
 def url(command):
-    with subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as serving:
+    with subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0", "--start", "lehr.mixture=/mixture"], stdout=subprocess.PIPE, text=True) as serving:
         address = serving.stdout.readline().strip()
         assert address.startswith("http://"), address
         yield address
@@ -209,3 +209,28 @@ def test_without_httpx_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match="pip install httpx"):
         lehr.Node("http://127.0.0.1:1")
+
+
+def test_the_model_of_a_job_says_what_the_estimator_says(node, wine):
+    node.upload(wine, "wine", replace=True)
+    for path, told, estimator in [
+        ("/clustering", {"clusters": 5}, lehr.DAClustering(5)),
+        ("/clustering", {"clusters": 3, "method": "kmeans"}, lehr.KMeans(3)),
+        ("/mixture", {"components": 2}, lehr.DAGaussianMixture(2)),
+    ]:
+        job = node.run(path, "wine", **told)
+        job.wait(timeout=60)
+        model = job.model()
+        assert type(model) is type(estimator)
+        np.testing.assert_array_equal(model.predict(wine[::3]), estimator.fit(wine).predict(wine[::3]))
+
+
+def test_a_job_without_a_model_says_so(node):
+    node.upload([[0.0], [1.0], [9.0]], "three", replace=True)
+    job = node.run("/clustering", "three", clusters=2)
+    job.wait()
+    node.submit("/datasets", "remove", {"name": f"{job.id}/model"})
+    with pytest.raises(lehr.Fault, match="there is no data set"):
+        job.model()
+    with pytest.raises(lehr.Fault, match="there is no job"):
+        lehr.Job(node, "/clustering", "clustering-999").model()

@@ -7,20 +7,17 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
-use lehr_data::read::fasta::Expected;
-use lehr_data::read::{self, Selection};
+use lehr_data::read;
 use lehr_data::sequences::Alphabet;
 use lehr_data::{Fingerprints, Incomplete, Sequences, datasets};
-use lehr_distances::alignment::Mode;
-use lehr_distances::{Half, rows, sequence};
+use lehr_distances::Half;
 use lehr_methods::Classes;
+use lehr_methods::distances::{Items, Options};
 use lehr_mining::enrichment::Enrichment;
 use lehr_mining::{pairwise, smacof};
 
 use crate::arguments::ApplicationArguments;
 use crate::exit::{Failure, Kind};
-use crate::items::Items;
-use crate::plan::distances::{SequencePlan, What};
 
 /// Items that are compared unless the user says how many.
 const ITEMS: usize = 1500;
@@ -97,24 +94,8 @@ impl Subject {
     }
 
     /// How its items are compared.
-    pub fn what(self) -> What {
-        match self {
-            Subject::Genes => {
-                let plan = SequencePlan {
-                    measure: sequence::Measure::Identity,
-                    mode: Mode::Local,
-                    matrix: None,
-                    gap: None,
-                    overlap: None,
-                };
-                What::Sequences(Expected { alphabet: Some(Alphabet::Dna), is_aligned: false }, plan)
-            }
-            Subject::Patients => {
-                let measure = rows::Measure::Euclidean;
-                What::Rows { selection: Selection::default(), standardise: true, measure }
-            }
-            Subject::Compounds => What::Fingerprints,
-        }
+    pub fn options(self) -> Options {
+        Options { standardise: self == Subject::Patients, ..Options::default() }
     }
 
     /// How so many of its items are clustered and mapped.

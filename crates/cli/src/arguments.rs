@@ -26,10 +26,7 @@ pub use ask::{
 };
 pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
 pub use demography::DemographyArguments;
-pub use distances::{
-    AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
-    RecordArguments, SequenceArguments,
-};
+pub use distances::{DistancesArguments, FormArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use method::{
     ClassSource, DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput,

@@ -14,6 +14,7 @@
 use std::process::ExitCode;
 
 use lehr_data::read::Contents;
+use lehr_methods::OptionOf;
 
 use crate::output;
 
@@ -77,6 +78,23 @@ impl Failure {
     }
 }
 
+/// Faults of options as the command line names them.
+pub fn as_typed(declared: &[OptionOf], faults: &[String]) -> String {
+    let one = |fault: &String| {
+        let (name, rest) = fault.split_once(": ").unwrap_or(("", fault));
+        // A name of one word may be a word.
+        let long = declared.iter().filter(|option| option.name.contains('_'));
+        let rest =
+            long.fold(rest.to_owned(), |rest, option| rest.replace(&option.name, &format!("--{}", option.long())));
+        match declared.iter().find(|option| option.name == name) {
+            Some(option) => format!("--{}: {rest}", option.long()),
+            None if name.is_empty() => rest,
+            None => format!("--{}: {rest}", name.replace('_', "-")),
+        }
+    };
+    faults.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
 /// What to do with a file that was given to a command which does not take what it holds.
 fn who_takes(found: Contents) -> Option<&'static str> {
     Some(match found {
@@ -136,7 +154,7 @@ impl From<lehr_distances::Error> for Failure {
         let message = error.to_string();
         match error {
             Error::Stopped => Failure::new(Kind::Stopped, message),
-            Error::Parameter { .. } => Failure::new(Kind::Usage, message),
+            Error::Parameter { .. } => Failure::new(Kind::Usage, as_typed(&[], &[message])),
             Error::Unsuited { .. } => Failure::new(Kind::BadData, message),
             Error::OtherRun { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--resume needs the same input and the same options as the run that was stopped"),

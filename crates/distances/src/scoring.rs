@@ -134,12 +134,12 @@ impl Scoring {
     /// # Ok::<(), lehr_distances::Error>(())
     /// ```
     pub fn new(matrix: Matrix, open: i32, extend: i32) -> Result<Self, Error> {
-        if !(0 <= extend && extend <= open && open <= SCORE_MAX) {
-            return Err(Error::Parameter {
-                name: "gap",
-                expected: "OPEN/EXTEND with 0 <= EXTEND <= OPEN <= 10,000".into(),
-                found: format!("{open}/{extend}"),
-            });
+        let wrong = |name, expected, found: i32| Err(Error::Parameter { name, expected, found: found.to_string() });
+        if !(0..=SCORE_MAX).contains(&open) {
+            return wrong("gap_open", "0 to 10,000".to_owned(), open);
+        }
+        if !(0..=open).contains(&extend) {
+            return wrong("gap_extend", format!("0 to the cost of opening a gap ({open})"), extend);
         }
         Ok(Scoring { matrix, open, extend })
     }

@@ -5,7 +5,7 @@
 
 use lehr_data::Points;
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Frame, Rows, RowsWords, Stream, Takes, Task, shown_label};
+use lehr_methods::{Column, Data, Frame, ModelFile, Rows, RowsWords, Stream, Takes, Task, shown_label};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
 use schemars::JsonSchema;
@@ -173,6 +173,9 @@ impl Declared {
         for name in self.0.about().outputs {
             let table = fit.table(name, data).expect("a method has the tables that it declares");
             outputs = outputs.table(*name, result(table)?);
+        }
+        if let Some(model) = fit.model() {
+            outputs = outputs.model(&ModelFile::of(data, model))?;
         }
         let figures = fit.figures(data).into_iter().filter(|(_, value)| value.is_finite());
         Ok(figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value)))

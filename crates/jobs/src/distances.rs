@@ -1,23 +1,18 @@
-//! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under the contract `lehr.distances` 1.0.
+//! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under the contract `lehr.distances` 1.1.
+//! Its options are those of `lehr_methods::distances`.
 //!
 //! What is compared follows from the columns of the table `items`: `sequence` (as FASTA is read), `fingerprint` (as FPS is read), or else numbers, which may be missing. Tables: `matrix`, the
 //! pairs (0,1), (0,2), …, (1,2), … in one column; `items` (id, and how many equal ones it stands for); `members` (which item each row of the input became). What is finished is kept at every step.
 
-mod measure;
-
 use std::path::{Path, PathBuf};
 
-use lehr_data::dissimilarities::Element;
+use lehr_data::dissimilarities;
 use lehr_data::duplicates::Duplicates;
-use lehr_data::sequences::Sequences;
+use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_data::write::dissimilarities::{Extent, fixed};
-use lehr_data::{Fingerprints, Incomplete};
 use lehr_distances::checkpoint::{Kept, Log};
-use lehr_distances::columns;
-use lehr_distances::rows;
-use lehr_distances::sequence::Aligned;
-use lehr_distances::tanimoto::Tanimoto;
-use lehr_distances::{Error, Finished, Half, Metric, Precision, all_pairs_keeping};
+use lehr_distances::{Error, Finished, Half, Precision, all_pairs_keeping};
+use lehr_methods::distances::{ItemKind, Items};
 use lehr_services::Version;
 use lehr_sync::{Arc, Mutex};
 
@@ -28,9 +23,7 @@ use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::table::{Builder, Columns, FINGERPRINT, Table};
 use crate::watch::Watch;
 
-pub use measure::{Alignment, Letters, Measure, Options};
-
-use measure::What;
+pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, Options};
 
 /// The name of the input.
 const ITEMS: &str = "items";
@@ -88,14 +81,18 @@ impl Distances {
 
 impl Method for Distances {
     const NAME: &'static str = "lehr.distances";
-    const VERSION: Version = Version::new(1, 0);
+    const VERSION: Version = Version::new(1, 1);
     const INPUTS: &'static [&'static str] = &[ITEMS];
     const OUTPUTS: &'static [&'static str] = &["items", "matrix", "members"];
     const SPREADS: bool = true;
     type Options = Options;
 
     fn check(options: &Options) -> Vec<String> {
-        options.faults()
+        let mut faults = options.faults();
+        if options.element == Element::I16be {
+            faults.push("element: expected f64, f32 or u16 of a data set, found i16be, which files have".to_owned());
+        }
+        faults
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
@@ -106,7 +103,7 @@ impl Method for Distances {
         }
         let numbered = || (0..table.rows()).map(|row| row.to_string()).collect();
         let ids: Vec<String> = id.and_then(|id| table.texts(id)).unwrap_or_else(numbered);
-        let mut items = Items::read(table, name, options)?;
+        let mut items = read(table, name, options)?;
         let collapsed = options.collapse.then(|| {
             let (distinct, duplicates) = items.distinct();
             items = distinct;
@@ -119,116 +116,83 @@ impl Method for Distances {
         let log = self.log.clone().map_or_else(|| job.log(), Ok)?;
         *self.unkept.lock() = None;
         let log = (&*log, &*self.unkept);
-        let found = items.compared(name, options, |metric| match options.bits {
-            64 => matrix::<f64>(job, log, metric, |half, _| {
-                Table::builder().numbers(COLUMN, condensed(half, |value| value))
-            }),
-            // What is kept with 16 bits is compared with 32.
-            16 => matrix::<f32>(job, log, metric, |half, largest| {
-                let scale = Element::U16.scale(largest);
-                Table::builder().fixed(COLUMN, condensed(half, |value| fixed(value, scale)), scale)
-            }),
-            _ => matrix::<f32>(job, log, metric, |half, _| {
-                Table::builder().singles(COLUMN, condensed(half, |value| value as f32))
-            }),
+        let found = items.compared(options, |metric| {
+            let found = match options.element {
+                Element::F64 => matrix::<f64>(job, log, metric, |half, _| {
+                    Table::builder().numbers(COLUMN, condensed(half, |value| value))
+                }),
+                // What is kept with 16 bits is compared with 32.
+                Element::U16 => matrix::<f32>(job, log, metric, |half, largest| {
+                    let scale = dissimilarities::Element::U16.scale(largest);
+                    Table::builder().fixed(COLUMN, condensed(half, |value| fixed(value, scale)), scale)
+                }),
+                Element::F32 | Element::I16be => matrix::<f32>(job, log, metric, |half, _| {
+                    Table::builder().singles(COLUMN, condensed(half, |value| value as f32))
+                }),
+            };
+            found.map_err(Hindrance::Comparison)
+        });
+        let found = found.map_err(|hindrance| match hindrance {
+            Hindrance::Items(error) => named(name, failure(error)),
+            Hindrance::Comparison(failure) => failure,
         })?;
         found.map_or(Ok(Outputs::new()), |found| outputs(&ids, collapsed.as_ref(), items.len(), found))
     }
 }
 
-/// What is compared.
-enum Items {
-    Sequences(Sequences),
-    Fingerprints(Fingerprints),
-    Records(Incomplete),
+/// The items of a table: its sequences or fingerprints, or else its rows of numbers.
+fn read(table: &Table, name: &str, options: &Options) -> Result<Items, Failure> {
+    let has = |wanted: &str| table.columns().any(|(column, _)| column == wanted);
+    let kind = if has(SEQUENCE) {
+        ItemKind::Sequences
+    } else if has(FINGERPRINT) {
+        ItemKind::Fingerprints
+    } else {
+        ItemKind::Rows
+    };
+    options.suits(kind).map_err(|reason| Failure::input(format!("{name}: {reason}")))?;
+    match kind {
+        ItemKind::Sequences => {
+            let texts = table.texts(SEQUENCE).unwrap_or_default();
+            let alphabet =
+                options.alphabet.map_or_else(|| Alphabet::likely(texts.iter().map(String::as_bytes)), Into::into);
+            let sequences = Sequences::new(&texts, alphabet).map_err(|error| named(name, error.into()))?;
+            if sequences.has_gaps() && !options.compares_places() {
+                let reason = "expected sequences without gaps, which are aligned here, found gaps; \"alignment\": \"given\" compares them as they stand";
+                return Err(Failure::input(format!("{name}: {reason}")));
+            }
+            Ok(Items::Sequences(sequences))
+        }
+        ItemKind::Fingerprints => Ok(Items::Fingerprints(table.hexadecimal(name).map_err(Failure::from)?)),
+        ItemKind::Rows => {
+            let columns = Columns { columns: options.columns.clone(), id: options.id.clone(), ..Columns::default() };
+            let records = table.records(name, &columns).map_err(Failure::from)?;
+            if records.missing() > 0 && !table.has_gaps() {
+                let reason = "expected a number in each row, found gaps in a table that is not said to have any";
+                return Err(Failure::input(format!("{name}: {reason}")));
+            }
+            Ok(Items::Records(records).scaled(options))
+        }
+    }
 }
 
-impl Items {
-    fn read(table: &Table, name: &str, options: &Options) -> Result<Self, Failure> {
-        let has = |wanted: &str| table.columns().any(|(column, _)| column == wanted);
-        let what = if has(SEQUENCE) {
-            What::Sequences
-        } else if has(FINGERPRINT) {
-            What::Fingerprints
-        } else {
-            What::Records
-        };
-        options.suits(what).map_err(|reason| Failure::input(format!("{name}: {reason}")))?;
-        let named = |error: lehr_data::Error| match Failure::from(error) {
-            Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
-            failure => failure,
-        };
-        match what {
-            What::Sequences => {
-                let texts = table.texts(SEQUENCE).unwrap_or_default();
-                let sequences = Sequences::new(&texts, options.letters(&texts)).map_err(named)?;
-                if sequences.has_gaps() && !options.compares_columns() {
-                    let reason = "expected sequences without gaps, which are aligned here, found gaps; \"alignment\": \"given\" compares them as they stand";
-                    return Err(Failure::input(format!("{name}: {reason}")));
-                }
-                Ok(Self::Sequences(sequences))
-            }
-            What::Fingerprints => Ok(Self::Fingerprints(table.hexadecimal(name).map_err(Failure::from)?)),
-            What::Records => {
-                let columns =
-                    Columns { columns: options.columns.clone(), id: options.id.clone(), ..Columns::default() };
-                let records = table.records(name, &columns).map_err(Failure::from)?;
-                if records.missing() > 0 && !table.has_gaps() {
-                    let reason = "expected a number in each row, found gaps in a table that is not said to have any";
-                    return Err(Failure::input(format!("{name}: {reason}")));
-                }
-                Ok(Self::Records(if options.standardise { records.standardised() } else { records }))
-            }
-        }
+/// A failure that names the data set, if that is to blame.
+fn named(name: &str, failure: Failure) -> Failure {
+    match failure {
+        Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
+        failure => failure,
     }
+}
 
-    fn len(&self) -> usize {
-        match self {
-            Self::Sequences(sequences) => sequences.len(),
-            Self::Fingerprints(prints) => prints.len(),
-            Self::Records(records) => records.len(),
-        }
-    }
+/// What keeps items from being compared: the metric does not suit them, or the comparison fails.
+enum Hindrance {
+    Items(Error),
+    Comparison(Failure),
+}
 
-    fn distinct(&self) -> (Self, Duplicates) {
-        match self {
-            Self::Sequences(sequences) => {
-                let (distinct, duplicates) = sequences.distinct();
-                (Self::Sequences(distinct), duplicates)
-            }
-            Self::Fingerprints(prints) => {
-                let (distinct, duplicates) = prints.distinct();
-                (Self::Fingerprints(distinct), duplicates)
-            }
-            Self::Records(records) => {
-                let (distinct, duplicates) = records.distinct();
-                (Self::Records(distinct), duplicates)
-            }
-        }
-    }
-
-    /// Gives `go_on` the dissimilarity that the options name, of these items.
-    fn compared<R>(
-        &self,
-        name: &str,
-        options: &Options,
-        go_on: impl FnOnce(&dyn Metric) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
-        let failed = |error: Error| match failure(error) {
-            Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
-            failure => failure,
-        };
-        match self {
-            Self::Sequences(sequences) if options.compares_columns() => {
-                go_on(&columns::Compared::new(sequences, options.of_columns()).map_err(failed)?)
-            }
-            Self::Sequences(sequences) => {
-                let parameters = options.of_alignments(sequences.alphabet()).map_err(failed)?;
-                go_on(&Aligned::new(sequences, &parameters).map_err(failed)?)
-            }
-            Self::Fingerprints(prints) => go_on(&Tanimoto::new(prints)),
-            Self::Records(records) => go_on(&rows::Compared::new(records, options.of_records())),
-        }
+impl From<Error> for Hindrance {
+    fn from(error: Error) -> Self {
+        Self::Items(error)
     }
 }
 
@@ -242,7 +206,7 @@ struct Found {
 fn matrix<T: Precision>(
     job: &Job,
     (path, unkept): (&Path, &Mutex<Option<String>>),
-    metric: &dyn Metric,
+    metric: &dyn lehr_distances::Metric,
     column: impl FnOnce(&Half<T>, f64) -> Builder,
 ) -> Result<Option<Found>, Failure> {
     let items = metric.items();

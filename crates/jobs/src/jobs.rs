@@ -7,6 +7,7 @@ use lehr_services::{Contract, Fault, Operation, Version};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::format::{Piece, RowFormat};
 use crate::job::Progress;
@@ -377,6 +378,19 @@ pub struct Remove {
 pub struct ResultOf {
     /// What is asked.
     pub body: Rows,
+}
+
+/// Asks for what a job has learnt: the content of a `model.json`, which `lehr predict` reads. Methods that learn nothing
+/// have none.
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Query, name = "model", reply = Value, key = body.job, body)]
+pub struct ModelOf {
+    /// What is asked.
+    pub body: Named,
 }
 
 /// That a job begins. The service sends it to itself; from others it is refused. The answer says whether it is to run now.

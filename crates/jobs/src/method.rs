@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
+use lehr_methods::ModelFile;
 use lehr_services::{Code, Fault, Version};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,7 +57,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     const INPUTS: &'static [&'static str];
     /// The names of tables that it takes if they are there. Default: none.
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
-    /// The names of the tables that it gives.
+    /// The names of the tables that it gives, beside `model` ([`Outputs::model`]).
     const OUTPUTS: &'static [&'static str];
     /// Whether its jobs can run in processes that `mpiexec` starts. It does if it computes on [`Job::execution`], which then has the ranks of all processes, and makes the same calls in
     /// each; the processes are of a program that knows the method, such as `lehr` those of [`Setup::contracts`](crate::Setup::contracts). Default: no.
@@ -78,6 +79,9 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// [`Failure::Stopped`] soon after [`Job::is_stopping`]; what else keeps it from a result. A panic is an answer too.
     fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure>;
 }
+
+/// The table of a method that has a model, and its one column: the text of a `model.json`.
+pub(crate) const MODEL: &str = "model";
 
 /// What a method says of itself.
 #[derive(Clone, Copy, Debug)]
@@ -221,6 +225,15 @@ impl Outputs {
     pub fn table(mut self, name: impl Into<String>, table: Table) -> Self {
         self.tables.insert(name.into(), table);
         self
+    }
+
+    /// Adds a model, which clients ask for with [`ModelOf`](crate::jobs::ModelOf): the table `model`, beside those that the method always gives.
+    ///
+    /// # Errors
+    /// [`Failure::Internal`] for a model that JSON does not hold.
+    pub fn model(self, model: &ModelFile) -> Result<Self, Failure> {
+        let text = model.text().map_err(|error| Failure::Internal(format!("the model: {error}")))?;
+        Ok(self.table(MODEL, Table::builder().texts(MODEL, vec![text]).build()?))
     }
 
     /// Adds a figure.

@@ -9,11 +9,13 @@ use lehr_services::{
     Starting, Stop as ServiceStop, Subscribe,
 };
 use lehr_sync::{Arc, unix_ms};
+use serde_json::Value;
 
-use crate::datasets::{Datasets, Read};
+use crate::datasets::{Datasets, Read, Take};
 use crate::format::Piece;
+use crate::handle::Handle;
 use crate::jobs::*;
-use crate::method::AnyMethod;
+use crate::method::{AnyMethod, MODEL};
 use crate::runner::Runner;
 use crate::settings::Settings;
 
@@ -40,6 +42,19 @@ impl MethodService {
 
     fn job(&mut self, job: &str) -> Result<&mut Record, Fault> {
         self.document.jobs.get_mut(job).ok_or_else(|| unknown(job))
+    }
+
+    /// The data set that a job made under a name of its method. `lost` says what is wrong if a job that is done has made none.
+    fn output(&self, job: &str, name: &str, lost: impl FnOnce(&Record) -> String) -> Result<String, Fault> {
+        let record = self.document.jobs.get(job).ok_or_else(|| unknown(job))?;
+        record.outputs.get(name).cloned().ok_or_else(|| {
+            let reason = match (record.state, &record.fault) {
+                (State::Done, _) => lost(record),
+                (State::Failed, Some(fault)) => format!("{job} has failed: {}", fault.reason()),
+                (state, _) => format!("{job} is {}: it has no result", name_of(state)),
+            };
+            Fault::new(Code::UnknownEntry, reason)
+        })
     }
 
     fn count(&self, is: impl Fn(State) -> bool) -> usize {
@@ -93,7 +108,7 @@ impl Service for MethodService {
     }
 
     fn handlers(on: &mut Handlers<Self>) {
-        on.exclusive::<Run>().independent::<Wait>().concurrent::<ResultOf>();
+        on.exclusive::<Run>().independent::<Wait>().concurrent::<ResultOf>().concurrent::<ModelOf>();
         on.exclusive::<Cancel>().exclusive::<Resume>().exclusive::<Remove>();
         on.exclusive::<Start>().exclusive::<Progressed>().exclusive::<Ended>();
     }
@@ -169,7 +184,7 @@ impl Exclusive<Run> for MethodService {
         if let Some(missing) = inputs.values().find(|dataset| !there.datasets.contains_key(*dataset)) {
             return Err(Fault::new(Code::UnknownEntry, format!("there is no data set {missing:?}")));
         }
-        let taken = facts.outputs.iter().map(|table| format!("{output}/{table}"));
+        let taken = facts.outputs.iter().chain([&MODEL]).map(|table| format!("{output}/{table}"));
         if let Some(taken) = taken.into_iter().find(|name| there.datasets.contains_key(name)) {
             let reason = format!("there is a data set {taken:?}: remove it, or choose another output");
             return Err(Fault::new(Code::DuplicateEntry, reason));
@@ -309,18 +324,25 @@ impl Exclusive<Remove> for MethodService {
 impl Concurrent<ResultOf> for MethodService {
     async fn handle(&self, result: ResultOf, _: &Call) -> Result<Piece, Fault> {
         let Rows { job, table, format, from, to } = result.body;
-        let record = self.document.jobs.get(&job).ok_or_else(|| unknown(&job))?;
-        let Some(name) = record.outputs.get(&table) else {
-            let reason = match (record.state, &record.fault) {
-                (State::Done, _) => {
-                    format!("{job} has no table {table:?}; it has {}", self.runner.method().facts().outputs.join(", "))
-                }
-                (State::Failed, Some(fault)) => format!("{job} has failed: {}", fault.reason()),
-                (state, _) => format!("{job} is {}: it has no result", name_of(state)),
-            };
-            return Err(Fault::new(Code::UnknownEntry, reason));
-        };
-        self.datasets()?.call(Read { name: name.clone(), format, from, to }).await
+        let name = self.output(&job, &table, |record| {
+            let names: Vec<&str> = record.outputs.keys().map(String::as_str).collect();
+            format!("{job} has no table {table:?}; it has {}", names.join(", "))
+        })?;
+        self.datasets()?.call(Read { name, format, from, to }).await
+    }
+}
+
+impl Concurrent<ModelOf> for MethodService {
+    async fn handle(&self, model: ModelOf, _: &Call) -> Result<Value, Fault> {
+        let job = model.body.job;
+        let name = self.output(&job, MODEL, |_| {
+            let method = self.runner.method().facts().name;
+            format!("{job} has no model: {method} gives none, or the job was done by an earlier version")
+        })?;
+        let Handle(table) = self.datasets()?.call(Take { name: name.clone() }).await?;
+        let text = table.texts(MODEL).and_then(|texts| texts.into_iter().next());
+        let model = text.and_then(|text| serde_json::from_str(&text).ok());
+        model.ok_or_else(|| Fault::new(Code::OperationFailed, format!("the data set {name:?} holds no model any more")))
     }
 }
 

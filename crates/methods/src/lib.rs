@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cluster;
+pub mod distances;
 pub mod embed;
 pub mod gtm;
 pub mod kmedoids;

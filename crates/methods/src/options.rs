@@ -47,6 +47,8 @@ pub struct OptionOf {
     pub python: Option<String>,
     /// What it was called before it had this name, and what its values were: those of today by those of then, as JSON writes them.
     pub formerly: Option<(String, Options)>,
+    /// The heading above it in help, if it is not that of the method.
+    pub heading: Option<String>,
 }
 
 /// What an option takes.
@@ -230,7 +232,7 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
 
 /// The options that a struct declares, in the order of its fields.
 ///
-/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-command`, `x-conflicts`, `x-value`, `x-default`, `x-python` and `x-formerly`
+/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-command`, `x-conflicts`, `x-value`, `x-default`, `x-python`, `x-heading` and `x-formerly`
 /// ([`OptionOf`] says what for).
 ///
 /// # Panics
@@ -287,6 +289,7 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
         value_name: text("x-value"),
         python: text("x-python"),
         formerly: formerly(schema),
+        heading: text("x-heading"),
         name,
     }
 }

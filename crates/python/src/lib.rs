@@ -36,7 +36,7 @@ mod _native {
     #[pymodule_export]
     use crate::datasets::{load_alu, load_points};
     #[pymodule_export]
-    use crate::distances::{distances_of_fingerprints, distances_of_rows, distances_of_sequences};
+    use crate::distances::distances_of;
     #[pymodule_export]
     use crate::gtm::{fit_gtm, images, project};
     #[pymodule_export]
@@ -48,7 +48,7 @@ mod _native {
     #[pymodule_export]
     use crate::learnt::{learnt, on_sphere};
     #[pymodule_export]
-    use crate::methods::{declared, run_matrix};
+    use crate::methods::{declared, declared_of_distances, run_matrix};
     #[pymodule_export]
     use crate::mixture::{fit_mixture, posterior, sample};
     #[pymodule_export]

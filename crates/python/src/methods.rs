@@ -14,6 +14,13 @@ use serde_json::{Value, json};
 use crate::fit::{Beginning, Checkpoint, Fit};
 use crate::{arrays, errors};
 
+/// The options of distances, as those of methods are in [`declared`].
+#[pyfunction]
+pub(crate) fn declared_of_distances() -> String {
+    let options: Vec<Value> = lehr_methods::distances::options().iter().map(option).collect();
+    Value::Array(options).to_string()
+}
+
 /// All methods with their options, as JSON.
 #[pyfunction]
 pub(crate) fn declared() -> String {

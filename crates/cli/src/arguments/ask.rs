@@ -166,8 +166,8 @@ pub struct UploadArguments {
     pub id: Option<String>,
 
     /// Numbers may be missing: empty fields of text files, NaN and nulls elsewhere
-    #[arg(long, conflicts_with = "weights")]
-    pub gaps: bool,
+    #[arg(long, alias = "gaps", conflicts_with = "weights")]
+    pub missing: bool,
 
     /// Replace a data set of the same name
     #[arg(long)]
@@ -206,7 +206,7 @@ Example:
       the data set \"blocks\" of the node on this machine; typed again after a break, it goes on
   lehr upload genes.fasta
       the columns id and sequence, to be compared by a service of distances; FPS files likewise
-  lehr upload survey.csv --id person --gaps
+  lehr upload survey.csv --id person --missing
       a table in which values are missing
 
   lehr upload genes/dissimilarities.json http://127.0.0.1:8420/datasets --name genes

@@ -255,9 +255,12 @@ fn with_results(command: Command, about: &About) -> Command {
 }
 
 /// An option as the command line has it.
-fn argument_of(option: OptionOf) -> Arg {
+pub(super) fn argument_of(option: OptionOf) -> Arg {
     let long = option.long();
     let mut argument = Arg::new(option.name.clone()).long(long.clone()).help(option.help_line());
+    if let Some(heading) = option.heading.clone() {
+        argument = argument.help_heading(heading);
+    }
     if let Some(short) = option.short {
         // `--k` is what people type who know `-k`.
         argument = argument.short(short).alias(short.to_string());
@@ -310,10 +313,10 @@ fn parser(
     }
 }
 
-/// The options of a method that were given, and no others.
-fn options_of(method: &dyn Method, matches: &ArgMatches) -> Options {
+/// The options among those that are declared that were typed.
+pub(super) fn typed(declared: &[OptionOf], matches: &ArgMatches) -> Options {
     let mut options = Options::new();
-    for option in method.options() {
+    for option in declared {
         let name = option.name.as_str();
         let value = match option.kind {
             Kind::Flag => matches.get_flag(name).then_some(Value::Bool(true)),
@@ -348,7 +351,7 @@ impl DeclaredArguments {
         Ok(Self {
             method,
             input,
-            options: options_of(method, matches),
+            options: typed(&method.options(), matches),
             execution: ExecutionArguments::from_arg_matches(matches)?,
             results: ResultArguments::from_arg_matches(matches)?,
         })
@@ -365,7 +368,7 @@ pub struct ClusterResults(pub ResultArguments);
 
 impl FromArgMatches for ClusterOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        Ok(Self(options_of(&Cluster, matches)))
+        Ok(Self(typed(&Cluster.options(), matches)))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -437,45 +440,99 @@ impl Subcommand for DeclaredArguments {
 mod tests {
     use clap::CommandFactory;
     use lehr_jobs::{DatasetService, Setup};
+    use lehr_methods::distances;
     use lehr_runtime::{Dispatcher, block_on};
     use lehr_services::Host;
 
     use super::*;
     use crate::arguments::Arguments;
 
-    /// What the service of a method says of its options.
-    fn described(method: &'static dyn Method) -> Value {
+    /// What the service of a contract says of its options.
+    fn described(contract: &str) -> Value {
         let dispatcher = Dispatcher::new(1).unwrap();
         let host = Host::new(dispatcher.handle());
         block_on(async {
             host.start("/datasets", DatasetService::in_memory).await.unwrap();
-            Setup::default().start_declared(&host, "/method", method).await.unwrap();
+            assert!(Setup::default().start(&host, contract, "/method").await.unwrap(), "no service {contract}");
             let contract = host.endpoint("/method").unwrap().info().contract;
             contract.operations["run"].body["$defs"]["Options"].clone()
         })
     }
 
-    #[test]
-    fn every_front_end_has_the_options_that_are_declared() {
-        let command = Arguments::command();
-        for method in ALL {
-            let name = method.about().name;
-            let ours = command.find_subcommand(name).unwrap_or_else(|| panic!("no command {name}"));
-            let service = described(*method);
-            for option in method.options() {
-                let argument = ours.get_arguments().find(|argument| argument.get_id() == option.name.as_str());
-                let argument = argument.unwrap_or_else(|| panic!("lehr {name} has no {}", option.name));
-                assert_eq!(argument.get_help().unwrap().to_string(), option.help_line(), "{name}, {}", option.name);
-                assert_eq!(argument.get_long(), Some(option.long().as_str()));
-                let property = &service["properties"][&option.name];
-                let says = property["description"].as_str().unwrap_or_default().replace('\n', " ");
-                assert_eq!(says.trim_end_matches('.'), option.help, "{name}, {}", option.name);
-                assert_eq!(property.get("default").unwrap_or(&Value::Null), &option.default, "{name}, {}", option.name);
-                if let Kind::Number { least: Some(least), most: Some(most), .. } = option.kind {
-                    assert_eq!((property["minimum"].as_f64(), property["maximum"].as_f64()), (Some(least), Some(most)));
-                }
+    /// Sees that a command has options as they are declared, by name, range, default and help.
+    fn has_arguments(command: &str, declared: &[OptionOf]) {
+        let all = Arguments::command();
+        let ours = all.find_subcommand(command).unwrap_or_else(|| panic!("no command {command}"));
+        for option in declared {
+            let (name, at) = (&option.name, format!("lehr {command}, {}", option.name));
+            let argument = ours.get_arguments().find(|argument| argument.get_id() == name.as_str());
+            let argument = argument.unwrap_or_else(|| panic!("{at}: no such argument"));
+            assert_eq!(argument.get_help().unwrap().to_string(), option.help_line(), "{at}");
+            assert_eq!(argument.get_long(), Some(option.long().as_str()), "{at}");
+            if let Kind::Choice(words) = &option.kind {
+                let ours = argument
+                    .get_possible_values()
+                    .iter()
+                    .map(|word| word.get_name().replace('-', "_"))
+                    .collect::<Vec<_>>();
+                assert_eq!(ours, words.iter().map(|(word, _)| word.clone()).collect::<Vec<_>>(), "{at}");
             }
         }
+    }
+
+    /// Sees the same of a service, which has no other options than these and some others.
+    fn has_properties(contract: &str, declared: &[OptionOf], others: &[&str]) {
+        let service = described(contract);
+        let properties = service["properties"].as_object().unwrap();
+        for option in declared {
+            let (property, at) = (&properties[&option.name], format!("{contract}, {}", option.name));
+            let says = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+            assert_eq!(says.trim_end_matches('.'), option.help, "{at}");
+            assert_eq!(property.get("default").unwrap_or(&Value::Null), &option.default, "{at}");
+            let ends = (property["minimum"].as_f64(), property["maximum"].as_f64());
+            match option.kind {
+                Kind::Number { least, most, is_above: false } => assert_eq!(ends, (least, most), "{at}"),
+                Kind::Number { least, most, is_above: true } => {
+                    assert_eq!((property["exclusiveMinimum"].as_f64(), ends.1), (least, most), "{at}");
+                }
+                Kind::Count { least, most } => {
+                    assert_eq!((ends.0.unwrap_or(0.0) as u64, ends.1.map(|most| most as u64)), (least, most), "{at}");
+                }
+                _ => {}
+            }
+        }
+        let known =
+            |name: &&String| declared.iter().any(|option| option.name == **name) || others.contains(&name.as_str());
+        assert_eq!(properties.keys().find(|name| !known(name)), None, "{contract}");
+    }
+
+    #[test]
+    fn every_front_end_has_the_options_that_are_declared() {
+        for method in ALL {
+            has_arguments(method.about().name, &method.options());
+            let options = method.options();
+            let former = options.iter().filter_map(|option| option.formerly.as_ref().map(|(name, _)| name.as_str()));
+            let others: Vec<&str> = ["columns", "weights", "id", "lonlat", "scale"].into_iter().chain(former).collect();
+            has_properties(method.about().contract, &options, &others);
+        }
+        has_arguments("distances", &distances::options());
+        has_arguments("place", &distances::of_comparison());
+        let former = distances::FORMER_NAMES.map(|(former, _)| former);
+        has_properties("lehr.distances", &distances::options(), &former);
+    }
+
+    #[test]
+    fn costs_of_gaps_are_taken_in_their_earlier_form() {
+        let read = |more: &[&str]| {
+            let line = ["lehr", "distances", "a.fasta"].into_iter().chain(more.iter().copied());
+            Arguments::command().try_get_matches_from(line).map(|matches| {
+                let (_, matches) = matches.subcommand().unwrap();
+                crate::arguments::DistancesArguments::from_arg_matches(matches).unwrap().options.0
+            })
+        };
+        assert_eq!(read(&["--gap", "8/2"]).unwrap(), read(&["--gap-open", "8", "--gap-extend", "2"]).unwrap());
+        assert!(read(&["--gap", "8/2", "--gap-open", "8"]).is_err());
+        assert!(read(&["--gap", "8"]).unwrap_err().to_string().contains("OPEN/EXTEND"));
     }
 
     /// The options that were given in a command line.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::at_least_one;
-use super::distances::{MetricArgument, RecordArguments, SequenceArguments};
+use super::distances::{ComparisonOptions, FileArguments};
 
 /// What `lehr place` takes.
 #[derive(Debug, Args)]
@@ -23,21 +23,17 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "FILE")]
     pub among: Option<PathBuf>,
 
-    /// What is measured of two items, as lehr distances was told for the map [default: identity of sequences, tanimoto of fingerprints, euclidean of rows]
-    #[arg(long, value_enum)]
-    pub metric: Option<MetricArgument>,
-
     /// Items of the map that place an item: the nearest of it
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub neighbours: usize,
 
-    /// Of sequences.
+    /// How items are compared, as lehr distances was told for the map.
     #[command(flatten)]
-    pub sequences: SequenceArguments,
+    pub comparison: ComparisonOptions,
 
     /// Of tables.
     #[command(flatten)]
-    pub table: RecordArguments,
+    pub table: FileArguments,
 
     /// Threads [default: the processors there are]
     #[arg(long, value_name = "N", value_parser = at_least_one)]

@@ -32,7 +32,7 @@ use crate::exit::Failure;
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::plan::distances::DistancesPlan;
+use crate::plan::distances::{DistancesPlan, Holds};
 use crate::plan::{execution, resume_command};
 use crate::progress::{Saved, Units, Watch};
 use crate::report::application::{self as page, Found};
@@ -62,7 +62,9 @@ pub fn run(
     let out = results.out.or(results.resume.clone()).unwrap_or_else(|| subject.out().into());
     let plan = DistancesPlan {
         input: subject.source().into(),
-        what: subject.what(),
+        holds: Holds::Items(application.items.kind()),
+        options: subject.options(),
+        delimiter: None,
         execution,
         element: Element::F32,
         form: Form::Full,
@@ -70,7 +72,6 @@ pub fn run(
         out,
         resumed: results.resume,
         force: results.force,
-        collapse: false,
         checkpoint_seconds: 0.0,
         memory: memory::available(),
         json: results.json,
@@ -151,10 +152,10 @@ fn in_turn(
     clock: &mut Stages,
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::listen()?;
-    let (half, saved, header) = application.items.compared(&plan.what, |metric| {
+    let (half, saved, header) = application.items.compared(&plan.options, |metric| {
         let (half, saved) = distances::compute::<f32>(plan, company, &application.items, metric, folder, &interrupt)?;
         let header = distances::described(plan, PairFacts::of(&half), metric, None);
-        Ok((half, saved, header))
+        Ok::<_, Failure>((half, saved, header))
     })?;
     let unkept = if let Saved::Failed(reason) = saved { Some(reason) } else { None };
     let matrix = whole(&half)?;
@@ -219,7 +220,7 @@ fn ended(
 /// That it was stopped, and how to go on.
 fn stopped(application: &Application, plan: &DistancesPlan, folder: &Folder, unkept: Option<&str>) -> Failure {
     let path = folder.checkpoint();
-    let kept = application.items.compared(&plan.what, |metric| {
+    let kept: Result<(), Failure> = application.items.compared(&plan.options, |metric| {
         Kept::open::<f32>(&path, metric)?;
         Ok(())
     });

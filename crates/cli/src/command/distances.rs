@@ -17,11 +17,12 @@ use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Folder, Results, Staged};
 use crate::interrupt::Interrupt;
-use crate::items::Items;
+use crate::items;
 use crate::output;
-use crate::plan::distances::{DistancesPlan, What};
+use crate::plan::distances::{DistancesPlan, Holds};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::{self, checkpoint_of};
+use lehr_methods::distances::Items;
 use lehr_methods::numbers::{counted, duration, significant};
 use lehr_methods::rows::commas;
 
@@ -34,19 +35,17 @@ const GROUP_SCALE: f64 = 1.0 / 32767.0;
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(arguments: DistancesArguments, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
     let plan = DistancesPlan::new(arguments, typed, company.job())?;
-    if matches!(plan.what, What::Matrix) {
-        return convert(&plan);
-    }
-    let mut items = Items::read(&plan.what, &plan.input)?;
-    if let (Items::Records(records), What::Rows { selection, .. }) = (&items, &plan.what)
-        && selection.columns.is_none()
+    let Holds::Items(kind) = plan.holds else { return convert(&plan) };
+    let mut items = items::as_given(kind, &plan.options, plan.delimiter, &plan.input)?.scaled(&plan.options);
+    if let Items::Records(records) = &items
+        && plan.options.columns.is_none()
     {
         commas(records.name(), records.left_out()).iter().for_each(|warning| output::warning(warning));
         if !plan.quiet {
             output::columns_taken("comparing by", records.columns(), records.left_out());
         }
     }
-    let collapsed = plan.collapse.then(|| {
+    let collapsed = plan.options.collapse.then(|| {
         let ids = items.ids();
         let (distinct, duplicates) = items.distinct();
         items = distinct;
@@ -60,7 +59,7 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], company: &Company<
         let message = format!("{}: expected at least 2 items, which make a pair, found {found}", plan.input.display());
         return Err(Failure::new(Kind::BadData, message));
     }
-    items.compared(&plan.what, |metric| {
+    items.compared(&plan.options, |metric| {
         // What is written with 32 bits or less is kept with 32.
         match plan.element {
             Element::F64 => measure::<f64>(&plan, company, &items, metric, collapsed.as_ref()),
@@ -94,7 +93,7 @@ fn measure<T: Precision>(
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
     let (half, _) = compute::<T>(plan, company, items, metric, &mut folder, &interrupt)?;
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
-    let parameters = items.parameters(&plan.what, metric);
+    let parameters = items.parameters(&plan.options, metric);
     let header = Header { parameters, ..described(plan, PairFacts::of(&half), metric, collapsed_from) };
     write(
         plan,

@@ -23,12 +23,13 @@ use crate::arguments::PlaceArguments;
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
-use crate::items::{COLUMN_NAMES, Items, STANDARDISED};
+use crate::items::{as_given, more};
 use crate::output;
 use crate::plan::place::PlacePlan;
 use crate::progress::{Saved, Units, Watch};
 use crate::resume;
 use crate::summary;
+use lehr_methods::distances::{COLUMN_NAMES, Items, STANDARDISED};
 use lehr_methods::embed::axes;
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 use log::Log;
@@ -51,16 +52,16 @@ pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure>
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let map = Map::read(&plan.map)?;
-    let reference = Items::as_given(&plan.what, &plan.among)?;
+    let reference = as_given(plan.kind, &plan.options, plan.delimiter, &plan.among)?;
     let rows = map.rows_of(&reference, &plan.among)?;
-    let new = reference.more(&plan.what, &plan.input)?;
-    let both = reference.joined(&rows, &new, &plan.what).map_err(|what| {
+    let new = more(&reference, &plan.options, plan.delimiter, &plan.input)?;
+    let both = reference.joined(&rows, &new, &plan.options).map_err(|what| {
         Failure::new(Kind::BadData, format!("{}: {what}, as {} has", plan.input.display(), plan.among.display()))
     })?;
     if interrupt.is_requested() {
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
     }
-    both.compared(&plan.what, |metric| {
+    both.compared(&plan.options, |metric| {
         map.agrees(metric, &both, &plan)?;
         place(&plan, &map, &new.ids(), metric, &interrupt, &clock)
     })
@@ -171,7 +172,7 @@ impl Map {
                 format!("--metric: the map in {} is of {own}, and {} is asked for", self.folder, metric.name());
             return Err(Failure::new(Kind::Usage, message));
         }
-        let asked = items.parameters(&plan.what, metric);
+        let asked = items.parameters(&plan.options, metric);
         let differs =
             |(name, own): &(&String, &Value)| asked.get(*name).is_some_and(|asked| !is_same(name, own, asked));
         match self.parameters.iter().find(differs) {

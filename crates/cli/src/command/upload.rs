@@ -31,7 +31,7 @@ pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
         columns: arguments.columns,
         weights: arguments.weights,
         id: arguments.id,
-        gaps: arguments.gaps,
+        gaps: arguments.missing,
         replace: arguments.replace,
         ..Begin::new(&name, form)
     };

@@ -34,7 +34,7 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
             let methods = subject.methods(arguments, items.len());
-            items.compared(&subject.what(), |metric| {
+            items.compared(&subject.options(), |metric| {
                 compute(metric, &methods, &execution, log, &mut Follower::new(&interrupt))
             })?;
             let word = process.share(Vec::new()).map_err(unreachable)?;

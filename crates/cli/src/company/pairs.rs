@@ -15,6 +15,7 @@ use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_data::{Fingerprints, Incomplete};
 use lehr_distances::checkpoint::Kept;
 use lehr_distances::{Metric, Precision, Silent, all_pairs};
+use lehr_methods::distances::Items;
 use lehr_ranks::Execution;
 use lehr_ranks_mpi::Process;
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,6 @@ use super::{Company, unreachable};
 use crate::arguments::DistancesArguments;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
-use crate::items::Items;
-use crate::plan::distances::{Holds, what};
 use crate::plan::execution;
 
 /// The head of an order.
@@ -80,13 +79,7 @@ pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Fai
             drop(order);
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
-            let holds = match items {
-                Items::Sequences(_) => Holds::Sequences,
-                Items::Fingerprints(_) => Holds::Fingerprints,
-                Items::Records(_) => Holds::Rows,
-            };
-            let what = what(holds, arguments.metric, arguments.sequences, arguments.table)?;
-            items.compared(&what, |metric| {
+            items.compared(&arguments.options.0, |metric| {
                 if is_wide { compute::<f64>(metric, &execution, log) } else { compute::<f32>(metric, &execution, log) }
             })?;
             let word = process.share(Vec::new()).map_err(unreachable)?;
@@ -180,15 +173,6 @@ pub(super) fn decode(order: &[u8]) -> Result<(Items, bool, Option<Vec<u8>>), Fai
 mod tests {
     use super::*;
 
-    /// What compares equal on both sides: names and identifiers stay with the lead.
-    fn fingerprint(items: &Items) -> u64 {
-        match items {
-            Items::Sequences(sequences) => sequences.fingerprint(),
-            Items::Fingerprints(prints) => prints.fingerprint(),
-            Items::Records(records) => records.fingerprint(),
-        }
-    }
-
     #[test]
     fn an_order_says_the_same_on_the_other_side() {
         let all = [
@@ -199,9 +183,10 @@ mod tests {
         ];
         for items in all {
             let (read, is_wide, log) = decode(&encode(&items, true, None).unwrap()).unwrap();
-            assert_eq!((fingerprint(&read), is_wide, log), (fingerprint(&items), true, None));
+            // Names and identifiers stay with the lead.
+            assert_eq!((read.fingerprint(), is_wide, log), (items.fingerprint(), true, None));
             let (read, is_wide, log) = decode(&encode(&items, false, Some(b"log")).unwrap()).unwrap();
-            assert_eq!((fingerprint(&read), is_wide, log), (fingerprint(&items), false, Some(b"log".to_vec())));
+            assert_eq!((read.fingerprint(), is_wide, log), (items.fingerprint(), false, Some(b"log".to_vec())));
         }
     }
 

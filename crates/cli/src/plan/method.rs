@@ -8,7 +8,7 @@ use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
 use lehr_methods::cluster::Cluster;
-use lehr_methods::options::{Kind as OptionKind, OptionOf, shown};
+use lehr_methods::options::{Kind as OptionKind, shown};
 use lehr_methods::{About, Frame, Method, Options, RowsWords, Takes};
 use lehr_ranks::{Execution, Job, Layout};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::arguments::{
     ClassSource, Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, InputArguments, PackedArguments,
     ResultArguments, RowArguments, StreamArguments, TableInput,
 };
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, as_typed};
 use crate::plan::{execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
 
@@ -259,24 +259,6 @@ impl MethodPlan {
             trace: results.trace,
         })
     }
-}
-
-/// Faults of options as the command line names them.
-fn as_typed(declared: &[OptionOf], faults: &[String]) -> String {
-    let named = |name: &str| declared.iter().find(|option| option.name == name);
-    let one = |fault: &String| {
-        let (name, rest) = fault.split_once(": ").unwrap_or(("", fault));
-        // A name of one word may be a word.
-        let long = declared.iter().filter(|option| option.name.contains('_'));
-        let rest =
-            long.fold(rest.to_owned(), |rest, option| rest.replace(&option.name, &format!("--{}", option.long())));
-        match named(name) {
-            Some(option) => format!("--{}: {rest}", option.long()),
-            None if name.is_empty() => rest,
-            None => format!("{name}: {rest}"),
-        }
-    };
-    faults.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// The options of a checkpoint; those that were given must say the same.

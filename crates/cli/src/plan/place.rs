@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use lehr_methods::distances::{ItemKind, Options};
 use lehr_mining::Execution;
 use lehr_mining::smacof::Interpolation;
 
-use super::distances::{What, chosen};
+use super::distances::{Holds, holding};
 use crate::arguments::PlaceArguments;
 use crate::exit::{Failure, Kind};
 use crate::progress::CHECKPOINT_SECONDS;
@@ -22,8 +23,12 @@ pub struct PlacePlan {
     pub map: PathBuf,
     /// The file with the items of the map.
     pub among: PathBuf,
-    /// What both files hold and what is measured.
-    pub what: What,
+    /// What both files hold.
+    pub kind: ItemKind,
+    /// How items are compared.
+    pub options: Options,
+    /// The character between fields of tables, if it was named.
+    pub delimiter: Option<u8>,
     /// How an item is placed by its neighbours.
     pub interpolation: Interpolation,
     /// Threads.
@@ -50,12 +55,12 @@ impl PlacePlan {
     /// # Errors
     /// [`Kind::Usage`]: options that contradict each other or do not go with the input.
     pub fn new(arguments: PlaceArguments, typed: &[OsString]) -> Result<Self, Failure> {
-        let PlaceArguments { input, map, among, metric, neighbours, sequences, table, threads, .. } = arguments;
-        let what = chosen(&input, metric, sequences, table)?;
-        if matches!(what, What::Matrix) {
+        let PlaceArguments { input, map, among, neighbours, comparison, table, threads, .. } = arguments;
+        let (options, delimiter) = (comparison.0, table.delimiter);
+        let Holds::Items(kind) = holding(&input, &options, delimiter)? else {
             let message = format!("{}: expected items, found a matrix, which does not have them", input.display());
             return Err(Failure::new(Kind::Usage, message));
-        }
+        };
         let mut execution = Execution::default();
         if let Some(threads) = threads {
             (execution.threads, execution.ranks) = (threads, threads);
@@ -65,7 +70,9 @@ impl PlacePlan {
             among: among.unwrap_or_else(|| input.clone()),
             input,
             map,
-            what,
+            kind,
+            options,
+            delimiter,
             interpolation: Interpolation { neighbours, ..Interpolation::default() },
             execution,
             resume_command: super::resume_command(typed, &out),

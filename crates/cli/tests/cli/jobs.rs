@@ -379,7 +379,7 @@ fn sequences_fingerprints_and_tables_with_gaps_are_uploaded_and_compared() {
         (&["genes.fasta"][..], "genes: 3 rows of id, sequence\n"),
         (&["genes.seq", "--name", "again", "--format", "fasta"], "again: 3 rows of id, sequence\n"),
         (&["drugs.fps"], "drugs: 3 rows of id, fingerprint\n"),
-        (&["survey.csv", "--id", "person", "--gaps"], "survey: 3 rows of person, a, b\n"),
+        (&["survey.csv", "--id", "person", "--missing"], "survey: 3 rows of person, a, b\n"),
     ] {
         let line = [&["upload", words[0], &datasets], &words[1..]].concat();
         assert_eq!(ask(&line).succeeded().stdout, said);

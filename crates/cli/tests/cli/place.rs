@@ -133,7 +133,11 @@ fn what_does_not_belong_to_the_map_is_told() {
     );
     told(&["--among", "known.csv", "--metric", "manhattan"], 2, &["the map in map is of euclidean, and manhattan"]);
     told(&["--among", "known.csv", "--neighbours", "2"], 2, &["--neighbours 2: expected more than the 2 dimensions"]);
-    told(&["--among", "known.csv", "--metric", "hamming"], 2, &["the input holds a table"]);
+    told(
+        &["--among", "known.csv", "--metric", "hamming"],
+        2,
+        &["--metric: expected one of rows, found hamming, which is one of sequences"],
+    );
     sandbox.write("new.csv", "name,a,b,c\nn0,1,,\nn1,,,\n");
     told(&["--among", "known.csv"], 3, &["n1", "too few known dissimilarities"]);
     sandbox.write("new.csv", "name,a,b\nn0,1,2\n");

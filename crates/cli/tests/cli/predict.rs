@@ -1,6 +1,7 @@
 //! `lehr predict` with the model of `lehr cluster`: rows of the clustering are given what they were given, others their nearest centre; and what is refused.
 
 use super::sandbox::{Sandbox, census};
+use super::services::Served;
 
 /// Four corners of a square, three rows in each, and how many rows count.
 fn corners() -> Sandbox {
@@ -44,6 +45,76 @@ fn rows_of_a_clustering_are_given_the_clusters_they_had() {
             assert!((spread - number(center[4])).abs() < 1e-9, "{spread} for {center:?}, {more:?}");
         }
     }
+}
+
+#[test]
+fn a_model_that_a_service_made_says_what_that_of_the_command_says() {
+    let sandbox = corners();
+    let degrees = (0..40).map(|i| format!("{}.5,{}.25\n", 5 + i % 4 * 3, 40 + i % 5 * 2)).collect::<String>();
+    sandbox.write("degrees.csv", format!("lon,lat\n{degrees}"));
+    let node = Served::start(&[
+        "--start",
+        "lehr.mixture=/mixture",
+        "--start",
+        "lehr.gtm=/gtm",
+        "--start",
+        "lehr.kmedoids=/kmedoids",
+    ]);
+    let datasets = node.at("/datasets");
+    let ask = |words: &[&str]| sandbox.lehr(&[words, &["--timeout", "3000"]].concat());
+    ask(&["upload", "sites.csv", &datasets, "--id", "site"]).succeeded();
+    ask(&["upload", "degrees.csv", &datasets]).succeeded();
+    for (method, path, data, options, line) in [
+        ("cluster", "clustering", "sites", r#"{"clusters": 4}"#, &["-k", "4"][..]),
+        ("cluster", "clustering", "sites", r#"{"clusters": 4, "scale": "robust"}"#, &["-k", "4", "--scale", "robust"]),
+        ("cluster", "clustering", "degrees", r#"{"clusters": 5, "lonlat": true}"#, &["-k", "5", "--lonlat"]),
+        (
+            "cluster",
+            "clustering",
+            "sites",
+            r#"{"clusters": 4, "method": "kmeans", "scale": "std"}"#,
+            &["-k", "4", "--method", "kmeans", "--scale", "std"],
+        ),
+        ("mixture", "mixture", "sites", r#"{"components": 2, "scale": "std"}"#, &["-k", "2", "--scale", "std"]),
+        (
+            "gtm",
+            "gtm",
+            "sites",
+            r#"{"dimensions": 1, "nodes": 8, "basis": 3}"#,
+            &["--dimensions", "1", "--nodes", "8", "--basis", "3"],
+        ),
+    ] {
+        let service = node.at(&format!("/{path}"));
+        let order = format!(r#"{{"input": "{data}", "options": {options}}}"#);
+        let job = ask(&["submit", &service, "run", &order]).succeeded().stdout;
+        assert!(ask(&["query", &service, "wait", &job]).succeeded().stdout.contains("\"done\""), "{options}");
+        sandbox.write("model.json", ask(&["query", &service, "model", &job]).succeeded().stdout);
+        let file = format!("{data}.csv");
+        let own = [
+            &[method, &file, "--out", path, "--quiet"][..],
+            line,
+            if data == "sites" { &["--id", "site"] } else { &[] },
+        ];
+        sandbox.lehr(&own.concat()).succeeded();
+        let said = |model: &str| sandbox.lehr(&["predict", model, &file]).succeeded().stdout;
+        let (found, expected) = (said("model.json"), said(&format!("{path}/model.json")));
+        assert_eq!(found, expected, "{options}");
+        if method == "cluster" {
+            // The clusters that the command's own run gave its rows.
+            let labels = sandbox.read(&format!("{path}/labels.csv"));
+            let clusters = |text: &str| fields(text).iter().map(|row| row[1].to_owned()).collect::<Vec<_>>();
+            assert_eq!(clusters(&found), clusters(&labels), "{options}");
+        }
+    }
+    // A method that learns nothing of other rows.
+    sandbox.write("pairs.csv", "d\n1\n9\n9\n");
+    ask(&["upload", "pairs.csv", &datasets]).succeeded();
+    let service = node.at("/kmedoids");
+    let job = ask(&["submit", &service, "run", r#"{"input": "pairs", "options": {"clusters": 2}}"#]).succeeded().stdout;
+    ask(&["query", &service, "wait", &job]).succeeded();
+    let none = ask(&["query", &service, "model", &job]);
+    assert_eq!(none.code, 1);
+    assert!(none.stderr.contains("has no model: lehr.kmedoids gives none"), "{}", none.stderr);
 }
 
 #[test]

@@ -156,9 +156,9 @@ fn equal_items_become_one_that_weighs_as_much_and_gaps_are_missing_values() {
         let text = "name,a,b\np,1,\nq,1,\nr,4,2\ns,,6\n";
         upload(&services.datasets, csv, text.as_bytes()).await.unwrap();
         let options = distances::Options {
-            measure: Some(distances::Measure::Manhattan),
+            metric: Some(distances::Metric::Manhattan),
             collapse: true,
-            bits: 64,
+            element: distances::Element::F64,
             ..Default::default()
         };
         let compared = done(&services.distances, Order::new("records", &options)).await;
@@ -200,7 +200,7 @@ fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
         let fps = b"#FPS1\n#num_bits=12\n0b01\tone\n0b00\ttwo\nf00f\tthree\n";
         let read = upload(&services.datasets, Begin::new("compounds", Form::Fps), fps).await.unwrap();
         assert_eq!(read.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["id", "fingerprint"]);
-        let options = distances::Options { bits: 64, ..Default::default() };
+        let options = distances::Options { element: distances::Element::F64, ..Default::default() };
         let compared = done(&services.distances, Order::new("compounds", &options)).await;
         let matrix = services.table(&compared.outputs["matrix"]).await;
         assert_eq!(matrix.numbers("dissimilarity").unwrap()[0], 0.25);
@@ -237,9 +237,9 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         assert!(found.starts_with("points: expected dissimilarities of all pairs"), "{found}");
         let found = reason(&services.embedding, Order::new("points", &embed::Options::default())).await;
         assert!(found.ends_with("found 3 rows, 2 columns of numbers"), "{found}");
-        let options = distances::Options { measure: Some(distances::Measure::Identity), ..Default::default() };
+        let options = distances::Options { metric: Some(distances::Metric::Identity), ..Default::default() };
         let found = reason(&services.distances, Order::new("points", &options)).await;
-        assert_eq!(found, "points: measure: expected one of records, found one of sequences");
+        assert_eq!(found, "points: metric: expected one of rows, found identity, which is one of sequences");
         upload_csv(&services.datasets, "pairs", "d\n1\n9\n9\n").await.unwrap();
         let found = reason(&services.pairwise, Order::new("pairs", &clustered(4))).await;
         assert_eq!(found, "pairs: 4 clusters of 3 points: expected at most as many clusters as points");
@@ -252,9 +252,11 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         upload(&services.datasets, Begin::new("aligned", Form::Fasta), fasta).await.unwrap();
         let found = reason(&services.distances, Order::new("aligned", &distances::Options::default())).await;
         assert!(found.contains("\"alignment\": \"given\""), "{found}");
-        let given = r#"{ "measure": "hamming" }"#;
-        done(&services.distances, Order::new("aligned", &serde_json::from_str::<distances::Options>(given).unwrap()))
-            .await;
+        // By the names that these options had in version 1.0, as jobs of then are kept.
+        let given = serde_json::json!({ "measure": "hamming", "bits": 16 });
+        let options = done(&services.distances, Order::new("aligned", &given)).await.options::<distances::Options>();
+        let expected = (Some(distances::Metric::Hamming), distances::Element::U16);
+        assert_eq!(options.map(|options| (options.metric, options.element)).unwrap(), expected);
         let wrong = Begin { columns: Some(vec!["sequence".into()]), ..Begin::new("more", Form::Fasta) };
         let fault = services.datasets.call(wrong).await.unwrap_err();
         assert!(fault.reason().contains("expected with tables only"), "{fault}");
@@ -263,12 +265,8 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
             services.datasets.call(wrong).await.unwrap_err().reason().starts_with("gaps: expected without weights")
         );
         // Before it is queued.
-        let wrong = r#"{ "measure": "hamming", "alignment": "local", "bits": 8 }"#;
-        let fault = run(
-            &services.distances,
-            Order::new("aligned", &serde_json::from_str::<distances::Options>(wrong).unwrap()),
-        )
-        .await;
+        let wrong = serde_json::json!({ "metric": "hamming", "alignment": "local", "element": "i16be" });
+        let fault = run(&services.distances, Order::new("aligned", &wrong)).await;
         assert_eq!(fault.unwrap_err().reason().split("; ").count(), 2);
         let wrong = embed::Options { dimension: 0, ..Default::default() };
         assert!(
@@ -283,9 +281,9 @@ fn a_matrix_of_16_bits_takes_half_the_memory_and_is_what_the_methods_read() {
         let services = Services::on(&host).await;
         let (_, fasta) = genes(60);
         upload(&services.datasets, Begin::new("genes", Form::Fasta), fasta.as_bytes()).await.unwrap();
-        let of_bits = |bits| distances::Options { bits, ..Default::default() };
-        let wide = done(&services.distances, Order::new("genes", &of_bits(32))).await;
-        let narrow = done(&services.distances, Order::new("genes", &of_bits(16))).await;
+        let stored = |element| distances::Options { element, ..Default::default() };
+        let wide = done(&services.distances, Order::new("genes", &stored(distances::Element::F32))).await;
+        let narrow = done(&services.distances, Order::new("genes", &stored(distances::Element::U16))).await;
         let (wide_matrix, matrix) =
             (services.table(&wide.outputs["matrix"]).await, services.table(&narrow.outputs["matrix"]).await);
         assert_eq!((matrix.bytes(), wide_matrix.bytes()), (2 * 1770, 4 * 1770));

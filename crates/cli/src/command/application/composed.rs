@@ -55,7 +55,7 @@ pub fn carry_out(
     clock: &mut Stages,
 ) -> Result<Outcome, Failure> {
     let checkpoint = folder.checkpoint();
-    application.items.compared(&plan.what, |metric| match &plan.resumed {
+    application.items.compared(&plan.options, |metric| match &plan.resumed {
         // Told before anything is begun: a checkpoint of other items, or none.
         Some(resumed) => {
             let from = checkpoint_of(resumed)?;
@@ -164,7 +164,8 @@ async fn given(services: &Services, run: &Run) -> Result<[Done; 3], Fault> {
 fn outcome(application: &Application, plan: &DistancesPlan, given: &[Done; 3]) -> Result<Outcome, Failure> {
     let [compared, clustered, mapped] = given;
     let facts = compared.pair_facts().map_err(|fault| failure(&fault))?;
-    let header = application.items.compared(&plan.what, |metric| Ok(described(plan, facts, metric, None)))?;
+    let header =
+        application.items.compared(&plan.options, |metric| Ok::<_, Failure>(described(plan, facts, metric, None)))?;
     let matrix = compared.table("matrix").map_err(|fault| failure(&fault))?.dissimilarities("matrix");
     let matrix = matrix.map_err(|error| Failure::new(Kind::NoResult, error.to_string()))?;
     let model = model(&application.ids, clustered).map_err(|fault| failure(&fault))?;

@@ -1,0 +1,319 @@
+//! Dissimilarities of all pairs of items: what front ends can be told of them, once for all.
+//!
+//! The arguments of `lehr distances` and `lehr place`, the options of the service `lehr.distances` and the parameters of `lehr.pairwise_distances` are made of
+//! [`Options`]. [`Items::compared`] is the one place that turns options into a measure of `lehr-distances`.
+
+mod items;
+mod words;
+
+pub use items::{COLUMN_NAMES, ItemKind, Items, STANDARDISED};
+pub use words::{Alignment, Element, Letters, Metric};
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::options::{self, OptionOf};
+
+/// The heading of options that say what becomes of the matrix, and not how items are compared.
+pub const MATRIX: &str = "The matrix";
+/// The heading of options for sequences.
+const SEQUENCES: &str = "Sequences";
+/// The heading of options for tables.
+pub const TABLES: &str =
+    "Tables (empty fields, NA and the like are missing, and a pair is compared in the columns that both have)";
+
+/// How items are compared, and how their dissimilarities are kept.
+///
+/// By default sequences are aligned pair by pair and the share of different letters is taken, fingerprints are compared by Tanimoto, rows by Euclidean distance.
+///
+/// # Example
+/// ```
+/// use lehr_methods::distances::{Element, Metric, Options};
+/// let options: Options = serde_json::from_str(r#"{ "metric": "manhattan", "standardise": true }"#).unwrap();
+/// assert_eq!((options.metric, options.element), (Some(Metric::Manhattan), Element::F32));
+/// // What options were called before.
+/// let old: Options = serde_json::from_str(r#"{ "measure": "kimura", "scores": "5/-4", "bits": 16 }"#).unwrap();
+/// assert_eq!((old.metric, old.matrix.as_deref(), old.element), (Some(Metric::Kimura), Some("5/-4"), Element::U16));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(transform = with_former_names)]
+pub struct Options {
+    /// Measure this of two items
+    #[serde(alias = "measure")]
+    #[schemars(extend(
+        "x-short" = "m",
+        "x-value" = "NAME",
+        "x-default" = "identity of sequences, hamming of aligned ones, tanimoto of fingerprints, euclidean of rows"
+    ))]
+    pub metric: Option<Metric>,
+    /// Align this part of two sequences, or compare them place by place as given
+    #[schemars(extend("x-heading" = SEQUENCES, "x-default" = "local; given for hamming and p-distance"))]
+    pub alignment: Option<Alignment>,
+    /// Read letters as these
+    #[schemars(extend("x-heading" = SEQUENCES, "x-default" = "found out"))]
+    pub alphabet: Option<Letters>,
+    /// Score pairs of letters by this matrix: ednafull, blosum62, or EQUAL/DIFFERENT such as 5/-4
+    #[serde(alias = "scores")]
+    #[schemars(extend(
+        "x-heading" = SEQUENCES,
+        "x-value" = "NAME",
+        "x-default" = "ednafull, or blosum62 for proteins"
+    ))]
+    pub matrix: Option<String>,
+    /// Let the first letter in a gap cost this much
+    #[schemars(
+        range(min = 0, max = 10_000),
+        extend("x-heading" = SEQUENCES, "x-value" = "COST", "x-default" = "14, or 10 for proteins")
+    )]
+    pub gap_open: Option<i32>,
+    /// Let each further letter in a gap cost this much
+    #[schemars(
+        range(min = 0, max = 10_000),
+        extend("x-heading" = SEQUENCES, "x-value" = "COST", "x-default" = "4, or 1 for proteins")
+    )]
+    pub gap_extend: Option<i32>,
+    /// Give no value to pairs whose local alignment covers less than this share of the shorter sequence
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-heading" = SEQUENCES, "x-value" = "SHARE", "x-default" = "0.7"))]
+    pub overlap: Option<f64>,
+    /// Compare rows in these columns, by name; of a file also by number, from 0
+    #[schemars(extend("x-heading" = TABLES, "x-value" = "A,B,…", "x-default" = "all of numbers, except weights and ids"))]
+    pub columns: Option<Vec<String>>,
+    /// Use this column as ids
+    #[schemars(extend(
+        "x-heading" = TABLES,
+        "x-value" = "COLUMN",
+        "x-default" = "the one that the data set names, or the number of the row, from 0"
+    ))]
+    pub id: Option<String>,
+    /// Bring each column to mean 0 and standard deviation 1 first, so that columns of large numbers do not decide alone
+    #[schemars(extend("x-heading" = TABLES))]
+    pub standardise: bool,
+    /// Store each dissimilarity as a number of this type
+    #[serde(alias = "bits")]
+    #[schemars(extend("x-heading" = MATRIX, "x-python" = "dtype"))]
+    pub element: Element,
+    /// Merge equal items into one with their number as its weight, and list in members which item each became
+    #[schemars(extend("x-heading" = MATRIX))]
+    pub collapse: bool,
+}
+
+/// What options of services were called in version 1.0 of `lehr.distances`, and what they are called today.
+pub const FORMER_NAMES: [(&str, &str); 3] = [("measure", "metric"), ("scores", "matrix"), ("bits", "element")];
+
+/// Adds the former names to the schema, so that those who check options by it take what the service takes: workflows do.
+fn with_former_names(schema: &mut Schema) {
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (former, name) in FORMER_NAMES {
+        let mut property = match properties.get(name) {
+            _ if former == "bits" => json!({ "type": "integer", "enum": [16, 32, 64] }),
+            Some(property) => property.clone(),
+            None => continue,
+        };
+        if let Some(property) = property.as_object_mut() {
+            property.retain(|key, _| key != "default" && !key.starts_with("x-"));
+            property.insert("description".to_owned(), format!("What {name} was called").into());
+            property.insert("deprecated".to_owned(), true.into());
+        }
+        properties.insert(former.to_owned(), property);
+    }
+}
+
+/// All options, in the order in which they are declared.
+///
+/// # Example
+/// ```
+/// let overlap = lehr_methods::distances::options().into_iter().find(|option| option.name == "overlap").unwrap();
+/// assert_eq!(overlap.range().as_deref(), Some("0 to 1"));
+/// ```
+pub fn options() -> Vec<OptionOf> {
+    options::of::<Options>()
+}
+
+/// Those that say how items are compared, and not what becomes of the matrix.
+///
+/// # Example
+/// ```
+/// assert!(lehr_methods::distances::of_comparison().iter().all(|option| option.name != "element"));
+/// ```
+pub fn of_comparison() -> Vec<OptionOf> {
+    options().into_iter().filter(|option| option.heading.as_deref() != Some(MATRIX)).collect()
+}
+
+impl Options {
+    /// What can be said against them before there are items, a line each.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_methods::distances::{Metric, Options};
+    /// let options = Options { metric: Some(Metric::Tanimoto), standardise: true, ..Options::default() };
+    /// assert_eq!(options.faults(), ["standardise: expected with rows, found fingerprints"]);
+    /// ```
+    pub fn faults(&self) -> Vec<String> {
+        let Ok(Value::Object(given)) = serde_json::to_value(self) else {
+            unreachable!("options are an object of JSON");
+        };
+        let mut faults = options::faults(&options(), &given);
+        if self.columns.as_ref().is_some_and(Vec::is_empty) {
+            faults.push("columns: expected at least one, found none".to_owned());
+        }
+        let metric = self.metric.map(Metric::word);
+        match (self.metric, self.alignment) {
+            (Some(Metric::Hamming | Metric::PDistance), Some(found)) if found != Alignment::Given => {
+                let (metric, found) = (metric.unwrap_or_default(), found.word());
+                faults.push(format!("alignment: expected given, as {metric} compares place by place, found {found}"));
+            }
+            (Some(measured), Some(Alignment::Given))
+                if !self.compares_places() && measured.of() == ItemKind::Sequences =>
+            {
+                let expected = "one that compares place by place (hamming, p-distance, jukes-cantor, kimura)";
+                let found = metric.unwrap_or_default();
+                faults.push(format!("metric: expected {expected}, as the alignment is given, found {found}"));
+            }
+            _ => {}
+        }
+        let of_alignments = [
+            (self.matrix.is_some(), "matrix"),
+            (self.gap_open.is_some(), "gap_open"),
+            (self.gap_extend.is_some(), "gap_extend"),
+            (self.overlap.is_some(), "overlap"),
+        ];
+        if self.compares_places() {
+            let given = of_alignments.iter().filter(|(is_given, _)| *is_given);
+            faults.extend(given.map(|(_, option)| {
+                format!("{option}: expected with alignments that are computed, found sequences compared place by place")
+            }));
+        }
+        if self.overlap.is_some()
+            && let Some(found @ (Alignment::Global | Alignment::SemiGlobal)) = self.alignment
+        {
+            faults.push(format!("overlap: expected with local alignments, found alignment {}", found.word()));
+        }
+        if let (Some(open), Some(extend)) = (self.gap_open, self.gap_extend)
+            && extend > open
+        {
+            faults.push(format!("gap_extend: expected at most the cost of opening a gap ({open}), found {extend}"));
+        }
+        faults.extend(self.metric.and_then(|metric| self.suits(metric.of()).err()));
+        faults
+    }
+
+    /// Whether they can be meant of items of a kind.
+    ///
+    /// # Errors
+    /// What was expected and what was found, behind the name of the option.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_methods::distances::{ItemKind, Metric, Options};
+    /// let options = Options { metric: Some(Metric::Cosine), ..Options::default() };
+    /// let fault = options.suits(ItemKind::Sequences).unwrap_err();
+    /// assert_eq!(fault, "metric: expected one of sequences, found cosine, which is one of rows");
+    /// ```
+    pub fn suits(&self, kind: ItemKind) -> Result<(), String> {
+        if let Some(metric) = self.metric.filter(|metric| metric.of() != kind) {
+            let (found, of) = (metric.word(), metric.of().name());
+            return Err(format!("metric: expected one of {}, found {found}, which is one of {of}", kind.name()));
+        }
+        let of_sequences = [
+            (self.alignment.is_some(), "alignment"),
+            (self.alphabet.is_some(), "alphabet"),
+            (self.matrix.is_some(), "matrix"),
+            (self.gap_open.is_some(), "gap_open"),
+            (self.gap_extend.is_some(), "gap_extend"),
+            (self.overlap.is_some(), "overlap"),
+        ];
+        let of_rows = [(self.columns.is_some(), "columns"), (self.standardise, "standardise")];
+        let of_others = [(ItemKind::Sequences, &of_sequences[..]), (ItemKind::Rows, &of_rows[..])];
+        for (of, given) in of_others.into_iter().filter(|(of, _)| *of != kind) {
+            if let Some((_, option)) = given.iter().find(|(is_given, _)| *is_given) {
+                return Err(format!("{option}: expected with {}, found {}", of.name(), kind.name()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether sequences are compared place by place, as they stand.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_methods::distances::{Metric, Options};
+    /// assert!(Options { metric: Some(Metric::Hamming), ..Options::default() }.compares_places());
+    /// ```
+    pub fn compares_places(&self) -> bool {
+        match self.metric {
+            Some(Metric::Hamming | Metric::PDistance) => true,
+            None | Some(Metric::JukesCantor | Metric::Kimura) => self.alignment == Some(Alignment::Given),
+            Some(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(json: &str) -> Vec<String> {
+        serde_json::from_str::<Options>(json).unwrap().faults()
+    }
+
+    #[test]
+    fn words_that_do_not_go_together_are_all_named() {
+        for right in [
+            "{}",
+            r#"{ "metric": "kimura", "alignment": "given" }"#,
+            r#"{ "alignment": "given" }"#,
+            r#"{ "metric": "hamming" }"#,
+            r#"{ "gap_open": 3 }"#,
+            r#"{ "standardise": true, "columns": ["x"], "element": "u16", "collapse": true }"#,
+        ] {
+            assert_eq!(faults(right), Vec::<String>::new(), "{right}");
+        }
+        let all = r#"{ "metric": "hamming", "alignment": "local", "overlap": 2, "gap_open": 20000, "columns": [] }"#;
+        let found = faults(all);
+        assert_eq!(
+            found,
+            [
+                "gap_open: expected 0 to 10000, found 20000",
+                "overlap: expected 0 to 1, found 2",
+                "columns: expected at least one, found none",
+                "alignment: expected given, as hamming compares place by place, found local",
+                "gap_open: expected with alignments that are computed, found sequences compared place by place",
+                "overlap: expected with alignments that are computed, found sequences compared place by place",
+                "columns: expected with rows, found sequences",
+            ]
+        );
+        for (told, expected) in [
+            (r#"{ "metric": "identity", "alignment": "given" }"#, "metric: expected one that compares place by place"),
+            (
+                r#"{ "metric": "tanimoto", "alignment": "given" }"#,
+                "alignment: expected with sequences, found fingerprints",
+            ),
+            (r#"{ "alignment": "semi_global", "overlap": 0.5 }"#, "overlap: expected with local alignments, found"),
+            (
+                r#"{ "gap_open": 1, "gap_extend": 4 }"#,
+                "gap_extend: expected at most the cost of opening a gap (1), found 4",
+            ),
+        ] {
+            let found = faults(told);
+            assert!(found.len() == 1 && found[0].starts_with(expected), "{told}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_options_were_called_before_is_read() {
+        let old: Options = serde_json::from_str(r#"{ "measure": "kimura", "scores": "blosum62" }"#).unwrap();
+        assert_eq!((old.metric, old.matrix.as_deref()), (Some(Metric::Kimura), Some("blosum62")));
+        let properties = &options::schema_of::<Options>()["properties"];
+        for (former, _) in FORMER_NAMES {
+            assert_eq!(properties[former]["deprecated"], true, "{former}");
+        }
+        let of = |told: &str| {
+            serde_json::from_str::<Options>(told).map(|options| options.element).map_err(|error| error.to_string())
+        };
+        assert_eq!(of(r#"{ "bits": 64 }"#), Ok(Element::F64));
+        assert_eq!(of(r#"{ "element": "i16be" }"#), Ok(Element::I16be));
+        assert!(of(r#"{ "bits": 8 }"#).unwrap_err().starts_with("expected f64, f32, u16 or i16be, found 8"));
+    }
+}
