@@ -79,7 +79,7 @@ pub enum Command {
     /// See what Lehr does with data that are built in
     ///
     /// Something to look at before you have prepared data of your own.
-    Demo(DemoArguments),
+    Demo(Box<DemoArguments>),
     /// Run a node of services, reached over HTTP
     ///
     /// Listens on this machine only, unless told otherwise. Ctrl-C ends the services, then the node.
@@ -104,6 +104,21 @@ pub enum Command {
     Drop(DropArguments),
     /// Bring a file into the data sets of a node, going on where an interrupted upload stopped
     Upload(UploadArguments),
+    /// Print a script with which a shell completes what you type
+    ///
+    /// For bash: lehr completions bash > ~/.local/share/bash-completion/completions/lehr
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Write a manual page for each command
+    ///
+    /// Read them with man -l FOLDER/lehr-cluster.1, or write them to a folder of your MANPATH.
+    Man {
+        /// The folder for the pages.
+        folder: PathBuf,
+    },
     /// A process's part of a job that a node spreads over several
     #[command(hide = true)]
     Job {

@@ -8,6 +8,7 @@ pub mod demography;
 pub mod distances;
 pub mod job;
 pub mod lab;
+pub mod manual;
 pub mod method;
 pub mod place;
 pub mod predict;

@@ -17,6 +17,7 @@ mod cli {
     mod kmeans;
     mod kmedoids;
     mod lab;
+    mod manual;
     mod matrix;
     mod minibatch;
     mod mixture;

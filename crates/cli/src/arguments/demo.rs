@@ -40,13 +40,6 @@ pub struct DemoArguments {
     pub results: ClusterResults,
 }
 
-impl DemoArguments {
-    /// How it is computed.
-    pub fn execution(&self) -> &ExecutionArguments {
-        self.application.as_ref().map_or(&self.execution, DemoApplication::execution)
-    }
-}
-
 /// A node of a demonstration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PartArgument {
@@ -91,17 +84,6 @@ pub enum DemoApplication {
     /// Of a table with a row a region, or of the census tracts of three states: clusters of standardised attributes, clusters on the sphere weighted by the people of a subgroup, and
     /// clusters of both together; maps, and a table of profiles for each view.
     Demography(Box<super::demography::DemographyArguments>),
-}
-
-impl DemoApplication {
-    /// How it is computed.
-    pub fn execution(&self) -> &ExecutionArguments {
-        match self {
-            DemoApplication::Genes(application) | DemoApplication::Patients(application) => &application.execution,
-            DemoApplication::Chemistry(compounds) => &compounds.application.execution,
-            DemoApplication::Demography(demography) => &demography.execution,
-        }
-    }
 }
 
 /// What `lehr demo chemistry` takes.

@@ -3,19 +3,20 @@
 //! What is said to whom: progress to the node, a line of JSON each, on standard output; the outcome, in the folder; what ends this process alone, on standard error.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use lehr_jobs::{Progress, processes};
 use lehr_ranks_mpi::Process;
 
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
-use crate::output;
+use crate::{environment, kept, output};
 
 /// Takes part in the job of a folder, alone or with the other processes.
 ///
 /// # Errors
 /// What has become of this process alone: the others may wait for it.
-pub fn run(folder: &Path, process: Option<&Process>) -> Result<(), Failure> {
+fn run(folder: &Path, process: Option<&Process>) -> Result<(), Failure> {
     let is_lead = process.is_none_or(|process| process.number() == 0);
     let mut order = if is_lead { processes::order(folder).map_err(told)? } else { Vec::new() };
     if let Some(process) = process {
@@ -51,4 +52,25 @@ fn told(failure: lehr_jobs::Failure) -> Failure {
         lehr_jobs::Failure::Internal(_) => Kind::NoResult,
     };
     Failure::new(kind, failure.to_string())
+}
+
+/// Takes part in a job of a node, alone or as one of several processes.
+///
+/// # Errors
+/// What has become of this process alone.
+pub fn take_part(folder: &Path) -> Result<ExitCode, Failure> {
+    if let Some(code) = kept()? {
+        return Ok(code);
+    }
+    let process = Process::join().map_err(|cause| environment(&cause))?;
+    let done = run(folder, process.as_ref());
+    let Some(process) = process else { return done.map(|()| ExitCode::SUCCESS) };
+    if let Err(failure) = done {
+        // Who fails alone speaks, and ends the others, who may wait for it.
+        let code = failure.kind.code();
+        failure.report();
+        process.abort(code);
+    }
+    process.finish().map_err(|cause| environment(&cause))?;
+    Ok(ExitCode::SUCCESS)
 }

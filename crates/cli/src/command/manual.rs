@@ -1,0 +1,29 @@
+//! `lehr completions` and `lehr man`: what shells and `man` need, made from the command line's own definition.
+
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::arguments::Arguments;
+use crate::exit::{Failure, Kind};
+use crate::output;
+
+/// Prints the completions of a shell.
+///
+/// # Errors
+/// [`Kind::Environment`] if standard output does not take them.
+pub fn completions(shell: Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "lehr", &mut script);
+    output::result(&String::from_utf8_lossy(&script))
+}
+
+/// Writes a manual page for each command into a folder, which is made if need be.
+///
+/// # Errors
+/// [`Kind::Environment`] if a page cannot be written.
+pub fn pages(folder: &Path) -> Result<(), Failure> {
+    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Arguments::command(), folder));
+    written.map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", folder.display())))
+}

@@ -1,0 +1,175 @@
+//! What runs for what was typed: the one place that knows all commands.
+//!
+//! A command runs by itself, or together with the other processes that a launcher such as mpiexec started. Those that run by themselves say why they
+//! refuse several processes, if they do.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use lehr_methods::Method;
+use lehr_methods::cluster::Cluster;
+use lehr_ranks_mpi::Process;
+
+use crate::application::{Application, Subject};
+use crate::arguments::{
+    ApplicationArguments, Command, CompoundsArguments, Dataset, DeclaredArguments, DemoApplication, DemoArguments,
+    DistancesArguments,
+};
+use crate::command;
+use crate::company::{self, Company};
+use crate::exit::{Failure, Kind};
+use crate::plan::method::MethodPlan;
+
+/// A run of this process alone, with the command line as it was typed.
+type Run = Box<dyn FnOnce(&[OsString]) -> Result<ExitCode, Failure>>;
+
+/// What was typed, ready to run.
+pub enum Task {
+    /// By this process alone, whatever others there are.
+    Own(Run),
+    /// By this process, which has to be the only one; with the reason.
+    Alone(&'static str, Run),
+    /// By all processes that a launcher started.
+    Together(Box<dyn Together>),
+}
+
+/// A run that several processes share.
+pub trait Together {
+    /// Does it as the first process, or as the only one.
+    ///
+    /// # Errors
+    /// Why there is no result.
+    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure>;
+
+    /// Takes part as another process: the exit code. Says nothing, since the first one does.
+    ///
+    /// # Errors
+    /// What has become of this process alone.
+    fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure>;
+}
+
+/// A run that ends with success or a failure.
+fn run(run: impl FnOnce(&[OsString]) -> Result<(), Failure> + 'static) -> Run {
+    Box::new(|typed| run(typed).map(|()| ExitCode::SUCCESS))
+}
+
+impl Task {
+    /// What a command asks for.
+    pub fn of(asked: Command) -> Self {
+        const SERVICES: &str = "services are not run by several processes: run it without mpiexec";
+        match asked {
+            Command::Method(method) => Task::Together(Box::new(method)),
+            Command::Distances(distances) => Task::Together(distances),
+            Command::Demo(demo) => Task::demonstration(*demo),
+            Command::Predict(predict) => Task::Alone(
+                "rows are placed by one process: run lehr predict without mpiexec",
+                run(|_| command::predict::run(*predict)),
+            ),
+            Command::Place(place) => Task::Alone(
+                "items are placed by one process: run lehr place without mpiexec",
+                run(|typed| command::place::run(*place, typed)),
+            ),
+            Command::Serve(serve) => Task::Alone(SERVICES, run(|_| command::serve::run(*serve))),
+            Command::Run(asked) => Task::Alone(SERVICES, run(|_| command::run::run(asked))),
+            Command::Apply(apply) => Task::Alone(SERVICES, run(|_| command::apply::run(apply))),
+            Command::Watch(watch) => Task::Alone(SERVICES, run(|_| command::ask::watch(watch))),
+            Command::Ls(ls) => Task::Own(run(|_| command::ask::ls(ls))),
+            Command::Get(get) => Task::Own(run(|_| command::ask::get(get))),
+            Command::Query(query) => Task::Own(run(|_| command::ask::query(query))),
+            Command::Submit(submit) => Task::Own(run(|_| command::ask::submit(submit))),
+            Command::Upload(upload) => Task::Own(run(|_| command::upload::run(upload))),
+            Command::Drop(drop) => Task::Own(run(|_| command::ask::drop_service(drop))),
+            Command::Job { folder } => Task::Own(Box::new(move |_| command::job::take_part(&folder))),
+            Command::Lab { arguments } => Task::Own(Box::new(move |_| command::lab::run(&arguments))),
+            Command::Completions { shell } => Task::Own(run(move |_| command::manual::completions(shell))),
+            Command::Man { folder } => Task::Own(run(move |_| command::manual::pages(&folder))),
+        }
+    }
+
+    fn demonstration(demo: DemoArguments) -> Self {
+        let of = |subject, arguments: ApplicationArguments| {
+            Task::Together(Box::new(Demonstration { subject, files: None, arguments }))
+        };
+        match demo.application {
+            Some(DemoApplication::Demography(demography)) => Task::Alone(
+                "regions are clustered by one process: run lehr demo demography without mpiexec",
+                run(move |_| command::demography::run(&demography)),
+            ),
+            Some(DemoApplication::Genes(arguments)) => of(Subject::Genes, *arguments),
+            Some(DemoApplication::Patients(arguments)) => of(Subject::Patients, *arguments),
+            Some(DemoApplication::Chemistry(arguments)) => {
+                let CompoundsArguments { fingerprints, activities, application: arguments } = *arguments;
+                let (subject, files) = (Subject::Compounds, fingerprints.zip(activities));
+                Task::Together(Box::new(Demonstration { subject, files, arguments }))
+            }
+            None if demo.dataset == Dataset::TwoNodes => Task::Alone(
+                "two-nodes starts its own processes: run it without mpiexec",
+                run(|typed| Box::new(demo).lead(typed, &Company::new(None))),
+            ),
+            None => Task::Together(Box::new(demo)),
+        }
+    }
+}
+
+impl Together for DeclaredArguments {
+    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
+        command::method::run(&MethodPlan::new(*self, typed, company.job())?, company)
+    }
+
+    fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
+        company::method::follow(process, self.method.about().takes, &self.execution)
+    }
+}
+
+impl Together for DistancesArguments {
+    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
+        command::distances::run(*self, typed, company)
+    }
+
+    fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
+        company::pairs::follow(process, *self)
+    }
+}
+
+/// Clusters of points that are built in, alone as a workflow of services.
+impl Together for DemoArguments {
+    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
+        let (dataset, part, job) = (self.dataset, self.part, company.job());
+        if job.is_none() && command::demo::is_workflow(&self) {
+            return command::demo::run(MethodPlan::of_demo(*self, typed, None)?, dataset, part);
+        }
+        if dataset == Dataset::TwoNodes {
+            let message = "two-nodes is a workflow: options of the clustering, --resume and --trace go with census";
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        command::method::run(&MethodPlan::of_demo(*self, typed, job)?, company)
+    }
+
+    fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
+        company::method::follow(process, Cluster.about().takes, &self.execution)
+    }
+}
+
+/// Items that are compared, clustered and laid out in one run.
+struct Demonstration {
+    subject: Subject,
+    /// Fingerprints and activities that the user has, in the place of those that are built in.
+    files: Option<(PathBuf, PathBuf)>,
+    arguments: ApplicationArguments,
+}
+
+impl Together for Demonstration {
+    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
+        let Self { subject, files, arguments } = *self;
+        let read = |arguments: &ApplicationArguments| match &files {
+            Some((fingerprints, activities)) => Application::of_files(fingerprints, activities, arguments),
+            None => Application::new(subject, arguments),
+        };
+        command::application::run(subject, read, arguments, typed, company)
+    }
+
+    fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
+        company::application::follow(process, self.subject, &self.arguments)
+    }
+}

@@ -1,0 +1,57 @@
+"""Counts the product files that know a method: its own, and those that it shares with all others.
+
+Usage: method_files.py [METHOD]   (kmedoids by default). A file is the method's own if its path has the method's name. Of a shared file the lines are
+counted that name the method, comments left out. Tests, pages and the lab are no part of the product.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PRODUCT = ("crates/*/src/*.rs", "python/lehr/*.py")
+
+
+def code(text):
+    """The lines of a source file without comments, as far as a line by itself tells."""
+    quoted = False
+    for line in text.splitlines():
+        if line.count('"""') % 2 == 1:
+            quoted = not quoted
+            continue
+        if not quoted and not re.match(r"\s*(//|#|\*)", line):
+            yield line
+
+
+def known_by(method, files):
+    """The method's own files, and for each shared one how many of its lines name the method. Files are (path, text)."""
+    named = re.compile(rf"\b{re.escape(method)}\b", re.IGNORECASE)
+    own, shared = [], {}
+    for path, text in files:
+        if method in path.lower():
+            own.append(path)
+            continue
+        lines = [line for line in code(text) if named.search(line)]
+        if lines:
+            shared[path] = len(lines)
+    return own, shared
+
+
+def main(arguments):
+    method = (arguments[0] if arguments else "kmedoids").lower()
+    listed = subprocess.run(["git", "ls-files", *PRODUCT], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    own, shared = known_by(method, [(path, (ROOT / path).read_text()) for path in listed])
+    if not own:
+        print(f"no product file is called {method}: name a method as its file in crates/methods is called")
+        return 2
+    print(f"{len(own)} files of its own:")
+    print("\n".join(f"  {path}" for path in own))
+    rust = sum(lines for path, lines in shared.items() if path.endswith(".rs"))
+    print(f"{rust} lines in shared Rust files, {sum(shared.values()) - rust} in shared Python files:")
+    print("\n".join(f"  {lines:3} {path}" for path, lines in sorted(shared.items())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
