@@ -266,9 +266,8 @@ impl Run<'_> {
             ));
         }
         if let Some(suggestion) = &annealed.suggestion {
-            let plateau = suggestion.plateaus.iter().find(|plateau| plateau.clusters == suggestion.clusters);
             note.push_str(&format!(" No number was asked for; {}", counted(suggestion.clusters as u64, "cluster")));
-            match plateau.and_then(|plateau| plateau.to.map(|to| (plateau.from, to))) {
+            match suggestion.plateau().and_then(|plateau| plateau.to.map(|to| (plateau.from, to))) {
                 Some((from, to)) => {
                     note.push_str(&format!(" stayed longest, from {} to {}.", quantity(from, unit), quantity(to, unit)))
                 }

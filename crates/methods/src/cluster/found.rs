@@ -199,8 +199,7 @@ impl Fitted {
     /// Where the number of clusters was not given: which, and on what evidence.
     fn suggested(&self, unit: &str) -> Option<String> {
         let suggestion = self.cooled()?.suggestion.as_ref()?;
-        let is_it = |plateau: &&Plateau| plateau.clusters == suggestion.clusters && plateau.to.is_some();
-        let plateau = suggestion.plateaus.iter().find(is_it)?;
+        let plateau = suggestion.plateau()?;
         Some(format!(
             "{} suggested: of all numbers it lasted over the widest range of temperatures, {} to {}",
             counted(plateau.clusters as u64, "cluster"),

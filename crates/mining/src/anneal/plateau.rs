@@ -39,6 +39,11 @@ impl Suggestion {
         Self { clusters: widest(&plateaus).map_or(found, |plateau| plateau.clusters), plateaus }
     }
 
+    /// The plateau that suggests the number: the widest that has an end. Nothing if none has.
+    pub fn plateau(&self) -> Option<&Plateau> {
+        widest(&self.plateaus)
+    }
+
     /// That no number stands out, if none does.
     pub(crate) fn warning(&self) -> Option<String> {
         let plateau = widest(&self.plateaus).filter(|plateau| plateau.width() < CLEAR)?;
@@ -79,6 +84,13 @@ mod tests {
         ];
         let suggestion = Suggestion::new(plateaus, 4);
         assert_eq!((suggestion.clusters, suggestion.warning()), (2, None));
+    }
+
+    #[test]
+    fn a_number_that_comes_back_is_suggested_by_its_widest_plateau() {
+        let (short, wide) = (plateau(2, 7.6, Some(6.5)), plateau(2, 5.9, Some(2.9)));
+        let suggestion = Suggestion::new(vec![short, plateau(3, 6.5, Some(5.9)), wide.clone(), plateau(3, 2.9, None)], 3);
+        assert_eq!((suggestion.clusters, suggestion.plateau()), (2, Some(&wide)));
     }
 
     #[test]
