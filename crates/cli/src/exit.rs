@@ -156,6 +156,10 @@ impl From<lehr_distances::Error> for Failure {
             Error::Stopped => Failure::new(Kind::Stopped, message),
             Error::Parameter { .. } => Failure::new(Kind::Usage, as_typed(&[], &[message])),
             Error::Unsuited { .. } => Failure::new(Kind::BadData, message),
+            Error::Overflow { element: "f32", .. } => Failure::new(Kind::BadData, message)
+                .with_hint("--element f64 holds larger ones; --standardise brings columns to one scale"),
+            Error::Overflow { .. } => Failure::new(Kind::BadData, message)
+                .with_hint("--standardise brings columns to one scale; or divide the numbers by a constant"),
             Error::OtherRun { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--resume needs the same input and the same options as the run that was stopped"),
             Error::CheckpointDamaged { .. } => {

@@ -42,6 +42,21 @@ pub enum Error {
         /// What was allowed.
         limit: u64,
     },
+    /// A dissimilarity is larger than its element holds: take a larger element, or smaller numbers.
+    #[error(
+        "items {first} and {second}, counted from 0, are further apart than {element} holds{}",
+        if *pairs > 1 { format!("; so are {} other pairs", pairs - 1) } else { String::new() }
+    )]
+    Overflow {
+        /// The first item of the first such pair.
+        first: usize,
+        /// The second.
+        second: usize,
+        /// How many such pairs there are.
+        pairs: u64,
+        /// The element.
+        element: &'static str,
+    },
     /// The observer said stop; what is finished was offered to it just before.
     #[error("stopped")]
     Stopped,

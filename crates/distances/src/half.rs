@@ -112,6 +112,38 @@ impl<T: Precision> Half<T> {
         Err(Error::TooLarge { items, pairs, bytes, element: T::NAME, limit })
     }
 
+    /// Whether each value is one that its element holds.
+    ///
+    /// Cost: one look at all values if `largest` is infinite, which the caller has found; none otherwise.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] with the first pair whose dissimilarity has become infinite.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Incomplete;
+    /// use lehr_distances::{Error, Silent, all_pairs, rows::{Compared, Measure}};
+    /// let metric = Compared::new(&Incomplete::new(vec![0.0, 1e20, -1e20], 1)?, Measure::SquaredEuclidean);
+    /// let half = all_pairs::<f32>(&metric, &lehr_ranks::Execution::default(), None, &mut Silent)?;
+    /// assert!(matches!(half.held(f64::INFINITY), Err(Error::Overflow { first: 0, second: 1, pairs: 3, element: "f32" })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn held(&self, largest: f64) -> Result<(), Error> {
+        if largest.is_finite() {
+            return Ok(());
+        }
+        let mut row = vec![0.0; self.items];
+        let (mut found, mut pairs) = (None, 0);
+        for first in 0..self.items {
+            self.row(first, &mut row);
+            for (second, _) in row.iter().enumerate().skip(first + 1).filter(|(_, value)| value.is_infinite()) {
+                found = found.or(Some((first, second)));
+                pairs += 1;
+            }
+        }
+        found.map_or(Ok(()), |(first, second)| Err(Error::Overflow { first, second, pairs, element: T::NAME }))
+    }
+
     /// N.
     pub fn items(&self) -> usize {
         self.items

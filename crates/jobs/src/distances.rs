@@ -236,6 +236,7 @@ fn matrix<T: Precision>(
     }
     let mut extent = Extent::default();
     half.for_each(|value| extent.add(value));
+    half.held(extent.largest).map_err(failure)?;
     Ok(Some(Found { matrix: column(&half, extent.largest).gaps(extent.missing > 0).build()?, extent }))
 }
 
@@ -254,7 +255,7 @@ fn condensed<T: Precision, V>(half: &Half<T>, kept: impl Fn(f64) -> V) -> Vec<V>
 fn failure(error: Error) -> Failure {
     match error {
         Error::Stopped => Failure::Stopped,
-        Error::Parameter { .. } | Error::Unsuited { .. } => Failure::Input(error.to_string()),
+        Error::Parameter { .. } | Error::Unsuited { .. } | Error::Overflow { .. } => Failure::Input(error.to_string()),
         Error::OtherRun { .. } => {
             Failure::input("the items or options are not those that the job began with: order it anew")
         }

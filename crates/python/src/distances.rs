@@ -86,6 +86,9 @@ impl<'py> Asked<'_, 'py> {
         let execution = company.execution;
         let watched = watch::run(py, callback, None, company.is_in_job, move |relay| {
             let half = items.compared(&options, |metric| all_pairs::<T>(metric, &execution, None, &mut *relay))?;
+            let mut largest = 0.0_f64;
+            half.for_each(|value| largest = largest.max(value));
+            half.held(largest)?;
             Ok::<_, Error>((half.items(), written(&half, is_condensed)))
         })?;
         let (items, values) = watched.outcome.map_err(errors::distances)?;

@@ -154,7 +154,9 @@ fn in_turn(
     let interrupt = Interrupt::listen()?;
     let (half, saved, header) = application.items.compared(&plan.options, |metric| {
         let (half, saved) = distances::compute::<f32>(plan, company, &application.items, metric, folder, &interrupt)?;
-        let header = distances::described(plan, PairFacts::of(&half), metric, None);
+        let facts = PairFacts::of(&half);
+        half.held(facts.largest)?;
+        let header = distances::described(plan, facts, metric, None);
         Ok::<_, Failure>((half, saved, header))
     })?;
     let unkept = if let Saved::Failed(reason) = saved { Some(reason) } else { None };

@@ -94,7 +94,9 @@ fn measure<T: Precision>(
     let (half, _) = compute::<T>(plan, company, items, metric, &mut folder, &interrupt)?;
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
     let parameters = items.parameters(&plan.options, metric);
-    let header = Header { parameters, ..described(plan, PairFacts::of(&half), metric, collapsed_from) };
+    let facts = PairFacts::of(&half);
+    half.held(facts.largest)?;
+    let header = Header { parameters, ..described(plan, facts, metric, collapsed_from) };
     write(
         plan,
         &mut folder,
@@ -317,6 +319,11 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     let value = |i: usize, j: usize| matrix.get(i, j).unwrap_or(f64::NAN);
     let mut extent = Extent::default();
     (0..items).for_each(|i| (i + 1..items).for_each(|j| extent.add(value(i, j))));
+    if plan.element == Element::F32 && extent.largest > f64::from(f32::MAX) {
+        let message =
+            format!("{}: expected dissimilarities that f32 holds, found {:e}", plan.input.display(), extent.largest);
+        return Err(Failure::new(Kind::BadData, message).with_hint("--element f64 holds larger ones"));
+    }
     let parameters: Map<String, Value> = matrix.header().map_or_else(Map::new, |header| header.parameters.clone());
     let described = Header {
         format: FORMAT.into(),

@@ -328,3 +328,27 @@ fn ctrl_c_keeps_what_is_finished_and_going_on_gives_the_same_bytes() {
     let nothing = sandbox.lehr(&["distances", "many.fasta", "--resume", "d"]);
     assert_eq!(nothing.code, 4, "{}", nothing.stderr);
 }
+
+#[test]
+fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
+    let sandbox = Sandbox::with("large.csv", "x\n1e20\n-1e20\n0\n");
+    sandbox.write("huge.csv", "x\n1\n1e200\n-1e200\n");
+    let squared = ["distances", "large.csv", "--metric", "squared-euclidean", "--out", "d"];
+    for element in ["f32", "u16", "i16be"] {
+        let outcome = sandbox.lehr(&[&squared[..], &["--element", element]].concat());
+        assert_eq!(outcome.code, 3, "{element}: {}", outcome.stderr);
+        let expected = "items 0 and 1, counted from 0, are further apart than f32 holds; so are 2 other pairs";
+        assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("--element f64 holds larger ones"), "{}", outcome.stderr);
+        assert!(!sandbox.path("d/dissimilarities.npy").exists());
+    }
+    sandbox.lehr(&[&squared[..], &["--element", "f64", "--quiet"]].concat()).succeeded();
+    let d: Vec<f64> = numbers(&sandbox, "d/dissimilarities.npy").into_iter().map(f64::from_le_bytes).collect();
+    assert!((d[1] / 4e40 - 1.0).abs() < 1e-12, "{d:?}");
+    // As numbers of 32 bits it has no place there either.
+    let narrowed = sandbox.lehr(&["distances", "d/dissimilarities.json", "--element", "f32", "--out", "e"]);
+    assert_eq!(narrowed.code, 3, "{}", narrowed.stderr);
+    assert!(narrowed.stderr.contains("expected dissimilarities that f32 holds, found 4e40"), "{}", narrowed.stderr);
+    let huge = sandbox.lehr(&["distances", "huge.csv", "--element", "f64", "--out", "h"]);
+    assert!(huge.code == 3 && huge.stderr.contains("than f64 holds"), "{}", huge.stderr);
+}

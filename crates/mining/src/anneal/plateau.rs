@@ -89,7 +89,8 @@ mod tests {
     #[test]
     fn a_number_that_comes_back_is_suggested_by_its_widest_plateau() {
         let (short, wide) = (plateau(2, 7.6, Some(6.5)), plateau(2, 5.9, Some(2.9)));
-        let suggestion = Suggestion::new(vec![short, plateau(3, 6.5, Some(5.9)), wide.clone(), plateau(3, 2.9, None)], 3);
+        let suggestion =
+            Suggestion::new(vec![short, plateau(3, 6.5, Some(5.9)), wide.clone(), plateau(3, 2.9, None)], 3);
         assert_eq!((suggestion.clusters, suggestion.plateau()), (2, Some(&wide)));
     }
 
