@@ -3,12 +3,9 @@
 use lehr_data::datasets::iris;
 use lehr_jobs::clustering::ColumnScale;
 use lehr_jobs::datasets::{Begin, Datasets, Take};
-use lehr_jobs::declared::{self, TableOptions};
+use lehr_jobs::declared::TableOptions;
 use lehr_jobs::jobs::{Cancel, Jobs, Order, Record, ResultOf, Resume, Rows, State};
-use lehr_jobs::{
-    Clustering, DatasetService, Failure, Form, Handle, Inputs, Job, Method, Outputs, RowFormat, Setup, Table,
-    clustering,
-};
+use lehr_jobs::{Clustering, DatasetService, Form, Handle, RowFormat, Setup, Table, clustering};
 use lehr_methods::{gtm, mixture};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
