@@ -319,7 +319,8 @@ pub(super) fn typed(declared: &[OptionOf], matches: &ArgMatches) -> Options {
     for option in declared {
         let name = option.name.as_str();
         let value = match option.kind {
-            Kind::Flag => matches.get_flag(name).then_some(Value::Bool(true)),
+            Kind::Flag if option.is_switch() => matches.get_flag(name).then_some(Value::Bool(true)),
+            Kind::Flag => matches.get_one::<bool>(name).copied().map(Value::Bool),
             Kind::Texts => matches.get_many::<Value>(name).map(|values| Value::Array(values.cloned().collect())),
             _ => matches.get_one::<Value>(name).cloned(),
         };
