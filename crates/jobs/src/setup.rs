@@ -18,14 +18,15 @@ use crate::settings::Settings;
 ///
 /// # Example
 /// ```
-/// use lehr_jobs::{Pairwise, Setup};
+/// use lehr_jobs::Setup;
+/// use lehr_methods::pairwise::Pairwise;
 /// use lehr_services::{Fault, Host};
 /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
 /// let host = Host::new(dispatcher.handle());
 /// lehr_runtime::block_on(async {
 ///     let setup = Setup::default();
 ///     setup.start_datasets(&host, "/datasets").await?;
-///     setup.start_method(&host, "/pairwise", Pairwise).await?;
+///     setup.start_declared(&host, "/pairwise", &Pairwise).await?;
 ///     assert!(host.paths().contains(&"/pairwise".to_owned()));
 ///     Ok::<(), Fault>(())
 /// })

@@ -20,7 +20,7 @@ impl Classes {
     /// ```
     /// use lehr_methods::Classes;
     /// let classes = Classes::new("cluster", &["10", "9", "10"]);
-    /// assert_eq!((classes.class(0), classes.of), ("10", vec![1, 0, 1]));
+    /// assert_eq!((classes.class(0), &classes.of), ("10", &vec![1, 0, 1]));
     /// ```
     pub fn new(name: &str, texts: &[&str]) -> Self {
         let mut classes = texts.to_vec();

@@ -22,27 +22,22 @@ pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), F
     Err(Fault::new(Code::MessageNotSupported, reason))
 }
 
-/// The place of a list that stands where only an object may.
+/// The place of a list that stands where an object may stand and no list.
 fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) -> Option<String> {
     let schema = followed(schema, root);
-    if let Some(forms) = ["anyOf", "oneOf"].iter().find_map(|key| schema[key].as_array()) {
-        // Right if any form has no objection.
+    if value.is_array() && !allows(schema, root, "array") {
+        return allows(schema, root, "object").then(|| place.clone());
+    }
+    if let Some(forms) = forms(schema) {
+        let kind = if value.is_array() { "array" } else { "object" };
+        // Right if any form of its kind has no objection.
         let mut found = None;
-        for form in forms {
-            match misplaced(value, form, root, place) {
-                None => return None,
-                some => found = found.or(some),
-            }
+        for form in forms.iter().filter(|form| allows(form, root, kind)) {
+            found = Some(misplaced(value, form, root, place)?);
         }
         return found;
     }
-    let may_be = |kind: &str| match &schema["type"] {
-        Value::String(found) => found == kind,
-        Value::Array(found) => found.iter().any(|found| found == kind),
-        _ => true,
-    };
     match value {
-        Value::Array(_) if may_be("object") && !may_be("array") => Some(place.clone()),
         Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
             let of_item = schema["prefixItems"].get(index).unwrap_or(&schema["items"]);
             inside(item, of_item, root, place, &index.to_string())
@@ -52,6 +47,22 @@ fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) ->
             inside(field, of_field, root, place, name)
         }),
         _ => None,
+    }
+}
+
+/// What a schema says that a value may be, one of which it has to be.
+fn forms(schema: &Value) -> Option<&Vec<Value>> {
+    ["anyOf", "oneOf"].iter().find_map(|key| schema[key].as_array())
+}
+
+/// Whether a schema lets a value be of a kind.
+fn allows(schema: &Value, root: &Value, kind: &str) -> bool {
+    let schema = followed(schema, root);
+    match (forms(schema), &schema["type"]) {
+        (Some(forms), _) => forms.iter().any(|form| allows(form, root, kind)),
+        (None, Value::String(found)) => found == kind,
+        (None, Value::Array(found)) => found.iter().any(|found| found == kind),
+        _ => true,
     }
 }
 

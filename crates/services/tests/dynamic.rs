@@ -237,7 +237,7 @@ fn what_is_kept_is_the_outlines_and_a_change_that_cannot_be_kept_is_not_made() {
         tally.call(Add { number: 2 }).await.unwrap();
         let text = std::fs::read_to_string(inner.join("tally.json")).unwrap();
         assert!(
-            text.starts_with("{\"lehr_state\":1,\"contract\":\"test/tally\",\"version\":{\"major\":1,\"minor\":1}")
+            text.starts_with("{\"lehr_state\":2,\"contract\":\"test/tally\",\"version\":{\"major\":1,\"minor\":1}")
         );
 
         std::fs::remove_dir_all(&inner).unwrap();

@@ -73,6 +73,7 @@ fn a_damaged_state_comes_back_from_its_copy_and_the_directory_says_so() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("books.json");
         let kept = || Placement::at("/books").keep(&file);
+        host.ready().await;
         let directory = host.reference::<Directory>(DIRECTORY).unwrap();
         for damage in ["", "{"] {
             let books = host.start(kept(), Bookkeeper::new).await.unwrap();

@@ -202,7 +202,9 @@ fn names_are_renamed_replaced_and_removed_and_never_become_paths() {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter(|name| name != "lock")
             .collect();
-        assert!(files.len() == 1 && files[0].ends_with(".part"), "{files:?}");
+        // The bytes of the new upload, and their checksums.
+        let is_of_upload = |name: &String| name.ends_with(".part") || name.ends_with(".sums");
+        assert!(files.len() == 2 && files.iter().all(is_of_upload), "{files:?}");
     });
 }
 
