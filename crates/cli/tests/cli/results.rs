@@ -219,8 +219,8 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn the_range_shown_with_the_suggested_number_is_that_of_its_widest_plateau() {
     let iris = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/iris/iris.csv");
     let sandbox = Sandbox::new();
-    let shown = sandbox.lehr(&["cluster", iris, "--scale", "std"]).succeeded().stdout;
-    let plateaus = sandbox.summary("lehr-cluster")["result"]["suggestion"]["plateaus"].as_array().unwrap().clone();
+    let shown = sandbox.lehr(&["cluster", iris, "--scale", "std", "--out", "o"]).succeeded().stdout;
+    let plateaus = sandbox.summary("o")["result"]["suggestion"]["plateaus"].as_array().unwrap().clone();
     let ends = |plateau: &serde_json::Value| Some((plateau["from"].as_f64()?, plateau["to"].as_f64()?));
     let closed = plateaus.iter().filter(|plateau| plateau["clusters"] != 1).filter_map(ends);
     let (from, to) = closed.max_by(|left, right| (left.0 / left.1).total_cmp(&(right.0 / right.1))).unwrap();
