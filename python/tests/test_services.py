@@ -163,7 +163,7 @@ def test_a_node_of_the_command_follows_it(register, command):
         ({"name": 7}, "name: expected string, found 7"),
         ({"name": "Ada", "age": 1.5}, "age: expected integer or null, found 1.5"),
         ({"name": "Ada", "age": True}, "age: expected integer or null, found true"),
-        ([1, 2], r"expected an object, found \[1, 2\]"),
+        ([1, 2], "expected an object, found a list"),
     ],
 )
 def test_a_body_that_is_not_what_is_expected_says_why(node, body, expected):
@@ -545,8 +545,13 @@ def test_documents_are_kept_and_a_change_that_cannot_be_kept_is_not_made(tmp_pat
     with lehr.serve(Register(), port=0, keep=folder) as server, lehr.Node(server.url) as node:
         assert node.query("/register", "older") == ["Ada", "Carl"]
     (folder / "register.json").write_text("{")
-    with pytest.raises(lehr.Fault, match="is damaged"):
-        lehr.serve(Register(), port=0, keep=folder)
+    with lehr.serve(Register(), port=0, keep=folder) as server, lehr.Node(server.url) as node:
+        assert node.query("/register", "older") == ["Ada", "Carl"]  # from the copy beside it
+    for name in ("register.json", "register.json.copy"):
+        (folder / name).write_text("{")
+    for _ in range(2):
+        with pytest.raises(lehr.Fault, match="is damaged too"):
+            lehr.serve(Register(), port=0, keep=folder)
 
 
 def test_numbers_of_numpy_are_numbers_and_each_service_has_a_state_of_its_own():

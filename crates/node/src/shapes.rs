@@ -17,8 +17,8 @@ pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), F
     }
     let Ok(value) = format.decode::<Value>(body) else { return Ok(()) };
     let Some(place) = misplaced(&value, schema, schema, &mut String::new()) else { return Ok(()) };
-    let place = place.strip_prefix('.').map_or_else(String::new, |place| format!(" at {place}"));
-    let reason = format!("not what is expected here{place}: an object, and no list");
+    let place = place.strip_prefix('.').map_or_else(String::new, |place| format!("{place}: "));
+    let reason = format!("{place}expected an object, found a list");
     Err(Fault::new(Code::MessageNotSupported, reason))
 }
 
@@ -130,13 +130,10 @@ mod tests {
             assert_eq!(refused(&right, &schema), None, "{right}");
         }
         let told = |body: Value| refused(&body, &schema).unwrap();
-        assert_eq!(told(json!([1, 2])), "not what is expected here: an object, and no list");
-        assert_eq!(told(json!({ "at": [1] })), "not what is expected here at at: an object, and no list");
-        assert_eq!(
-            told(json!({ "path": [{ "x": 1 }, [2]] })),
-            "not what is expected here at path.1: an object, and no list"
-        );
-        assert_eq!(told(json!({ "maybe": [1] })), "not what is expected here at maybe: an object, and no list");
-        assert_eq!(told(json!({ "else": [1] })), "not what is expected here at else: an object, and no list");
+        assert_eq!(told(json!([1, 2])), "expected an object, found a list");
+        assert_eq!(told(json!({ "at": [1] })), "at: expected an object, found a list");
+        assert_eq!(told(json!({ "path": [{ "x": 1 }, [2]] })), "path.1: expected an object, found a list");
+        assert_eq!(told(json!({ "maybe": [1] })), "maybe: expected an object, found a list");
+        assert_eq!(told(json!({ "else": [1] })), "else: expected an object, found a list");
     }
 }

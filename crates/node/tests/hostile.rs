@@ -53,7 +53,7 @@ fn malformed_bodies_are_refused_with_the_place_of_the_fault() {
         }
         let list = ask(at, "POST /books:put", JSON, "[]");
         assert_eq!((list.status, list.text("code").as_str()), (400, "message_not_supported"));
-        assert_eq!(list.text("detail"), "not what is expected here: an object, and no list");
+        assert_eq!(list.text("detail"), "expected an object, found a list");
         let not_text = b"POST /books:put HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: 4\r\n\r\n\"\xff\xfe\"";
         assert_eq!(send(at, not_text).status, 400);
     });
