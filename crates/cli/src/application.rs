@@ -321,15 +321,14 @@ pub fn whole(half: &Half<f32>) -> Result<Dissimilarities, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::{Arguments, Command, DemoApplication, DemoArguments};
+    use crate::arguments::{Arguments, Command, DemoApplication};
     use clap::Parser;
 
     fn arguments(line: &[&str]) -> ApplicationArguments {
         let line = ["lehr", "demo", "patients"].into_iter().chain(line.iter().copied());
-        match Arguments::try_parse_from(line).unwrap().command {
-            Command::Demo(DemoArguments { application: Some(DemoApplication::Patients(arguments)), .. }) => *arguments,
-            _ => panic!("another command"),
-        }
+        let Command::Demo(demo) = Arguments::try_parse_from(line).unwrap().command else { panic!("no demonstration") };
+        let Some(DemoApplication::Patients(arguments)) = demo.application else { panic!("not that of patients") };
+        *arguments
     }
 
     #[test]

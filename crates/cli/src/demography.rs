@@ -328,7 +328,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::arguments::{Arguments, Command, DemoApplication, DemoArguments};
+    use crate::arguments::{Arguments, Command, DemoApplication};
 
     fn regions(line: &[&str], table: &str) -> Result<Regions, Failure> {
         let folder = tempfile::tempdir().unwrap();
@@ -336,12 +336,9 @@ mod tests {
         std::fs::write(&path, table).unwrap();
         let path = path.to_str().unwrap();
         let line = ["lehr", "demo", "demography", path].into_iter().chain(line.iter().copied());
-        match Arguments::try_parse_from(line).unwrap().command {
-            Command::Demo(DemoArguments { application: Some(DemoApplication::Demography(arguments)), .. }) => {
-                Regions::new(&arguments)
-            }
-            _ => panic!("another command"),
-        }
+        let Command::Demo(demo) = Arguments::try_parse_from(line).unwrap().command else { panic!("no demonstration") };
+        let Some(DemoApplication::Demography(arguments)) = demo.application else { panic!("not that of regions") };
+        Regions::new(&arguments)
     }
 
     /// Two in the west, one in the east, and one where nobody lives.

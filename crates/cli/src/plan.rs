@@ -217,7 +217,7 @@ mod tests {
         let typed: Vec<OsString> = std::iter::once("lehr").chain(line.iter().copied()).map(OsString::from).collect();
         match Arguments::try_parse_from(&typed).unwrap().command {
             Command::Method(arguments) => MethodPlan::new(arguments, &typed, None),
-            Command::Demo(demo) => MethodPlan::of_demo(demo, &typed, None),
+            Command::Demo(demo) => MethodPlan::of_demo(*demo, &typed, None),
             _ => panic!("another command"),
         }
     }
