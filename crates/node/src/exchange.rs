@@ -178,15 +178,17 @@ async fn answer(
 ) -> Result<Response<Answer>, Refused> {
     let _place = edge.request()?;
     let host = host(&request).map_err(|fault| Refused::with(StatusCode::BAD_REQUEST, fault))?;
-    same_site(edge, request.headers(), &host)?;
+    same_site(edge, request.headers(), host)?;
     edge.count(peer.address.ip())?;
     let caller = caller(edge, peer, request.headers())?;
     asked.caller = Some(caller.clone());
     let path = without_slash(request.uri().path()).to_owned();
-    let answered = routed(edge, turn, caller, &path, request, asked).await;
+    let answered = routed(edge, turn, caller.clone(), &path, request, asked).await;
     answered.map_err(|mut refused| {
         if refused.status == StatusCode::METHOD_NOT_ALLOWED {
-            refused.allow = Some(allowed(&path, service_of(&path).and_then(|at| edge.host.endpoint(at).ok()).as_ref()));
+            // What a caller may not see looks as if nothing were there.
+            let seen = service_of(&path).and_then(|at| permitted(edge, &caller, at, None, Verb::Lookup).ok());
+            refused.allow = Some(allowed(&path, seen.as_ref()));
         }
         refused
     })
@@ -271,7 +273,7 @@ async fn routed(
 ///
 /// # Errors
 /// [`Code::MessageNotSupported`] if that is not one host.
-fn host<B>(request: &Request<B>) -> Result<String, Fault> {
+fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     let refuse = |reason: &str| Err(Fault::new(Code::MessageNotSupported, reason));
     let mut lines = request.headers().get_all(header::HOST).iter();
     let (named, second) = (lines.next().map(|line| line.to_str().unwrap_or_default()), lines.next());
@@ -284,10 +286,10 @@ fn host<B>(request: &Request<B>) -> Result<String, Fault> {
         {
             refuse("the request names two hosts: :authority and Host differ")
         }
-        (Some(target), _) => Ok(target.as_str().to_owned()),
-        (None, Some(named)) => Ok(named.to_owned()),
+        (Some(target), _) => Ok(target.as_str()),
+        (None, Some(named)) => Ok(named),
         (None, None) if request.version() == hyper::Version::HTTP_11 => refuse("the request has no Host header"),
-        (None, None) => Ok(String::new()),
+        (None, None) => Ok(""),
     }
 }
 

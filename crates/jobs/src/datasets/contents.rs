@@ -351,9 +351,17 @@ impl Sums {
     fn add(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         // If it is gone, what it should say of the pieces before this one is missed when all are read.
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
-        let mut known = Vec::new();
-        file.read_to_end(&mut known)?;
-        let kept = pieces(&known).take_while(|(end, _)| *end <= offset).count() as u64 * PIECE;
+        let mut kept = file.metadata()?.len() / PIECE * PIECE;
+        // From the end: as a rule the last piece is the one before this one.
+        while kept > 0 {
+            let mut end = [0; 8];
+            file.seek(SeekFrom::Start(kept - PIECE))?;
+            file.read_exact(&mut end)?;
+            if u64::from_le_bytes(end) <= offset {
+                break;
+            }
+            kept -= PIECE;
+        }
         file.set_len(kept)?;
         file.seek(SeekFrom::Start(kept))?;
         let end = offset + bytes.len() as u64;
