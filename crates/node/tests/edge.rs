@@ -240,6 +240,10 @@ fn what_is_denied_is_denied_whatever_else_is_allowed() {
             [status("GET /directory", ada, ""), status("GET /nothing", ada, ""), status("GET /books2", ada, "")],
             [403; 3]
         );
+        // Nor does a method that means nothing tell what is there.
+        let allow = |line: &str| ask(at, line, ada, "").header("allow").map(str::to_owned);
+        assert_eq!(allow("PATCH /directory"), allow("PATCH /nothing"));
+        assert_eq!(allow("PATCH /books").as_deref(), Some("GET, HEAD, PUT, DELETE, OPTIONS"));
         assert_eq!(status("GET /books", "authorization: Bearer guessed-by-somebody\r\n", ""), 401);
         assert_eq!(status("GET /books", "authorization: Basic YTpi\r\n", ""), 401);
         assert_eq!(ask(at, "GET /books:who", ada, "").json(), json!("ada"));
