@@ -11,9 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from lehr import _native
+from lehr import _checks, _native
 from lehr._model import weights
 from lehr._native import Fingerprints
 
@@ -49,7 +49,7 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Rows as the native half reads them: an array, compressed sparse rows with no column twice in one, or bits. What the caller has is not changed."""
         if isinstance(X, Fingerprints):
             return self._bits(X, reset=reset)
-        rows = validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset)
+        rows = _checks.validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset)
         if issparse(rows) and not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()

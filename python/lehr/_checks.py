@@ -15,6 +15,8 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+import sklearn.utils
+import sklearn.utils.validation
 from sklearn.utils import check_random_state
 
 #: The largest seed that a random state is asked for.
@@ -55,6 +57,30 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise wrong(name, "one of " + ", ".join(map(repr, choices)), value)
     return value
+
+
+def check_array(array: Any, **options: Any) -> NDArray[Any]:
+    """scikit-learn's ``check_array``, which also refuses complex numbers while other threads run."""
+    _refuse_complex(array)
+    checked: NDArray[Any] = sklearn.utils.check_array(array, **options)
+    return checked
+
+
+def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
+    """scikit-learn's ``validate_data``, which also refuses complex numbers while other threads run."""
+    _refuse_complex(X)
+    return sklearn.utils.validation.validate_data(estimator, X, **options)
+
+
+def _refuse_complex(array: Any) -> None:
+    """Refuses complex numbers.
+
+    scikit-learn turns NumPy's warning into an error with ``warnings.catch_warnings``. All threads share those filters: if another thread restores them in
+    between, the imaginary parts are dropped without a word.
+    """
+    types = [array.dtype] if hasattr(array, "dtype") else list(getattr(array, "dtypes", ()))
+    if any(getattr(kind, "kind", None) == "c" for kind in types):
+        raise ValueError(f"Complex data not supported\n{array}\n")
 
 
 def seed(random_state: Any) -> int:

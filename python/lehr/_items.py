@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import validate_data
 
 from lehr import _checks
 from lehr._centers import FLOATS
@@ -35,7 +34,7 @@ class ItemsMixin(ClusterMixin):
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         finite = "allow-nan" if self._is_given() and self._takes_gaps else True
-        return validate_data(self, X, dtype=FLOATS, ensure_all_finite=finite, reset=reset)
+        return _checks.validate_data(self, X, dtype=FLOATS, ensure_all_finite=finite, reset=reset)
 
     def _items(
         self, X: ArrayLike, sample_weight: ArrayLike | None

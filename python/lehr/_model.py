@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _native
+from lehr import _checks, _native
 
 Self = TypeVar("Self", bound="SavedMixin")
 
@@ -40,7 +39,7 @@ def weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(rows, sample_weight)
-    checked: NDArray[np.float64] = check_array(
+    checked: NDArray[np.float64] = _checks.check_array(
         sample_weight, dtype=np.float64, ensure_2d=False, ensure_min_samples=0, input_name="sample_weight"
     )
     if checked.ndim != 1:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from lehr import _checks, _native
 from lehr._native import Fingerprints, Sequences
@@ -245,7 +244,7 @@ def pairwise_distances(
     elif _is_bit_vectors(items):
         items = fingerprints_from_rdkit(items)
     elif not isinstance(items, (Sequences, Fingerprints)):
-        items = check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name="items")
+        items = _checks.check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name="items")
     options = {
         "metric": None if metric is None else _word(_NAMES.get(metric, metric)),
         "alignment": None if alignment is None else _word(alignment),

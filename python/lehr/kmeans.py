@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
-from sklearn.utils import check_array
 
 from lehr import _checks, _native
 from lehr._centers import CentersMixin
@@ -132,7 +131,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             if not isinstance(self.init, str) or self.init != "k-means++":
                 raise _checks.wrong("init", "'k-means++' or an array-like of shape (n_clusters, n_features)", self.init)
             return None
-        centers: NDArray[np.float64] = check_array(self.init, dtype=np.float64, input_name="init")
+        centers: NDArray[np.float64] = _checks.check_array(self.init, dtype=np.float64, input_name="init")
         if len(centers) != self.n_clusters:
             raise ValueError(
                 f"The shape of the initial centers {centers.shape} does not match the number of clusters {self.n_clusters}."

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
 from lehr._model import SavedMixin, symmetric, table, tell, weights
@@ -170,7 +169,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         finite = "allow-nan" if self.metric == "precomputed" else True
         least = 2 if reset else 1
-        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite=finite, reset=reset, ensure_min_samples=least)
+        return _checks.validate_data(self, X, dtype=_FLOATS, ensure_all_finite=finite, reset=reset, ensure_min_samples=least)
 
     def fit(
         self,
@@ -239,8 +238,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         if not is_given:
             _checks.warn_of_dissimilarities(items)
         matrix = symmetric(items) if is_given else pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
-        pairs = None if pair_weight is None else check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
-        positions = None if init is None else check_array(init, dtype=np.float64, input_name="init")
+        pairs = None if pair_weight is None else _checks.check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
+        positions = None if init is None else _checks.check_array(init, dtype=np.float64, input_name="init")
         if positions is None and self.warm_start:
             positions = self._former(len(items))
         if pairs is not None and self.weighting != "equal":
@@ -469,6 +468,6 @@ def align(
            [2., 0.],
            [0., 1.]])
     """
-    moved = check_array(embedding, dtype=np.float64, input_name="embedding")
-    target = check_array(onto, dtype=np.float64, input_name="onto")
+    moved = _checks.check_array(embedding, dtype=np.float64, input_name="embedding")
+    target = _checks.check_array(onto, dtype=np.float64, input_name="onto")
     return _native.align(moved, target, sample_weight=weights(sample_weight, moved), scale=bool(scale))["positions"]

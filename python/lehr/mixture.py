@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import DensityMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
 from lehr._learnt import LearntMixin
@@ -140,7 +140,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         least = 2 if reset else 1
-        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least)
+        return _checks.validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least)
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DAGaussianMixture:
         """Fit the mixture to the rows of ``X``.

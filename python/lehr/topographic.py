@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
 from lehr._learnt import LearntMixin
@@ -174,7 +173,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         least = 2 if reset else 1
-        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least)
+        return _checks.validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least)
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> GTM:
         """Fit the map to the rows of ``X``.
@@ -420,7 +419,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         True
         """
         check_is_fitted(self)
-        places = check_array(X, dtype=np.float64, input_name="X")
+        places = _checks.check_array(X, dtype=np.float64, input_name="X")
         return _native.images(places, self._map())["data"]
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:

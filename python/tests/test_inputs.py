@@ -38,6 +38,15 @@ def test_data_that_cannot_be(estimator, X, kind, words):
         estimator.fit(X)
 
 
+@pytest.mark.thread_unsafe(reason="all threads share the filters of warnings")
+@pytest.mark.parametrize("X", [np.array([[1j], [2j]]), csr_array(np.array([[1j], [2j]]))], ids=["dense", "sparse"])
+@pytest.mark.parametrize("estimator", [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.GTM(1), lehr.KMeans(1), lehr.SMACOF(1)], ids=lambda estimator: type(estimator).__name__)
+def test_complex_numbers_are_refused_whatever_filters_of_warnings_other_threads_set(estimator, X, monkeypatch):
+    monkeypatch.setattr(warnings, "simplefilter", lambda *_, **__: None)
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        estimator.fit(X)
+
+
 @pytest.mark.parametrize(
     ("fitted", "asked"),
     [
