@@ -73,7 +73,7 @@ impl Format {
             Fault::new(Code::MessageNotSupported, format!("not what is expected here: {error}"))
         };
         if bytes.is_empty() {
-            let nothing = serde_json::from_str("null").or_else(|_| serde_json::from_str("{}"));
+            let nothing = serde_json::from_slice(b"null").or_else(|_| serde_json::from_slice(b"{}"));
             return nothing.map_err(|error: serde_json::Error| refuse(&format!("an empty body: {error}")));
         }
         match self {
