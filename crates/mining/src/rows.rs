@@ -58,6 +58,9 @@ pub(crate) struct Rows<T: Real> {
     pub units: Units,
     /// The sum of the stored weights.
     pub total_weight: f64,
+    /// The stored weight that counts as one row: `sum w^2 / sum w`, 1 where all rows weigh 1. The weights then count as `(sum w)^2 / sum w^2` rows, the
+    /// effective sample size (Kish 1965). Whatever counts rows (a prior, a criterion) uses it, so that weights in another unit change no result.
+    pub row_weight: f64,
     /// What a row costs in a centre, where that is not the squared distance: rows are bits then, and stored as they are, the origin at 0 and the unit 1.
     pub bernoulli: Option<Bernoulli>,
     /// The stored centre of all rows as one cluster.
@@ -117,10 +120,10 @@ impl<T: Real> Rows<T> {
         let (heavy, light): (Vec<u32>, Vec<u32>) =
             (0..input.len() as u32).partition(|&row| input.weight(row as usize) > 0.0);
         let survey = Survey::new(input, &heavy, positions)?;
-        let (length, Survey { means, total_weight, weight_unit, .. }) = (survey.length(), survey);
+        let (length, Survey { means, total_weight, row_weight, weight_unit, .. }) = (survey.length(), survey);
         let bernoulli = match cost {
             Cost::Squared => None,
-            Cost::Bernoulli { prior } => Some(Bernoulli { prior: prior / weight_unit }),
+            Cost::Bernoulli { prior } => Some(Bernoulli { prior: prior * row_weight }),
         };
         let (units, middle) = match bernoulli {
             None => (Units::new(means, length, weight_unit), vec![0.0; dimension]),
@@ -140,6 +143,7 @@ impl<T: Real> Rows<T> {
             storage,
             units,
             total_weight,
+            row_weight,
             bernoulli,
             middle,
             square: 0.0,
@@ -151,6 +155,11 @@ impl<T: Real> Rows<T> {
     fn square_about_middle(&self) -> f64 {
         let distance = LazyCell::new(|| BitDistance::to(self, &self.middle));
         Sum::of(self.leaves.iter().map(|leaf| leaf.store.square(|bits| distance.of(bits))))
+    }
+
+    /// The effective number of rows.
+    pub fn effective(&self) -> f64 {
+        self.total_weight / self.row_weight
     }
 
     /// The coordinate of a centre of positive mass in a column of whose rows the first moment is `sum`.

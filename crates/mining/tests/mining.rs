@@ -28,4 +28,5 @@ mod mining {
     mod sponge;
     mod stop;
     mod swap;
+    mod weights;
 }

@@ -111,7 +111,7 @@ pub(crate) struct Problem<'a> {
 impl<'a> Problem<'a> {
     pub fn new(table: &'a Table, parameters: &'a Parameters) -> Self {
         let grid = parameters.grid(table.rows.count);
-        let prior = parameters.regularisation / (table.variance * table.rows.units.weight);
+        let prior = parameters.regularisation * table.rows.row_weight / table.variance;
         let frame = Frame { phi: grid.matrix(), functions: grid.functions(), prior, cloud: CLOUD * table.variance };
         Self { table, parameters, grid, frame }
     }

@@ -182,7 +182,7 @@ fn warnings(
     if spread < COLLAPSED * table.variance {
         warnings.push("the map has stayed a point: the rows look like one round Gaussian".into());
     }
-    if map.free_parameters() as f64 > table.cells * table.rows.units.weight {
+    if map.free_parameters() as f64 > table.cells / table.rows.row_weight {
         warnings.push(format!(
             "the map has {} free numbers for {} cells: it learns the rows by heart; ask for fewer basis functions",
             map.free_parameters(),

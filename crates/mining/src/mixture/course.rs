@@ -454,7 +454,8 @@ impl<'a> Course<'a> {
         self.state.sweeps += 1;
         let criteria = Criteria::new(
             gaussians.covariance.free_parameters(rows.dimension, gaussians.len()),
-            rows.total_weight * rows.units.weight,
+            rows.effective(),
+            rows.row_weight * rows.units.weight,
             log_likelihood,
             entropy,
         );

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::Covariance;
 
-/// Figures of one mixture. The less BIC, AIC or ICL, the better. Each row counts as often as its weight says.
+/// Figures of one mixture. The less BIC, AIC or ICL, the better.
+///
+/// The three criteria count rows by the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965), and the log-likelihood as `n / sum w` times what it is.
+/// So weights in another unit choose the same mixture. Without weights n is the number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
     /// `sum w ln p(x)`, in the input's units.
@@ -14,27 +17,31 @@ pub struct Criteria {
     pub entropy: f64,
     /// Numbers that are free in the mixture ([`super::Covariance::free_parameters`]).
     pub free_parameters: usize,
-    /// Bayes' information criterion `-2 L + p ln n` (Schwarz 1978), where n is the sum of the weights.
+    /// Bayes' information criterion `-2 L n / sum w + p ln n` (Schwarz 1978).
     pub bic: f64,
-    /// Akaike's information criterion `-2 L + 2 p`.
+    /// Akaike's information criterion `-2 L n / sum w + 2 p`.
     pub aic: f64,
-    /// The integrated completed likelihood: BIC plus twice the entropy (Biernacki, Celeux and Govaert 2000). It prefers components that are apart.
+    /// The integrated completed likelihood: BIC plus twice the entropy, times `n / sum w` (Biernacki, Celeux and Govaert 2000). It prefers components that are apart.
     pub icl: f64,
 }
 
 impl Criteria {
-    /// From a log-likelihood and an entropy, for rows whose weights add up to `weight`.
+    /// From a log-likelihood and an entropy, for rows of which `effective` count and of which one weighs `row_weight`.
     ///
     /// # Example
     /// ```
     /// use lehr_mining::mixture::Criteria;
-    /// let criteria = Criteria::new(3, 1.0, -10.0, 0.5);
+    /// let criteria = Criteria::new(3, 1.0, 1.0, -10.0, 0.5);
     /// assert_eq!((criteria.bic, criteria.aic, criteria.icl), (20.0, 26.0, 21.0));
+    /// // The same rows with weights of 4.
+    /// let heavier = Criteria::new(3, 1.0, 4.0, -40.0, 2.0);
+    /// assert_eq!((heavier.bic, heavier.aic, heavier.icl), (20.0, 26.0, 21.0));
     /// ```
-    pub fn new(free_parameters: usize, weight: f64, log_likelihood: f64, entropy: f64) -> Self {
-        let bic = free_parameters as f64 * ln(weight) - 2.0 * log_likelihood;
-        let aic = 2.0 * free_parameters as f64 - 2.0 * log_likelihood;
-        Self { log_likelihood, entropy, free_parameters, bic, aic, icl: bic + 2.0 * entropy }
+    pub fn new(free_parameters: usize, effective: f64, row_weight: f64, log_likelihood: f64, entropy: f64) -> Self {
+        let (fit, doubt) = (2.0 * log_likelihood / row_weight, 2.0 * entropy / row_weight);
+        let bic = free_parameters as f64 * ln(effective) - fit;
+        let aic = 2.0 * free_parameters as f64 - fit;
+        Self { log_likelihood, entropy, free_parameters, bic, aic, icl: bic + doubt }
     }
 }
 

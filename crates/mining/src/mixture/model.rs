@@ -135,11 +135,11 @@ fn warnings(
     if parameters.regularisation > 0.0 {
         warnings.extend(held_up(&fitted.gaussians, clouds));
     }
-    let (free_parameters, effective) =
-        (fitted.criteria.free_parameters, table.rows.total_weight * table.rows.units.weight);
+    let (free_parameters, effective) = (fitted.criteria.free_parameters, table.rows.effective());
     if free_parameters as f64 >= effective {
         warnings.push(format!(
-            "the mixture has {free_parameters} free numbers, and the weights of the rows add up to {effective}: it describes these rows rather than what they were drawn from"
+            "the mixture has {free_parameters} free numbers, and it was fitted to {}: it describes these rows rather than what they were drawn from",
+            effective_rows(effective, table.rows.count)
         ));
     }
     if table.empty_rows > 0 {
@@ -158,6 +158,15 @@ fn warnings(
             .push(format!("BIC is still falling at {found} components, the most that were tried: there may be more"));
     }
     warnings
+}
+
+/// A number of rows, for people.
+fn effective_rows(effective: f64, count: usize) -> String {
+    if effective.round() == count as f64 {
+        format!("{count} rows")
+    } else {
+        format!("{count} rows, which weigh as {effective:.1}")
+    }
 }
 
 /// That the regularisation alone keeps components wide, if it does.

@@ -22,7 +22,8 @@ pub enum Cost {
     /// Of rows of bits: how unlikely the row is where each bit is set by itself with the frequency that it has in the cluster, `-ln p(x)` in nats. Rare bits then say as much as frequent ones.
     /// Temperatures, costs and free energies are in nats too.
     Bernoulli {
-        /// What is added to the ones and to the zeros of every column of every cluster, as weight (a row without weights has 1), before frequencies are formed of them: `(ones + prior) / (weight + 2 prior)`. 0 to 1000.
+        /// How many rows are added to the ones and to the zeros of every column of every cluster before frequencies are formed of them: `(ones + prior) / (weight + 2 prior)`. Such
+        /// a row weighs `sum w^2 / sum w`, which is 1 without weights. 0 to 1000.
         prior: f64,
     },
 }

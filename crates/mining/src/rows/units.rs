@@ -90,6 +90,8 @@ pub(super) struct Survey {
     pub weight_unit: f64,
     /// The sum of their weights in that unit.
     pub total_weight: f64,
+    /// What one row weighs in that unit ([`Rows::row_weight`](super::Rows::row_weight)).
+    pub row_weight: f64,
     /// The weighted mean of each column.
     pub means: Vec<f64>,
     /// How far a coordinate is from the mean at most.
@@ -105,6 +107,8 @@ impl Survey {
         let weight_sum = Sum::of(rows.iter().map(|&row| input.weight(row as usize)));
         let weight_unit = power_of_two_near(weight_sum / rows.len() as f64);
         let total_weight = weight_sum / weight_unit;
+        let squares = Sum::of(rows.iter().map(|&row| (input.weight(row as usize) / weight_unit).powi(2)));
+        let row_weight = squares / total_weight;
         let (least, most) = extremes(input, rows);
         let largest = least.iter().chain(&most).fold(0.0f64, |largest, value| largest.max(value.abs()));
         // Rows of about 1 cannot overflow when they are weighted and added.
@@ -127,7 +131,7 @@ impl Survey {
         if deviation >= FARTHEST || deviation.is_nan() {
             return Err(Error::TooFar { distance: deviation, most: FARTHEST });
         }
-        Ok(Self { weight_unit, total_weight, means, deviation })
+        Ok(Self { weight_unit, total_weight, row_weight, means, deviation })
     }
 
     /// The unit of lengths: the power of two near the deviation.

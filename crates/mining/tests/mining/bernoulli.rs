@@ -35,6 +35,11 @@ fn total_weight(rows: &Fingerprints) -> f64 {
     (0..rows.len()).map(|row| rows.weight(row)).sum()
 }
 
+/// What one row weighs, as a prior counts rows.
+fn row_weight(rows: &Fingerprints) -> f64 {
+    (0..rows.len()).map(|row| rows.weight(row).powi(2)).sum::<f64>() / total_weight(rows)
+}
+
 fn frequencies(rows: &Fingerprints) -> Vec<f64> {
     let ones = |j: usize| (0..rows.len()).filter(|&row| is_set(rows, row, j)).map(|row| rows.weight(row)).sum::<f64>();
     (0..rows.bits()).map(|j| ones(j) / total_weight(rows)).collect()
@@ -138,7 +143,8 @@ fn a_prior_lowers_the_critical_temperature_by_what_two_halves_have_of_it() {
     let rows = compounds();
     let n = total_weight(&rows);
     for prior in [0.5, 20.0] {
-        let expected = leading_correlation(&rows, prior) * n / (n + 4.0 * prior);
+        let count = prior * row_weight(&rows);
+        let expected = leading_correlation(&rows, count) * n / (n + 4.0 * count);
         let found = run(&rows, &parameters(2, Cost::Bernoulli { prior })).critical_temperature;
         close(found, expected, 1e-6 * expected);
     }
@@ -179,6 +185,7 @@ fn a_sweep_is_that_of_rows_and_centres_one_by_one() {
                     (0..bits).filter(|&j| is_set(&rows, row, j)).for_each(|j| ones[k * bits + j] += share);
                 }
             }
+            let prior = prior * row_weight(&rows);
             let penalty: f64 = centers.iter().map(|y| -prior * (y * (1.0 - y)).ln()).sum();
             close(found.free_energies[0], (free_energy + penalty) / n, 1e-9);
             for (k, mass) in masses.iter().enumerate() {
@@ -305,8 +312,10 @@ fn a_weight_is_a_row_repeated_and_no_weight_no_row() {
         (0..rows.len()).flat_map(|row| std::iter::repeat_n(row, rows.weight(row) as usize)).collect();
     let words = order.iter().flat_map(|&row| rows.row(row)).copied().collect();
     let repeated = Fingerprints::new(words, rows.bits()).unwrap();
-    for cost in [Cost::bernoulli(), WITHOUT_PRIOR] {
-        let (weighted, many) = (run(&rows, &parameters(5, cost)), run(&repeated, &parameters(5, cost)));
+    for prior in [0.5, 0.0] {
+        let cost = |prior| Cost::Bernoulli { prior };
+        let weighted = run(&rows, &parameters(5, cost(prior)));
+        let many = run(&repeated, &parameters(5, cost(prior * row_weight(&rows))));
         close(weighted.objective, many.objective, 1e-10 * many.objective);
         close(weighted.critical_temperature, many.critical_temperature, 1e-8 * many.critical_temperature);
         let of_repeated: Vec<u32> = order.iter().map(|&row| weighted.labels[row]).collect();

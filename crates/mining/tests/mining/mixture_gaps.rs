@@ -341,7 +341,6 @@ fn weights_count_as_repeated_rows_and_those_of_0_change_no_bit() {
         let weighted = run(Input::from(&gaps).with_weights(&weights), &parameters);
         let others = run(&repeated, &parameters);
         close(weighted.criteria.log_likelihood, others.criteria.log_likelihood, 1e-6);
-        close(weighted.criteria.bic, others.criteria.bic, 1e-6);
         let without = run(Input::from(&kept).with_weights(&kept_weights), &parameters);
         assert_eq!((&weighted.mixture, weighted.criteria), (&without.mixture, without.criteria), "{form}");
     }
