@@ -19,7 +19,7 @@ use crate::anneal::checkpoint::Method;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
-use crate::rows::{Input, Precision, Rows, Scalar};
+use crate::rows::{Input, Precision, Rows, Scalar, packed};
 use course::{Course, State};
 use model::Outcome;
 use seeding::Near;
@@ -86,14 +86,18 @@ fn dispatch(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
+    // A checkpoint is of the rows as they were given.
+    let (fingerprint, bits) = (input.fingerprint(), packed(input));
+    let input = bits.as_ref().map_or(input, Input::Bits);
     match parameters.precision {
-        Precision::F64 => run::<f64>(input, parameters, state, execution, observer),
-        Precision::F32 => run::<f32>(input, parameters, state, execution, observer),
+        Precision::F64 => run::<f64>(input, fingerprint, parameters, state, execution, observer),
+        Precision::F32 => run::<f32>(input, fingerprint, parameters, state, execution, observer),
     }
 }
 
 fn run<T: Scalar>(
     input: Input<'_>,
+    fingerprint: u64,
     parameters: Parameters,
     state: Option<State>,
     execution: &Execution,
@@ -109,7 +113,7 @@ fn run<T: Scalar>(
         near: LeafCells::new(rows.leaves.len(), |_| Near::default()),
         labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
         rows,
-        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, phases),
+        shared: shared::Run::new(fingerprint, parameters, state, observer, phases),
     };
     let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
@@ -138,7 +142,9 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // Nobody asks how surely a row is where it is.
         let hardness = Hardness { temperature: f64::MIN_POSITIVE, sponge: None };
-        let totals = label_all(rounds, self.input, &self.rows, course.centers(), hardness, &self.labelled).await?;
+        let totals =
+            label_all(rounds, self.input, &self.rows, course.centers(), course.last_move(), hardness, &self.labelled)
+                .await?;
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
         Ok(spent.map(|spent| Outcome { state: course.state, totals, spent }))

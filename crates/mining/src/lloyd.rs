@@ -27,7 +27,7 @@ pub use centroids::{Assignment, Centroids};
 pub(crate) use clusters::Clusters;
 pub use clusters::{Cluster, Outliers};
 pub(crate) use hard::{Remembered, nearest_active};
-pub(crate) use label::{Hardness, Labelled, Totals, label_all};
+pub(crate) use label::{Hardness, Labelled, LastMove, Totals, label_all};
 pub use sponge::OUTLIER;
 pub(crate) use sponge::{Sponge, share_of};
 #[cfg(test)]

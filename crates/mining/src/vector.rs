@@ -32,7 +32,7 @@ pub use parameters::Parameters;
 use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Observer, Stage, run as shared};
-use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
+use crate::lloyd::{Hardness, Labelled, LastMove, Remembered, label_all};
 use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
 use crate::rows::{Rows, Scalar};
 use course::{Course, State};
@@ -173,7 +173,9 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let temperature = course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE);
         let hardness = Hardness { temperature, sponge: course.sponge().map(|sponge| sponge.cost) };
-        let totals = label_all(rounds, self.input, &self.rows, course.centers(), hardness, &self.labelled).await?;
+        let totals =
+            label_all(rounds, self.input, &self.rows, course.centers(), LastMove::ToTheMeans, hardness, &self.labelled)
+                .await?;
         if let Some(sponge) = course.sponge() {
             sponge.check(totals.outside[1] / self.rows.total_weight)?;
         }

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{Parameters, Sweeps};
-use super::seeding::{Near, draw};
+use super::seeding::{Near, Numbers, draw};
 use crate::Error;
 use crate::anneal::{Progress, Stage, run};
-use crate::lloyd::{AWAY, Centers, Lloyd, Patience, Remembered};
+use crate::lloyd::{AWAY, Centers, LastMove, Lloyd, Patience, Remembered};
 use crate::round::{LeafCells, Rounds};
 use crate::rows::{Input, Rows, Scalar};
 
@@ -32,8 +32,14 @@ pub struct State {
     /// The starts that were ended before their fixed point.
     pub(super) unfinished: usize,
     best: Option<(Vec<f64>, f64)>,
+    /// Whether the best start came to its fixed point. Checkpoints of before did not say.
+    #[serde(default)]
+    is_best_fixed: bool,
     current: Option<Start>,
     pub(super) sweeps: u64,
+    /// Centres that were left without rows and drawn anew. Checkpoints of before had none.
+    #[serde(default)]
+    redrawn: u64,
 }
 
 /// A run.
@@ -76,6 +82,36 @@ impl<'a, T: Scalar> Course<'a, T> {
             }
         }
         Ok(stored)
+    }
+
+    /// Centres with another in the place of each that no row was nearest to in the last sweep, drawn as those of a start are; nothing if there is none, or no position for one.
+    async fn without_empty(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<Option<Vec<f64>>, Error> {
+        let masses = self.lloyd.masses();
+        let (empty, held): (Vec<usize>, Vec<usize>) = (0..centers.len()).partition(|&k| masses[k] == 0.0);
+        if empty.is_empty() {
+            return Ok(None);
+        }
+        let dimension = self.rows.dimension;
+        let kept = Centers { dimension, values: held.iter().flat_map(|&k| centers.center(k)).copied().collect() };
+        let numbers = Numbers {
+            seed: self.parameters.seed,
+            purpose: "k-means, in the place of empty",
+            drawn: self.state.redrawn,
+        };
+        let all = draw(self.input, self.rows, self.near, rounds, kept, centers.len(), numbers).await?;
+        self.state.redrawn += empty.len() as u64;
+        let mut values = centers.values.clone();
+        // Drawn centres stand behind those that were kept, and take the places of empty ones.
+        let drawn = (held.len()..all.len()).map(|k| all.center(k));
+        for (&k, drawn) in empty.iter().zip(drawn) {
+            values[k * dimension..][..dimension].copy_from_slice(drawn);
+        }
+        Ok((all.len() > held.len()).then_some(values))
+    }
+
+    /// What becomes of the best centres when rows are labelled. Means of what is nearest to them are written to the last digit; others are what the labels are by.
+    pub fn last_move(&self) -> LastMove {
+        if self.state.is_best_fixed { LastMove::ToTheMeans } else { LastMove::Nowhere }
     }
 
     /// The best centres, once the run is done.
@@ -124,14 +160,17 @@ impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
             let start = self.state.costs.len() as u64;
             let centers = match &self.parameters.centers {
                 Some(given) => self.given(given)?,
-                None => draw(self.input, self.rows, self.near, rounds, (clusters, seed, start)).await?.values,
+                None => {
+                    let numbers = Numbers { seed, purpose: "k-means++", drawn: start * clusters as u64 };
+                    let none = Centers { dimension, values: Vec::new() };
+                    draw(self.input, self.rows, self.near, rounds, none, clusters, numbers).await?.values
+                }
             };
             self.state.current = Some(Start { centers, sweeps: 0, cost: None });
             return Ok(());
         };
         let mut centers = Centers { dimension, values: centers };
-        // One pass more than sweeps: the last says what the sweeps before came to.
-        let left = max_sweeps + 1 - done;
+        let left = max_sweeps.saturating_sub(done).max(1);
         let patience = Patience { sweeps: left.min(STEP_SWEEPS), tolerance, to_beat: None };
         let before = self.lloyd.sweeps;
         let swept = self.lloyd.go_on(rounds, &mut centers, patience, cost).await?;
@@ -142,10 +181,20 @@ impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
             self.state.current = Some(Start { centers: centers.values, sweeps, cost: Some(swept.cost) });
             return Ok(());
         }
+        if swept.has_ended
+            && made < left
+            && let Some(values) = self.without_empty(rounds, &centers).await?
+        {
+            self.state.current = Some(Start { centers: values, sweeps: done + made, cost: Some(swept.cost) });
+            return Ok(());
+        }
         self.state.unfinished += usize::from(!swept.has_ended);
-        self.state.costs.push(swept.cost);
-        if self.state.best.as_ref().is_none_or(|(_, best)| swept.cost < *best) {
-            self.state.best = Some((centers.values, swept.cost));
+        // Of centres that a sweep has just moved nobody knows what they cost.
+        let cost = if swept.is_fixed { swept.cost } else { self.lloyd.cost_of(rounds, &centers).await? };
+        self.state.costs.push(cost);
+        if self.state.best.as_ref().is_none_or(|(_, best)| cost < *best) {
+            self.state.best = Some((centers.values, cost));
+            self.state.is_best_fixed = swept.is_fixed;
         }
         Ok(())
     }

@@ -64,7 +64,7 @@ impl Model {
         let mut warnings = Vec::new();
         if found.clusters.len() < parameters.clusters {
             warnings.push(format!(
-                "{} clusters were asked for, but only {} have rows: the points of positive weight have too few distinct positions, or centres were left alone on the way",
+                "{} clusters were asked for, but only {} have rows: the points of positive weight have too few distinct positions, or a start was ended on its way",
                 parameters.clusters,
                 found.clusters.len()
             ));

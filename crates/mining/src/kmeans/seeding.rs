@@ -19,33 +19,50 @@ pub(super) struct Near {
     sum: f64,
 }
 
-/// Draws the centres of one start; fewer than `clusters` if the rows have fewer positions.
+/// Where the random numbers of some draws come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub seed: u64,
+    pub purpose: &'static str,
+    /// How many centres were drawn from them before: for each as many numbers are set apart as it can take, so that draws share none.
+    pub drawn: u64,
+}
+
+/// Draws centres beside those that there are, until there are `clusters`; fewer if the rows have fewer positions.
 pub(super) async fn draw<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
     near: &LeafCells<Near>,
     rounds: &mut dyn Rounds,
-    (clusters, seed, start): (usize, u64, u64),
+    mut centers: Centers,
+    clusters: usize,
+    numbers: Numbers,
 ) -> Result<Centers, Error> {
     let dimension = rows.dimension;
-    let stream = Stream::new(seed, "k-means++");
+    let stream = Stream::new(numbers.seed, numbers.purpose);
     let tries = 2 + (clusters as f64).ln() as usize;
-    // As many numbers are set apart for each centre as it can take, so that starts share none.
-    let mut next = start * (clusters * tries) as u64;
-    let mut centers = Centers { dimension, values: Vec::new() };
+    let mut next = numbers.drawn * tries as u64;
+    // The centres that rows know how near they are to.
+    let mut known = 0;
     let group = rows.leaves.len().isqrt().max(1);
     let groups = rows.leaves.len().div_ceil(group);
     let mut total = Vec::new();
     while centers.len() < clusters {
-        let newest = centers.len().checked_sub(1).map(|k| DistanceTo::new(rows, input, centers.center(k)));
-        let update =
-            UpdateRound { input, rows, near, newest: newest.as_ref(), is_first: centers.len() <= 1, group, groups };
-        total_of(rounds, &update, &mut total).await?;
+        loop {
+            let newest = (known < centers.len()).then(|| DistanceTo::new(rows, input, centers.center(known)));
+            let update =
+                UpdateRound { input, rows, near, newest: newest.as_ref(), is_first: known == 0, group, groups };
+            total_of(rounds, &update, &mut total).await?;
+            known = (known + 1).min(centers.len());
+            if known == centers.len() {
+                break;
+            }
+        }
         if total.iter().sum::<f64>() <= 0.0 {
             break;
         }
         // The first centre is any row; candidates would say nothing of it yet.
-        let count = if newest.is_some() { tries } else { 1 };
+        let count = if known > 0 { tries } else { 1 };
         let draws: Vec<[f64; 3]> = (0..count as u64)
             .map(|number| [0, 1, 2].map(|level| stream.uniform(3 * (next + number) + level)))
             .collect();

@@ -60,10 +60,19 @@ pub(crate) struct Hardness {
     pub sponge: Option<f64>,
 }
 
+/// What becomes of centres when rows have been given to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastMove {
+    /// Each goes to the mean of its rows, to the last digit.
+    ToTheMeans,
+    /// They stay, so that the labels are those of the nearest centres: those of a run that was ended on its way.
+    Nowhere,
+}
+
 /// What the clusters add up to, in stored units.
 #[derive(Debug)]
 pub(crate) struct Totals {
-    /// Each in the mean of its rows, or at their frequencies with the prior.
+    /// Each in the mean of its rows, or at their frequencies with the prior, unless they were to stay.
     pub centers: Centers,
     /// Mass and first moment of each cluster (1 + D).
     pub sums: Vec<f64>,
@@ -73,12 +82,13 @@ pub(crate) struct Totals {
     pub outside: [f64; 2],
 }
 
-/// Labels all rows, moves each centre to the mean of its rows, and gives every process all labels.
+/// Labels all rows, moves each centre to the mean of its rows if it is to, and gives every process all labels.
 pub(crate) async fn label_all<T: Scalar>(
     rounds: &mut dyn Rounds,
     input: Input<'_>,
     rows: &Rows<T>,
     mut centers: Centers,
+    last_move: LastMove,
     hardness: Hardness,
     cells: &LeafCells<Labelled>,
 ) -> Result<Totals, Error> {
@@ -89,11 +99,14 @@ pub(crate) async fn label_all<T: Scalar>(
         LabelRound { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: costs.as_ref(), hardness, cells };
     total_of(rounds, &label, &mut sums).await?;
     drop(sparse);
+    let moves = last_move == LastMove::ToTheMeans;
     if rows.storage == Storage::Sparse {
-        // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be what rounding leaves.
-        exact_means(&mut centers, &sums, |j, sum, mass| sum / mass - rows.units.scaled_origin[j]);
+        if moves {
+            // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be what rounding leaves.
+            exact_means(&mut centers, &sums, |j, sum, mass| sum / mass - rows.units.scaled_origin[j]);
+        }
         sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.units.subtract_origin(sums));
-    } else {
+    } else if moves {
         exact_means(&mut centers, &sums, |_, sum, mass| rows.center_of(sum, mass));
     }
     let (sparse, has_sponge) = (SparseCenters::new(rows, &centers), hardness.sponge.is_some());
@@ -404,7 +417,8 @@ mod tests {
         async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<f64>, Error> {
             let centers = Centers { dimension: self.rows.dimension, values: self.centers.clone() };
             let hardness = Hardness { temperature: f64::MIN_POSITIVE, sponge: None };
-            let totals = label_all(rounds, self.input, self.rows, centers, hardness, &self.cells).await?;
+            let totals =
+                label_all(rounds, self.input, self.rows, centers, LastMove::ToTheMeans, hardness, &self.cells).await?;
             Ok(totals.centers.values)
         }
     }

@@ -47,6 +47,8 @@ pub(crate) struct Swept {
     pub cost: f64,
     /// Whether there was nothing more to gain, beside having no more patience.
     pub has_ended: bool,
+    /// Whether the centres are the means of the rows that are nearest to them, so that no sweep would move them.
+    pub is_fixed: bool,
 }
 
 /// To the fixed point.
@@ -217,6 +219,19 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
+    /// What rows cost in centres that stay where they are.
+    pub async fn cost_of(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<f64, Error> {
+        self.pass(rounds, centers, None).await?;
+        Ok(self.cost_in(centers))
+    }
+
+    /// The cost of the last pass, which was over these centres.
+    fn cost_in(&self, centers: &Centers) -> f64 {
+        let dimension = self.rows.dimension;
+        let cost: f64 = self.total.chunks_exact(Kind::Centers.len(dimension)).map(|sums| sums[1 + dimension]).sum();
+        cost + self.rows.penalty(&centers.values)
+    }
+
     async fn sweep_until(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -238,8 +253,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                 self.sweep(rounds, centers, begins_at_base && sweeps == 0).await?;
             }
             sweeps += 1;
-            let cost: f64 = self.total.chunks_exact(per_center).map(|sums| sums[1 + dimension]).sum();
-            let cost = cost + self.rows.penalty(&centers.values);
+            let cost = self.cost_in(centers);
             let gain = last - cost;
             last = cost;
             let hopeless = patience.to_beat.is_some_and(|best| sweeps > 2 && cost - GAINS_TO_COME * gain > best);
@@ -263,9 +277,11 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                     }
                 }
             }
-            let has_ended = !moved || gain <= patience.tolerance * cost;
+            // Centres that move and gain nothing move by rounding.
+            let is_fixed = !moved || gain <= 0.0;
+            let has_ended = is_fixed || gain <= patience.tolerance * cost;
             if has_ended || hopeless || sweeps >= patience.sweeps {
-                return Ok(Swept { cost, has_ended });
+                return Ok(Swept { cost, has_ended, is_fixed });
             }
         }
     }

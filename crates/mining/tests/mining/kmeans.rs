@@ -153,12 +153,16 @@ fn a_start_that_is_given_is_the_one_that_there_is() {
     assert_eq!((model.sum_of_squares, model.iterations, model.starts.len()), (1.0, 3, 1));
     assert_eq!((&model.labels[..], &model.centers[..]), (&[0, 0, 1, 1][..], &[0.5, 10.5][..]));
     assert_eq!(run(&points, &from(&[10.5, 0.5]), &Execution::default()).iterations, 1);
-    // The worse of two fixed points is what was asked for; of a centre that no row is nearest to nothing is left.
+    // The worse of two fixed points is what was asked for; a centre that no row is nearest to goes elsewhere, if there is a place for it.
     let points = Points::new(vec![0.0, 4.0, 7.0, 9.0], 1).unwrap();
     let worse = run(&points, &from(&[0.0, 5.0]), &Execution::default());
     assert_eq!(worse.clusters.iter().map(|cluster| cluster.rows).collect::<Vec<_>>(), [3, 1]);
     assert!(run(&points, &of(2), &Execution::default()).sum_of_squares < worse.sum_of_squares);
     let alone = run(&points, &from(&[5.0, 1e9]), &Execution::default());
+    assert_eq!((&alone.labels[..], &alone.centers[..]), (&[0, 0, 1, 1][..], &[2.0, 8.0][..]));
+    assert!(alone.warnings.is_empty(), "{:?}", alone.warnings);
+    let equal = Points::new(vec![5.0; 4], 1).unwrap();
+    let alone = run(&equal, &from(&[5.0, 6.0]), &Execution::default());
     assert_eq!((&alone.labels[..], &alone.centers[..]), (&[0; 4][..], &[5.0][..]));
     assert!(alone.warnings[0].contains("2 clusters were asked for, but only 1"), "{:?}", alone.warnings);
 }
@@ -223,4 +227,79 @@ fn a_run_that_was_stopped_goes_on_to_the_same_bits_and_one_cut_short_says_so() {
     let (points, _) = datasets::iris();
     let short = run(&points, &Parameters { max_sweeps: 1, starts: 3, ..of(4) }, &execution);
     assert!(short.warnings[0].contains("3 of 3 starts had not come to their fixed point after 1 sweeps"), "{short:?}");
+}
+
+#[test]
+fn a_run_that_is_cut_short_or_tolerant_has_labels_centres_and_a_sum_that_belong_together() {
+    // No row is as near to one centre as to another.
+    let (points, _) = synthetic::gaussian_mixture(400, &synthetic::random_components(6, 4, 5.0, 0.9, 1), 1);
+    let first: Vec<f64> = points.values()[..5 * 4].to_vec();
+    let nearest = |centers: &[f64], row: usize| {
+        let square = |center: &[f64]| points.row(row).iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+        let squares: Vec<f64> = centers.chunks_exact(4).map(square).collect();
+        let k = (0..squares.len()).min_by(|&a, &b| squares[a].total_cmp(&squares[b])).unwrap();
+        (k as u32, squares[k])
+    };
+    for (max_sweeps, tolerance) in [(1, 0.0), (2, 0.0), (300, 1e-3), (300, 0.5), (300, 0.0)] {
+        let parameters = Parameters { centers: Some(first.clone()), starts: 1, max_sweeps, tolerance, ..of(5) };
+        let model = run(&points, &parameters, &Execution::default());
+        let mut sum = 0.0;
+        for row in 0..points.len() {
+            let (label, square) = nearest(&model.centers, row);
+            assert_eq!(model.labels[row], label, "row {row}, {max_sweeps} sweeps, tolerance {tolerance}");
+            sum += square;
+        }
+        assert!((sum - model.sum_of_squares).abs() < 1e-9 * sum, "{sum} and {}", model.sum_of_squares);
+        assert!((model.starts[0] - model.sum_of_squares).abs() < 1e-9 * sum, "{:?}", model.starts);
+        assert!(model.iterations <= max_sweeps, "{} sweeps", model.iterations);
+    }
+    // After one sweep the centres are the means of what was nearest to the first ones.
+    let parameters = Parameters { centers: Some(first.clone()), starts: 1, max_sweeps: 1, ..of(5) };
+    let model = run(&points, &parameters, &Execution::default());
+    let mut sums = [[0.0f64; 5]; 5];
+    for row in 0..points.len() {
+        let sums = &mut sums[nearest(&first, row).0 as usize];
+        points.row(row).iter().zip(sums.iter_mut()).for_each(|(x, sum)| *sum += x);
+        sums[4] += 1.0;
+    }
+    for mean in sums.iter().map(|sums| [0, 1, 2, 3].map(|j| sums[j] / sums[4])) {
+        let is_mean = |center: &[f64]| center.iter().zip(&mean).all(|(y, mean)| (y - mean).abs() < 1e-12);
+        assert!(model.centers.chunks_exact(4).any(is_mean), "{mean:?} of {:?}", model.centers);
+    }
+}
+
+#[test]
+fn a_centre_that_is_left_without_rows_is_drawn_anew() {
+    let points = Points::new(vec![0.0, 0.0, 0.5, 0.0, 0.5, 1.0, 1.0, 1.0], 2).unwrap();
+    let parameters = Parameters { centers: Some(vec![0.5, 0.5, 3.0, 3.0]), starts: 1, ..of(2) };
+    for execution in executions() {
+        let model = run(&points, &parameters, &execution);
+        assert_eq!((model.clusters.len(), model.sum_of_squares), (2, 0.25), "{execution:?}");
+        assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    }
+    // As many clusters as distinct rows, all of them asked for in one place.
+    let points = Points::new((0..12).map(|row| f64::from(row % 6)).collect(), 1).unwrap();
+    let parameters = Parameters { centers: Some(vec![100.0; 6]), starts: 1, ..of(6) };
+    let model = run(&points, &parameters, &Execution::default());
+    assert_eq!((model.clusters.len(), model.sum_of_squares), (6, 0.0));
+}
+
+#[test]
+fn rows_of_0_and_1_have_the_same_labels_as_numbers_sparse_and_as_bits() {
+    for seed in 0..8 {
+        let stream = lehr_numerics::random::Stream::new(seed, "rows of 0 and 1");
+        let values: Vec<f64> = (0..300 * 100).map(|index| f64::from(u8::from(stream.uniform(index) < 0.2))).collect();
+        let points = Points::new(values, 100).unwrap();
+        let sparse = lehr_data::Sparse::from_points(&points).unwrap();
+        let mut words = vec![0u64; 300 * 2];
+        for (index, _) in points.values().iter().enumerate().filter(|(_, value)| **value == 1.0) {
+            words[index / 100 * 2 + index % 100 / 64] |= 1 << (index % 100 % 64);
+        }
+        let bits = lehr_data::Fingerprints::new(words, 100).unwrap();
+        let parameters = Parameters { starts: 3, seed, ..of(10) };
+        let of = |model: Result<Model, Error>| without_clock(model.unwrap());
+        let reference = of(cluster(&points, &parameters, &Execution::default(), &mut Silent));
+        assert_eq!(of(cluster(&sparse, &parameters, &Execution::default(), &mut Silent)), reference);
+        assert_eq!(of(cluster(&bits, &parameters, &Execution::default(), &mut Silent)), reference);
+    }
 }
