@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use lehr_ranks::Execution;
 
 pub use apply::ApplyArguments;
 pub use ask::{
@@ -140,6 +141,14 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number >= 1 => Ok(number),
         _ => Err("expected a whole number of at least 1".to_owned()),
+    }
+}
+
+/// A number of threads of a process, or of its ranks.
+fn thread_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if (1..=Execution::THREADS_MAX).contains(&number) => Ok(number),
+        _ => Err(format!("expected a whole number from 1 to {}", Execution::THREADS_MAX)),
     }
 }
 

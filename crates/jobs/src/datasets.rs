@@ -339,7 +339,7 @@ pub struct Open {
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
-    /// Whether a data set of this name may be there.
+    /// Whether another data set of this name may be there. One that came from the same file is read again.
     #[serde(default)]
     pub replace: bool,
 }

@@ -245,13 +245,19 @@ pub struct Execution {
 }
 
 impl Execution {
+    /// The most threads of a process, and the most of its ranks. Each takes memory and a stack before it computes anything.
+    pub const THREADS_MAX: usize = 1024;
+
     /// # Errors
-    /// [`Error::Invalid`] for 0 ranks or threads, or too many.
+    /// [`Error::Invalid`] for 0 ranks or threads, or more than [`Execution::THREADS_MAX`].
     fn check(&self) -> Result<(), Error> {
-        if self.threads == 0 {
-            return Err(Error::Invalid { message: "0 threads: at least 1 is needed".to_owned() });
+        for (what, count) in [("threads", self.threads), ("ranks", self.ranks)] {
+            if !(1..=Self::THREADS_MAX).contains(&count) {
+                let message = format!("{count} {what} in a process: expected 1 to {}", Self::THREADS_MAX);
+                return Err(Error::Invalid { message });
+            }
         }
-        Layout::threads(self.ranks).check()
+        Ok(())
     }
 
     /// How many loops of a program run in this process.

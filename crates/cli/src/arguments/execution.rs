@@ -3,18 +3,18 @@
 use clap::{Args, ValueEnum};
 use lehr_ranks::Layout;
 
-use super::at_least_one;
+use super::thread_count;
 
 /// How the clustering is computed. Nothing here changes a bit of the result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How it is computed (the result is the same)")]
 pub struct ExecutionArguments {
     /// Threads [default: the processors there are]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     pub threads: Option<usize>,
 
     /// Ranks that share the rows, with --engine ranks or map-reduce [default: one a thread]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     pub ranks: Option<usize>,
 
     /// Threads in a process x processes on a node x nodes, with --engine ranks or map-reduce; several processes are started by mpiexec

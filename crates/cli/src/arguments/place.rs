@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::at_least_one;
 use super::distances::{ComparisonOptions, FileArguments};
+use super::{at_least_one, thread_count};
 
 /// What `lehr place` takes.
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub struct PlaceArguments {
     pub table: FileArguments,
 
     /// Threads [default: the processors there are]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     pub threads: Option<usize>,
 
     /// The folder for positions.csv, positions.npy and summary.json; results of an earlier run of the same command in it are replaced, other files are left alone [default: lehr-place, or the

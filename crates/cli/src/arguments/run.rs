@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ask::RequestArguments;
-use super::at_least_one;
+use super::thread_count;
 
 /// What `lehr run` takes.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub struct RunArguments {
     pub data_root: Option<PathBuf>,
 
     /// Worker threads for the services, without --node [default: as many as the machine has cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "node")]
+    #[arg(long, value_name = "N", value_parser = thread_count, conflicts_with = "node")]
     pub threads: Option<usize>,
 
     /// Print the whole run as JSON instead of its answer

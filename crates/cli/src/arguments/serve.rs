@@ -8,7 +8,7 @@ use clap::Args;
 use lehr_jobs::Settings;
 use lehr_services::Restart;
 
-use super::{at_least_one, positive};
+use super::{at_least_one, positive, thread_count};
 
 /// What `lehr serve` takes.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub struct ServeArguments {
     pub insecure: bool,
 
     /// Worker threads for handlers [default: as many as the machine has cores]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     pub threads: Option<usize>,
 
     /// Start a service: its contract and its path, for a method of mining also how its jobs run, such as ,threads=2,cores=0-1 (may be repeated)

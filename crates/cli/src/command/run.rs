@@ -56,8 +56,12 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
         builder = builder.threads(threads);
     }
     let dispatcher = builder.start().map_err(|cause| Failure::new(Kind::Environment, cause.to_string()))?;
-    let again =
-        Again { command: resume_command(&arguments), is_wanted: arguments.resume, from: arguments.from.clone() };
+    let again = Again {
+        command: resume_command(&arguments),
+        is_wanted: arguments.resume,
+        from: arguments.from.clone(),
+        folder: arguments.node.is_none().then(|| arguments.keep.clone()),
+    };
     let session = |workflows| Session {
         name: workflow.name(),
         workflows,
@@ -101,8 +105,13 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
             if !report.cut_off.is_empty() {
                 output::warning(&format!("cut off after {} s: {}", GRACE.as_secs(), report.cut_off.join(", ")));
             }
-            // Fails, as it should, if something is in it.
-            let _kept = made.map(std::fs::remove_dir);
+            // Cannot be removed, as it should not, if something is in it.
+            if let Some(folder) = made
+                && std::fs::remove_dir(folder).is_err()
+                && !arguments.quiet
+            {
+                output::note(&format!("the run and the states of its services are kept in {}", folder.display()));
+            }
             done
         }
     }
@@ -144,6 +153,8 @@ pub struct Again {
     pub is_wanted: bool,
     /// The step from which on everything is done again.
     pub from: Option<String>,
+    /// The folder that keeps it, if that is here.
+    pub folder: Option<PathBuf>,
 }
 
 /// A run and those who look at it.
@@ -329,7 +340,14 @@ impl Session<'_> {
                 {
                     lines.push(format!("{} ({})", fault.reason(), fault.code()));
                 }
-                Err(self.hinted(Failure::new(Kind::NoResult, lines.join("\n")), "what is done is kept; go on with"))
+                let failure = Failure::new(Kind::NoResult, lines.join("\n"));
+                let Some(again) = self.again else { return Err(failure) };
+                let anew = again
+                    .folder
+                    .as_ref()
+                    .map(|folder| format!("; to begin with nothing of it, remove the folder {}", folder.display()));
+                let hint = format!("what is done is kept; go on with: {}{}", again.command, anew.unwrap_or_default());
+                Err(failure.with_hint(hint))
             }
         }
     }

@@ -42,6 +42,23 @@ fn the_examples_of_the_guide_do_what_it_says() {
 }
 
 #[test]
+fn a_workflow_runs_twice_and_reads_its_file_again() {
+    let sandbox = guide();
+    let first = sandbox.lehr(&["run", "regions.toml"]).succeeded();
+    assert!(first.stderr.contains("kept in lehr-run"), "{}", first.stderr);
+    sandbox.write("sites.csv", sandbox.read("sites.csv").replace("10,", "30,"));
+    let second = sandbox.lehr(&["run", "regions.toml"]).succeeded();
+    assert_eq!(second.stdout, first.stdout.replace("1,10,1", "1,30,1"));
+    // Another file under that name is another data set.
+    sandbox.write("other.csv", sandbox.read("sites.csv"));
+    sandbox.write("regions.toml", sandbox.read("regions.toml").replace("path = \"sites.csv\"", "path = \"other.csv\""));
+    let failed = sandbox.lehr(&["run", "regions.toml"]);
+    assert_eq!(failed.code, 1);
+    assert!(failed.stderr.contains("there is a data set \"sites\""), "{}", failed.stderr);
+    assert!(failed.stderr.contains("to begin with nothing of it, remove the folder lehr-run"), "{}", failed.stderr);
+}
+
+#[test]
 fn a_mixture_and_a_map_are_steps_with_the_bytes_of_their_commands() {
     let sandbox = guide();
     let (output, places) = ("order along the line: ${map.figures.order}", "${places.csv}");

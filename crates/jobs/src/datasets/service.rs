@@ -456,6 +456,8 @@ impl Exclusive<StartReading> for DatasetService {
                     let reason = format!("{name:?} is coming in already");
                     return Err(Fault::new(Code::DuplicateEntry, reason));
                 }
+                // The same file under the same name is the same data set, read again: so a workflow can run twice.
+                file.replace |= self.document.datasets.get(&name).is_some_and(|before| before.source == file.source);
                 self.check_free(&name, file.replace)?;
                 // Refused before anything is noted.
                 let root = self.inner.root.as_ref().ok_or_else(no_root)?;
