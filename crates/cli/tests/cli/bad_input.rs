@@ -134,6 +134,18 @@ fn a_temperature_below_zero() {
 }
 
 #[test]
+fn more_threads_or_ranks_than_a_process_can_have() {
+    let sandbox = Sandbox::with("points.csv", "x,y\n1,2\n3,4\n");
+    for option in ["--threads", "--ranks"] {
+        for count in ["1025", "30000", "99999999999999999999"] {
+            let refused = sandbox.lehr(&["cluster", "points.csv", option, count, "-k", "1"]);
+            assert_eq!(refused.code, 2, "{option} {count}: {}", refused.stderr);
+            assert!(refused.stderr.contains("from 1 to 1024"), "{}", refused.stderr);
+        }
+    }
+}
+
+#[test]
 fn a_misspelt_option() {
     refuses("misspelt_option", POINTS, &["--cluster", "2"], 2);
 }

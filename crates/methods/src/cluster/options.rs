@@ -39,7 +39,7 @@ pub struct Options {
     /// What a row costs in a cluster; with bernoulli temperatures are in nats
     #[schemars(extend("x-value" = "COST"))]
     pub cost: RowCost,
-    /// With the cost bernoulli: what is added to the ones and to the zeros of each column of a cluster before its frequency is formed, as weight (a row without weights has 1)
+    /// With the cost bernoulli: how many rows are added to the ones and to the zeros of each column of a cluster before its frequency is formed
     #[schemars(range(min = 0.0, max = 1000.0), extend("x-value" = "WEIGHT", "x-default" = "0.5"))]
     pub prior: Option<f64>,
     /// Factor from one temperature to the next
