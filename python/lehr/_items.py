@@ -39,13 +39,13 @@ class ItemsMixin(ClusterMixin):
     def _items(
         self, X: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any]]:
-        """What is to be fitted, the weights, and the dissimilarities of all pairs. To be called by ``fit`` itself."""
+        """What is to be fitted, the weights, and the dissimilarities of all pairs."""
         _checks.choice("metric", self.metric, ("precomputed", *FEATURE_METRICS))
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         if self._is_given():
             return items, item_weights, symmetric(items)
-        _checks.warn_of_dissimilarities(items, stacklevel=4)
+        _checks.warn_of_dissimilarities(items)
         return items, item_weights, pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
 
     def _to_others(self, X: ArrayLike, others: NDArray[Any] | None, asked: str) -> NDArray[Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import numbers
-import warnings
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any, TypeVar
@@ -70,9 +69,9 @@ def tell(found: Mapping[str, Any]) -> None:
     if not found["is_lead"]:
         return
     for text in found["warnings"]:
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        _checks.warn(text, ConvergenceWarning)
     if found["checkpoint_failure"] is not None:
-        warnings.warn(f"no checkpoint could be kept: {found['checkpoint_failure']}", UserWarning, stacklevel=3)
+        _checks.warn(f"no checkpoint could be kept: {found['checkpoint_failure']}", UserWarning)
 
 
 def table(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:

@@ -157,6 +157,11 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         tell(found)
         return self
 
+    @property
+    def n_clusters_(self) -> int:
+        """How many clusters there are."""
+        return len(self.medoid_indices_)
+
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Give items the cluster of the nearest medoid.
 

@@ -193,7 +193,25 @@ def test_order_and_precision_of_the_array_do_not_change_a_bit(wine):
     for X in (single, np.asfortranarray(single), np.repeat(single, 2, axis=0)[::2]):
         model = lehr.DAClustering(3).fit(X)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
-        np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
+        np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_.astype(np.float32))
+
+
+@pytest.mark.parametrize("estimator", [lehr.DAClustering(3), lehr.KMeans(3)], ids=repr)
+def test_single_precision_comes_back_in_single_precision(estimator, wine):
+    single = wine.astype(np.float32)
+    model = estimator.fit(single)
+    assert model.cluster_centers_.dtype == model.transform(single).dtype == np.float32
+    np.testing.assert_array_equal(model.predict(single), model.labels_)
+    model = estimator.fit(wine)
+    assert model.cluster_centers_.dtype == model.transform(wine).dtype == np.float64
+
+
+def test_rows_with_gaps_are_refused_with_the_methods_of_lehr_that_take_them():
+    for estimator in (lehr.DAClustering(2), lehr.KMeans(2)):
+        with pytest.raises(ValueError, match="Input X contains NaN") as caught:
+            estimator.fit([[0.0, 1.0], [np.nan, 2.0], [4.0, 5.0]])
+        assert "lehr.DAGaussianMixture" in str(caught.value) and "lehr.GTM" in str(caught.value)
+        assert "HistGradientBoosting" not in str(caught.value)
 
 
 def test_the_array_is_not_changed_and_may_be_read_only(wine):
