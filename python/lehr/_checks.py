@@ -21,6 +21,8 @@ import sklearn.utils.validation
 from sklearn.utils import check_random_state
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
+from lehr._native import Fingerprints, Sequences
+
 #: The largest seed that a random state is asked for.
 _MOST_SEED = 2**31 - 1
 #: Packages whose code a warning does not point at: users call them, and they call each other.
@@ -82,6 +84,12 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """scikit-learn's ``validate_data``, which also refuses complex numbers while other threads run."""
     _refuse_complex(X)
     _refuse_device(X)
+    if isinstance(X, (Sequences, Fingerprints)):
+        raise TypeError(
+            f"{type(estimator).__name__} takes rows of numbers or dissimilarities. Got {type(X).__name__}: compute their dissimilarities first, "
+            "lehr.pairwise_distances(items), and fit them with metric='precomputed'. For new items, give those to the fitted ones: "
+            "lehr.pairwise_distances(fitted and new together)[len(fitted):, :len(fitted)]."
+        )
     try:
         return sklearn.utils.validation.validate_data(estimator, X, **options)
     except ValueError as error:
@@ -130,6 +138,11 @@ def seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(_MOST_SEED))
 
 
+def fresh_seed() -> int:
+    """Another seed each time, from NumPy's global state: ``numpy.random.seed`` repeats them, as scikit-learn's users expect."""
+    return int(check_random_state(None).randint(_MOST_SEED))
+
+
 def threads(n_jobs: Any) -> int | None:
     """Worker threads of ``n_jobs``: all processors for ``None`` (one in an MPI job), all but one for -2, and so on.
 
@@ -160,6 +173,8 @@ def threads(n_jobs: Any) -> int | None:
 def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
     """Says so where rows of numbers look like a matrix of dissimilarities."""
     count, columns = rows.shape
+    if not isinstance(rows, np.ndarray):
+        return
     if count == columns and count > 2 and not np.diagonal(rows).any() and rows.any() and (rows >= 0).all() and np.array_equal(rows, rows.T):
         warn(
             "X looks like dissimilarities (square, symmetric, 0 on the diagonal) but is read as rows of numbers: say metric='precomputed' if it holds dissimilarities.",

@@ -7,6 +7,7 @@ and the same result each time.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
-from lehr.distances import pairwise_distances
+from lehr.distances import of_rows
 from lehr.kmeans import KMeans
 
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
@@ -355,9 +356,13 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     n_clusters : int, default=None
         How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` as many as there
         are at that. With both, what is reached first ends the growth: there may be fewer.
-    metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
+    metric : str or callable, default='euclidean'
         Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
         negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
+        ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
+    metric_params : dict, default=None
+        Arguments of the metric beside the rows, such as ``{'p': 3}`` of ``'minkowski'``.
     stop_temperature : float, default=None
         Where cooling ends, in the unit of the dissimilarities.
     max_clusters : int, default=None
@@ -427,7 +432,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         self,
         n_clusters: int | None = None,
         *,
-        metric: str = "euclidean",
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
         stop_temperature: float | None = None,
         max_clusters: int | None = None,
         cooling: float = 0.95,
@@ -441,6 +447,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
+        self.metric_params = metric_params
         self.stop_temperature = stop_temperature
         self.max_clusters = max_clusters
         self.cooling = cooling
@@ -610,5 +617,5 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         if dissimilarities is None:
             if self._fit_X is None:
                 raise ValueError("The dissimilarities that were fitted are not kept. Pass them.")
-            dissimilarities = pairwise_distances(self._fit_X, self.metric, n_jobs=self.n_jobs)
+            dissimilarities = of_rows(self._fit_X, None, self.metric, self.metric_params, self.n_jobs)
         return plot.blocks(self, dissimilarities, ax=ax)

@@ -8,7 +8,11 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+import sklearn.metrics
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import _VALID_METRICS
 
 from lehr import _checks, _native
 from lehr._native import Fingerprints, Sequences
@@ -18,15 +22,40 @@ __all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_dis
 
 #: Metrics of rows of numbers.
 FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")
+#: Those that scikit-learn has beside them, for rows without gaps.
+_OTHER_METRICS = frozenset(_VALID_METRICS) - {"precomputed", "nan_euclidean", *FEATURE_METRICS}
+#: Those that sparse rows have: others would fill in their zeros.
+_SPARSE_METRICS = frozenset({"cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "sqeuclidean"})
 #: Metrics that SciPy and scikit-learn have under another name than Lehr.
 _NAMES = {"sqeuclidean": "squared-euclidean"}
 #: Types of the result, by their names in Lehr.
 _ELEMENTS = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 
 
-def scipy_name(metric: str) -> Any:
-    """The name of a metric of rows in SciPy, whose types list every one of them."""
-    return "cityblock" if metric == "manhattan" else metric
+def checked_metric(metric: Any) -> None:
+    """Refuses what is neither ``'precomputed'``, a callable, nor a metric of rows that scikit-learn has."""
+    if not callable(metric):
+        _checks.choice("metric", metric, ("precomputed", *FEATURE_METRICS, *sorted(_OTHER_METRICS)))
+
+
+def takes_sparse(metric: Any) -> bool:
+    """Whether rows may be sparse."""
+    return isinstance(metric, str) and metric in _SPARSE_METRICS
+
+
+def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n_jobs: int | None) -> NDArray[Any]:
+    """Dissimilarities of rows to each other, or to those of ``Y``, by a metric of Lehr's or of scikit-learn's."""
+    if metric in FEATURE_METRICS and not metric_params and not issparse(X) and not issparse(Y):
+        if Y is None:
+            return pairwise_distances(X, metric, n_jobs=n_jobs)
+        return cdist(X, Y, "cityblock" if metric == "manhattan" else metric)
+    if metric == "sqeuclidean" and issparse(X):
+        metric, metric_params = "euclidean", {**(metric_params or {}), "squared": True}
+    found = sklearn.metrics.pairwise_distances(X, Y, metric=metric, n_jobs=n_jobs, **(metric_params or {}))
+    if Y is None and np.ndim(found) == 2:
+        # Products of matrices are not quite 0 between a row and itself.
+        np.fill_diagonal(found, 0.0)
+    return np.asarray(found)
 
 
 def read_fasta(path: str | PathLike[str], *, alphabet: str | None = None, aligned: bool = False) -> Sequences:

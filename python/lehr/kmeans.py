@@ -307,9 +307,13 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         row_weights = weights(sample_weight, rows)
         begins = self._starts(rows, row_weights, seed, starts)
         self._n_init = starts
+        if self.checkpoint is not None and begins is not None and len(begins) > 1:
+            raise ValueError(
+                f"checkpoint keeps starts by init='k-means++', or one other start; here are {len(begins)}: say n_init=1, or leave checkpoint out."
+            )
         with Watch("KMeans", self.verbose, self.callback) as callback:
 
-            def run(centers: NDArray[np.float64] | None) -> Any:
+            def run(centers: NDArray[np.float64] | None, checkpoint: Any = None) -> Any:
                 given = {} if centers is None else {"clusters": len(centers), "centers": centers.ravel().tolist()}
                 return _native.fit_kmeans(
                     rows,
@@ -317,13 +321,13 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
                     json.dumps({**parameters, **given}),
                     threads=_checks.threads(self.n_jobs),
                     callback=callback,
-                    checkpoint=self.checkpoint,
+                    checkpoint=checkpoint,
                 )
 
             if begins is not None and 0 < iterations < _LEAST_ITERATIONS and clusters <= rows_of(rows):
                 fits = [_Fit.short(iterated(rows, row_weights, centers, iterations), rows, row_weights) for centers in begins]
             else:
-                fits = [_Fit.of(run(centers)) for centers in ([None] if begins is None else begins)]
+                fits = [_Fit.of(run(centers, self.checkpoint)) for centers in ([None] if begins is None else begins)]
             best = min(fits, key=lambda fit: fit.inertia)
             unfinished, begun = sum(fit.unfinished for fit in fits), sum(len(fit.inertias) for fit in fits)
             iterated_ = sum(fit.n_iter for fit in fits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,13 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
     ----------
     n_clusters : int, default=8
         How many clusters, at least 1.
-    metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
+    metric : str or callable, default='euclidean'
         Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
         negative. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
+        ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
+    metric_params : dict, default=None
+        Arguments of the metric beside the rows, such as ``{'p': 3}`` of ``'minkowski'``.
     max_iter : int, default=100
         The most passes over all items for swaps; 0 keeps the medoids of the greedy start.
     n_jobs : int, default=None
@@ -84,7 +89,8 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         self,
         n_clusters: int = 8,
         *,
-        metric: str = "euclidean",
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
         max_iter: int = 100,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -93,6 +99,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
+        self.metric_params = metric_params
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.verbose = verbose

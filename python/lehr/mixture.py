@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,11 +44,11 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     tol : float, default=1e-8
         The fit ends when the log-likelihood of a row has no more than this still to gain, 1e-12 to 1e-2.
     max_iter : int, default=2000
-        Passes over the rows of one fit at most.
+        Iterations of one fit at most, after the annealing that it begins with.
     cooling : float, default=0.95
         The temperature over the one before, in the annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        Decides between equals. ``None`` is 0: the same call gives the same result.
+        Decides between equals; ``None`` is 0: the same call gives the same result. :meth:`sample` draws by it as scikit-learn does: ``None`` gives other rows each time.
     n_jobs : int, default=None
         Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
     verbose : int, default=0
@@ -85,8 +85,20 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         ``-log_likelihood_``: the free energy at temperature 1, where the annealed clusters have become a mixture.
     converged_ : bool
         Whether the fit ended with nothing left to gain.
+    lower_bound_ : float
+        The log-likelihood of a row, weighted, at the end of the fit, as in scikit-learn.
+    lower_bounds_ : ndarray of shape (n_iter_,)
+        ``ascent_`` by scikit-learn's name.
+    precisions_ : ndarray
+        The inverses of the covariances, in the shape of ``covariances_``.
+    precisions_cholesky_ : ndarray
+        Their upper triangular factors: ``precision = factor @ factor.T``; roots where there are variances only.
+    n_components_ : int
+        How many components there are.
     n_iter_ : int
-        Passes over the rows.
+        Iterations of the fit, at most ``max_iter``.
+    n_passes_ : int
+        Passes over the rows in all, with those of the annealing and of numbers of components that were not taken.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -108,7 +120,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         self,
         n_components: int | None = None,
         *,
-        covariance_type: str = "full",
+        covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
         max_components: int | None = None,
         regularisation: float = 1e-6,
         tol: float = 1e-8,
@@ -216,7 +228,10 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         self.history_ = table({"log_likelihood": found["ascent"]})
         self.free_energy_ = -self.log_likelihood_
         self.converged_ = found["is_converged"]
-        self.n_iter_ = found["n_iter"]
+        self.n_iter_ = len(self.ascent_)
+        self.n_passes_ = found["n_iter"]
+        total = rows.shape[0] if row_weights is None else row_weights.sum()
+        self.lower_bound_ = float(self.log_likelihood_ / total)
         tell(found)
         return self
 
@@ -368,8 +383,96 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         densities = self.score_samples(X)
         return float(np.average(densities, weights=weights(sample_weight, densities)))
 
+    @property
+    def n_components_(self) -> int:
+        """How many components there are."""
+        return len(self.weights_)
+
+    @property
+    def lower_bounds_(self) -> NDArray[np.float64]:
+        """The log-likelihood of a row before each iteration."""
+        return self.ascent_
+
+    @property
+    def precisions_cholesky_(self) -> NDArray[np.float64]:
+        """Factors of the precisions."""
+        covariances = self.covariances_
+        if covariances.ndim < 2 or self.covariance_type == "diag":
+            return 1.0 / np.sqrt(covariances)
+        # Of L, where L @ L.T is the covariance, the inverse transposed is the factor of the precision.
+        lower = np.linalg.cholesky(covariances)
+        return np.ascontiguousarray(np.swapaxes(np.linalg.inv(lower), -1, -2))
+
+    @property
+    def precisions_(self) -> NDArray[np.float64]:
+        """The inverses of the covariances."""
+        factors = self.precisions_cholesky_
+        if factors.ndim < 2 or self.covariance_type == "diag":
+            return np.square(factors)
+        return factors @ np.swapaxes(factors, -1, -2)
+
+    def _n_parameters(self) -> int:
+        """Free numbers: means, covariances and weights, which add up to 1."""
+        components, columns = self.means_.shape
+        of_covariances = {
+            "full": components * columns * (columns + 1) // 2,
+            "tied": columns * (columns + 1) // 2,
+            "diag": components * columns,
+            "spherical": components,
+        }
+        return components * columns + of_covariances[self.covariance_type] + components - 1
+
+    def bic(self, X: ArrayLike) -> float:
+        """Bayes' information criterion of the mixture on rows: less is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+
+        Returns
+        -------
+        bic : float
+            Of the rows that were fitted, without weights, ``bic_``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> X = [[0.0], [1.0], [3.0]]
+        >>> model = lehr.DAGaussianMixture(1).fit(X)
+        >>> round(model.bic(X) - model.bic_, 6) + 0.0
+        0.0
+        """
+        densities = self.score_samples(X)
+        return float(-2.0 * densities.sum() + self._n_parameters() * np.log(len(densities)))
+
+    def aic(self, X: ArrayLike) -> float:
+        """Akaike's information criterion of the mixture on rows: less is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+
+        Returns
+        -------
+        aic : float
+            Of the rows that were fitted, without weights, ``aic_``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> X = [[0.0], [1.0], [3.0]]
+        >>> model = lehr.DAGaussianMixture(1).fit(X)
+        >>> round(model.aic(X) - model.aic_, 6) + 0.0
+        0.0
+        """
+        return float(-2.0 * self.score_samples(X).sum() + 2.0 * self._n_parameters())
+
     def sample(self, n_samples: int = 1) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Draw rows from the mixture: the same ones for the same ``random_state``.
+        """Draw rows from the mixture.
+
+        ``random_state`` decides which, as in scikit-learn: an int gives the same rows each time, ``None`` and a ``RandomState`` give others each time.
 
         Parameters
         ----------
@@ -385,15 +488,18 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Examples
         --------
         >>> import lehr
-        >>> X, labels = lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).sample(3)
+        >>> X, labels = lehr.DAGaussianMixture(1, random_state=0).fit([[0.0], [2.0]]).sample(3)
         >>> X.shape, labels.tolist()
         ((3, 1), [0, 0, 0])
         """
         check_is_fitted(self)
-        rows = _checks.integer("n_samples", n_samples, least=1)
+        rows = _checks.integer("n_samples", n_samples)
         assert rows is not None
+        if rows < 1:
+            raise ValueError(f"Invalid value for 'n_samples': {rows} . The sampling requires at least one sample.")
         form = _FORMS[self.covariance_type]
-        seed = _checks.seed(self.random_state)
+        # A fit without a seed repeats itself; draws that repeat themselves would be taken for independent ones.
+        seed = _checks.fresh_seed() if self.random_state is None else _checks.seed(self.random_state)
         found = _native.sample(rows, seed, form, self.weights_, self.means_, self._numbers)
         return found["data"], found["labels"]
 

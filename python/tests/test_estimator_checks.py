@@ -20,7 +20,8 @@ _SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
 def _meant(estimator):
     """Checks that an estimator fails, and why."""
     if isinstance(estimator, lehr.SMACOF):
-        return {_WEIGHTS: "starts count items: from one start a weight is so many items, which test_manifold.py checks"}
+        why = "starts count items: from one start a weight is so many items, which test_manifold.py checks"
+        return {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
     if isinstance(estimator, lehr.KMeans):
         why = "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"
         return {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
@@ -53,6 +54,8 @@ CHECKED = [
     lehr.PairwiseClustering(n_clusters=2),
     lehr.SMACOF(),
     lehr.SMACOF(init="random", n_init=2, annealed=True),
+    lehr.SMACOF(metric="minkowski", metric_params={"p": 3}, normalized_stress=True, eps=1e-6),
+    lehr.KMedoids(n_clusters=2, metric="chebyshev"),
 ]
 
 

@@ -32,8 +32,8 @@ ROWS = [[0.0], [1.0], [5.0]]
 def test_data_that_cannot_be(estimator, X, kind, words):
     if isinstance(estimator, (lehr.DAGaussianMixture, lehr.GTM)) and "NaN" in words:
         pytest.skip("mixtures and maps take rows with missing cells")
-    if isinstance(estimator, (lehr.DAClustering, lehr.KMeans)) and "parse" in words:
-        pytest.skip("clusterings by centres take sparse rows: test_sparse.py")
+    if isinstance(estimator, (lehr.DAClustering, lehr.KMeans, lehr.KMedoids, lehr.PairwiseClustering, lehr.SMACOF)) and "parse" in words:
+        pytest.skip("they take sparse rows: test_sparse.py, test_manifold.py")
     with pytest.raises(kind, match=words):
         estimator.fit(X)
 
@@ -219,3 +219,23 @@ def test_the_array_is_not_changed_and_may_be_read_only(wine):
     X.setflags(write=False)
     lehr.DAClustering(3).fit(X)
     np.testing.assert_array_equal(X, wine)
+
+
+def test_sequences_and_bits_are_to_be_compared_first():
+    genes = lehr.Sequences(["ACGTACGT", "ACGTACGA", "ACGTTTGA", "CCGTTTGA"])
+    for estimator in (lehr.SMACOF(), lehr.PairwiseClustering(2), lehr.KMedoids(2), lehr.DAClustering(2)):
+        with pytest.raises(TypeError, match="Got Sequences: compute their dissimilarities first, lehr.pairwise_distances"):
+            estimator.fit(genes)
+    D = lehr.pairwise_distances(genes, alignment="global")
+    fitted = lehr.SMACOF(1, metric="precomputed", n_neighbors=3).fit(D)
+    with pytest.raises(TypeError, match="Got Sequences"):
+        fitted.transform(genes)
+
+
+def test_arrays_of_another_device_are_refused_with_what_to_do():
+    class Tensor:
+        device, dtype, shape = "cuda:0", np.dtype(float), (3, 1)
+
+    for estimator in (lehr.KMeans(1), lehr.SMACOF(), lehr.DAGaussianMixture(1)):
+        with pytest.raises(TypeError, match="on the device 'cuda:0'. Lehr computes on the processor: move it there first"):
+            estimator.fit(Tensor())

@@ -137,6 +137,13 @@ def test_the_number_of_starts():
     assert caught[0].filename == __file__
 
 
+def test_a_checkpoint_is_of_one_run(wine, tmp_path):
+    with pytest.raises(ValueError, match="here are 10: say n_init=1, or leave checkpoint out"):
+        lehr.KMeans(3, init="random", checkpoint=tmp_path / "run").fit(wine)
+    once = lehr.KMeans(3, init="random", n_init=1, checkpoint=tmp_path / "run").fit(wine)
+    np.testing.assert_array_equal(once.labels_, lehr.KMeans(3, init="random", n_init=1).fit(wine).labels_)
+
+
 def test_names_of_scikit_learns_algorithms(wine):
     expected = lehr.KMeans(7).fit(wine)
     for algorithm in ("plain", "lloyd", "elkan"):

@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
@@ -45,11 +46,47 @@ def test_densities_are_those_of_the_components():
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_draws_are_the_same_and_from_the_mixture(wine):
-    model = lehr.DAGaussianMixture(3, covariance_type="diag").fit(wine)
+def test_draws_are_from_the_mixture_and_repeat_themselves_with_a_seed_only(wine):
+    model = lehr.DAGaussianMixture(3, covariance_type="diag", random_state=0).fit(wine)
     X, labels = model.sample(20_000)
     np.testing.assert_array_equal(model.sample(20_000)[0], X)
     np.testing.assert_allclose(np.bincount(labels) / len(labels), model.weights_, atol=0.02)
+    for state in (None, np.random.RandomState(0)):
+        model.set_params(random_state=state)
+        first, second = (model.sample(10)[0] for _ in range(2))
+        assert not np.array_equal(first, second)
+    for wrong in (0,):
+        with pytest.raises(ValueError, match="Invalid value for 'n_samples': 0"):
+            model.sample(wrong)
+
+
+@pytest.mark.parametrize("form", ["full", "tied", "diag", "spherical"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_criteria_and_precisions_are_those_that_scikit_learn_has_of_the_same_mixture(form, wine):
+    X = wine[:, :4]
+    ours = lehr.DAGaussianMixture(3, covariance_type=form).fit(X)
+    theirs = GaussianMixture(3, covariance_type=form)
+    theirs.weights_, theirs.means_, theirs.covariances_ = ours.weights_, ours.means_, ours.covariances_
+    theirs.precisions_cholesky_ = ours.precisions_cholesky_
+    assert ours.bic(X) == pytest.approx(theirs.bic(X)) and ours.aic(X) == pytest.approx(theirs.aic(X))
+    assert ours.bic(X) == pytest.approx(ours.bic_) and ours.aic(X) == pytest.approx(ours.aic_)
+    np.testing.assert_allclose(theirs.score_samples(X), ours.score_samples(X))
+    assert ours.precisions_.shape == ours.covariances_.shape
+    if form in ("full", "tied"):
+        np.testing.assert_allclose(ours.precisions_ @ ours.covariances_, np.broadcast_to(np.eye(4), ours.covariances_.shape), atol=1e-9)
+    else:
+        np.testing.assert_allclose(ours.precisions_ * ours.covariances_, 1.0)
+    assert ours.lower_bound_ == pytest.approx(ours.score(X)) and ours.n_components_ == 3
+    weighted = lehr.DAGaussianMixture(2, covariance_type=form).fit(X, sample_weight=np.full(178, 3.0))
+    assert weighted.lower_bound_ == pytest.approx(weighted.score(X))
+
+
+def test_iterations_are_those_of_the_fit(wine):
+    with pytest.warns(ConvergenceWarning):
+        model = lehr.DAGaussianMixture(3, covariance_type="diag", max_iter=1, tol=1e-12).fit(wine)
+    assert model.n_iter_ == 1 and not model.converged_ and model.n_passes_ > 100
+    whole = lehr.DAGaussianMixture(3, covariance_type="diag").fit(wine)
+    assert whole.converged_ and 1 < whole.n_iter_ == len(whole.lower_bounds_) <= 2000
 
 
 def test_a_column_that_does_not_vary_is_named():
