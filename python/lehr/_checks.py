@@ -18,11 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 import sklearn.utils
 import sklearn.utils.validation
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from lehr._native import Fingerprints, Sequences
 
+#: Spreads of columns that differ by a larger factor are told, as by the command.
+_MOST_RATIO = 1000.0
+#: Rows whose spread is added up at a time.
+_BATCH = 1024
 #: The largest seed that a random state is asked for.
 _MOST_SEED = 2**31 - 1
 #: Packages whose code a warning does not point at: users call them, and they call each other.
@@ -178,5 +182,32 @@ def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
     if count == columns and count > 2 and not np.diagonal(rows).any() and rows.any() and (rows >= 0).all() and np.array_equal(rows, rows.T):
         warn(
             "X looks like dissimilarities (square, symmetric, 0 on the diagonal) but is read as rows of numbers: say metric='precomputed' if it holds dissimilarities.",
+            UserWarning,
+        )
+
+
+def warn_of_scales(estimator: Any, rows: Any) -> None:
+    """The warning that the command gives where the spreads of columns differ so much that distances see one of them only."""
+    if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
+        return
+    # Batch by batch and about the first row: no copy of the rows is made, and no digits are lost.
+    sums, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in gen_batches(len(rows), _BATCH):
+            moved = rows[part].astype(np.float64) - rows[0]
+            sums += moved.sum(axis=0)
+            squares += np.square(moved).sum(axis=0)
+        spreads = np.sqrt(np.maximum(squares / len(rows) - np.square(sums / len(rows)), 0.0))
+    there = np.flatnonzero((spreads > 0) & np.isfinite(spreads))
+    if len(there) < 2:
+        return
+    least, most = there[spreads[there].argmin()], there[spreads[there].argmax()]
+    ratio = spreads[most] / spreads[least]
+    if ratio > _MOST_RATIO:
+        names = getattr(estimator, "feature_names_in_", [f"x{column}" for column in range(rows.shape[1])])
+        warn(
+            f"The spread of column {str(names[most])!r} (standard deviation {spreads[most]:.3g}) is {ratio:.3g} times that of {str(names[least])!r} "
+            f"({spreads[least]:.3g}): distances see little but {str(names[most])!r}. Scale the columns (sklearn.preprocessing.StandardScaler) "
+            "unless their units are the same.",
             UserWarning,
         )

@@ -41,6 +41,39 @@ def drawn(rows: Any, row_weights: _Floats | None, clusters: int, init: str, rand
     return np.asarray(centers.toarray() if hasattr(centers, "toarray") else centers, dtype=np.float64)
 
 
+def relocated(rows: Any, row_weights: _Floats | None, centers: _Floats) -> _Floats | None:
+    """The centres after one iteration in which those without rows went to the rows farthest from the others, as scikit-learn moves them; nothing if all have rows."""
+    near = _native.nearest(rows, centers)
+    labels, distances = near["labels"], near["distances"]
+    count = len(labels)
+    shares = np.ones(count) if row_weights is None else row_weights.copy()
+    within = np.bincount(labels, weights=shares, minlength=len(centers))
+    empty = np.flatnonzero(within == 0)
+    if len(empty) == 0:
+        return None
+    matrix = as_matrix(rows)
+    farthest = np.argsort(-np.where(shares > 0, distances, -1.0), kind="stable")[: len(empty)]
+    farthest = farthest[(shares[farthest] > 0) & (distances[farthest] > 0)]
+    # They leave the clusters that they were in.
+    shares[farthest] = 0.0
+    means = _means(matrix, shares, labels, centers)
+    for place, row in zip(empty, farthest, strict=False):
+        there = matrix[[int(row)]]
+        means[place] = np.asarray(there.toarray() if hasattr(there, "toarray") else there)[0]
+    return means
+
+
+def _means(matrix: Any, shares: _Floats, labels: NDArray[np.int32], centers: _Floats) -> _Floats:
+    """The weighted means of the rows of each label; a centre without rows stays where it is."""
+    count = matrix.shape[0]
+    members = csr_array((shares, (labels, np.arange(count))), shape=(len(centers), count))
+    sums = members @ matrix
+    sums = sums.toarray() if hasattr(sums, "toarray") else sums
+    within = np.bincount(labels, weights=shares, minlength=len(centers))
+    means: _Floats = np.where(within[:, None] > 0, sums / np.maximum(within, np.finfo(float).tiny)[:, None], centers)
+    return means
+
+
 def iterated(rows: Any, row_weights: _Floats | None, centers: _Floats, iterations: int) -> tuple[_Floats, int, bool]:
     """Centres after so many iterations at most, how many there were, and whether the last one changed no label."""
     matrix = as_matrix(rows)
@@ -51,12 +84,8 @@ def iterated(rows: Any, row_weights: _Floats | None, centers: _Floats, iteration
         former, labels = labels, _native.nearest(rows, centers)["labels"]
         if former is not None and np.array_equal(former, labels):
             return centers, done + 1, True
-        members = csr_array((shares, (labels, np.arange(count))), shape=(len(centers), count))
-        sums = members @ matrix
-        sums = sums.toarray() if hasattr(sums, "toarray") else sums
-        within = np.bincount(labels, weights=shares, minlength=len(centers))
-        # A centre without rows stays where it is.
-        centers = np.where(within[:, None] > 0, sums / np.maximum(within, np.finfo(float).tiny)[:, None], centers)
+        moved = relocated(rows, row_weights, centers)
+        centers = _means(matrix, shares, labels, centers) if moved is None else moved
     return centers, iterations, False
 
 

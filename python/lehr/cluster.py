@@ -26,6 +26,12 @@ from lehr.kmeans import KMeans
 
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 #: The sponge's prior beside that of a centre, which is 1.
 _SPONGE_PRIOR = 0.1
 _PRECISIONS = {"double": "f64", "single": "f32"}
@@ -270,6 +276,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
         }
         rows = self._rows(X, reset=True)
+        _checks.warn_of_scales(self, rows)
         row_weights = weights(sample_weight, rows)
         with Watch("DAClustering", self.verbose, self.callback) as callback:
             found = _native.fit_vector(

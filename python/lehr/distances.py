@@ -20,6 +20,12 @@ from lehr._progress import Watch
 
 __all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 #: Metrics of rows of numbers.
 FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")
 #: Those that scikit-learn has beside them, for rows without gaps.
@@ -285,7 +291,28 @@ def pairwise_distances(
         "element": element,
     }
     with Watch("pairwise_distances", verbose, callback) as watch:
-        return _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
+        found = _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
+    if isinstance(items, Sequences) and alignment in (None, "local") and metric not in ("hamming", "p-distance"):
+        _warn_of_parts(items, found, bool(condensed))
+    return found
+
+
+def _warn_of_parts(items: Sequences, found: NDArray[Any], is_condensed: bool) -> None:
+    """Says so where local alignment, which compares the parts that match best, leaves out what tells sequences apart."""
+    count = len(items)
+    kinds = items.distinct()[2]
+    lost = alike = at = 0
+    for row in range(count - 1):
+        others = found[at : at + count - 1 - row] if is_condensed else found[row, row + 1 :]
+        at += count - 1 - row
+        lost += int(np.count_nonzero(np.isnan(others)))
+        alike += int(np.count_nonzero((others == 0) & (kinds[row + 1 :] != kinds[row])))
+    pairs = count * (count - 1) // 2
+    cure = "Local alignment compares the parts that match best: say alignment='global' to compare whole sequences"
+    if lost:
+        _checks.warn(f"{lost} of {pairs} pairs of sequences have no distance (NaN), because too little of them matches. {cure}, or overlap=0.", UserWarning)
+    if alike:
+        _checks.warn(f"{alike} of {pairs} pairs of different sequences are at distance 0. {cure}.", UserWarning)
 
 
 def _word(name: str) -> str:

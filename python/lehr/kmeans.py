@@ -16,11 +16,17 @@ from sklearn.exceptions import ConvergenceWarning
 from lehr import _checks, _native
 from lehr._centers import CentersMixin
 from lehr._learnt import LearntMixin
-from lehr._lloyd import as_matrix, drawn, filled, iterated, rows_of
+from lehr._lloyd import as_matrix, drawn, filled, iterated, relocated, rows_of
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
 
 __all__ = ["KMeans"]
+
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
 
 _PRECISIONS = {"double": "f64", "single": "f32"}
 #: Names of algorithms in the native half; the last two are scikit-learn's.
@@ -124,6 +130,8 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     checkpoint : path-like, default=None
         A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it. To go on with a run of the
         command, which counts two iterations fewer, say ``tol=0, max_iter=302``.
+    copy_x : bool, default=True
+        For scikit-learn's interface: ``X`` is never changed.
 
     Attributes
     ----------
@@ -182,6 +190,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         verbose: int = 0,
         callback: Any = None,
         checkpoint: Any = None,
+        copy_x: bool = True,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -195,6 +204,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         self.verbose = verbose
         self.callback = callback
         self.checkpoint = checkpoint
+        self.copy_x = copy_x
 
     def _checked(self, centers: Any, clusters: int, columns: int) -> NDArray[np.float64]:
         """Centres that were given or that a function returned."""
@@ -303,6 +313,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
         }
         rows = self._rows(X, reset=True)
+        _checks.warn_of_scales(self, rows)
         parameters["tolerance"] = min(1.0, tolerance / (max(1, clusters) * self.n_features_in_))
         row_weights = weights(sample_weight, rows)
         begins = self._starts(rows, row_weights, seed, starts)
@@ -314,15 +325,27 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         with Watch("KMeans", self.verbose, self.callback) as callback:
 
             def run(centers: NDArray[np.float64] | None, checkpoint: Any = None) -> Any:
-                given = {} if centers is None else {"clusters": len(centers), "centers": centers.ravel().tolist()}
-                return _native.fit_kmeans(
+                limit, moved = parameters["max_sweeps"], 0
+                with np.errstate(over="ignore"):
+                    is_near = centers is not None and bool(np.isfinite(np.square(centers).sum()))
+                if centers is not None and is_near and len(centers) <= rows_of(rows):
+                    # A centre that is far from all rows is moved before the native half would leave it alone.
+                    while moved < limit - 1 and moved < _RELOCATIONS:
+                        others = relocated(rows, row_weights, centers)
+                        if others is None or np.array_equal(others, centers):
+                            break
+                        centers, moved = others, moved + 1
+                given: dict[str, Any] = {} if centers is None else {"clusters": len(centers), "centers": centers.ravel().tolist()}
+                found: Any = _native.fit_kmeans(
                     rows,
                     row_weights,
-                    json.dumps({**parameters, **given}),
+                    json.dumps({**parameters, **given, "max_sweeps": limit - moved}),
                     threads=_checks.threads(self.n_jobs),
                     callback=callback,
                     checkpoint=checkpoint,
                 )
+                found["n_iter"] += moved
+                return found
 
             if begins is not None and 0 < iterations < _LEAST_ITERATIONS and clusters <= rows_of(rows):
                 fits = [_Fit.short(iterated(rows, row_weights, centers, iterations), rows, row_weights) for centers in begins]

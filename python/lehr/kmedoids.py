@@ -19,6 +19,12 @@ from lehr._progress import Watch
 __all__ = ["KMedoids"]
 
 
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
+
 class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     """K-medoids by FasterPAM: each cluster is about one of its items, its medoid.
 

@@ -20,11 +20,18 @@ from lehr.topographic import GTM
 
 __all__ = ["GTM", "SMACOF", "align"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _FLOATS = (np.float64, np.float32)
 _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseSquare"}
 #: The power of a dissimilarity that weights it.
 _POWERS = {"equal": 0.0, "sammon": -1.0, "inverse_square": -2.0}
-_STARTS = {"classical": "Classical", "random": "Random"}
+#: The last is scikit-learn's name of the first.
+_STARTS = {"classical": "Classical", "random": "Random", "classical_mds": "Classical"}
 
 
 class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
@@ -50,8 +57,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         0.1 % (``'sammon'``) or 3 % (``'inverse_square'``) of the mean counts as that.
     annealed : bool, default=False
         Whether targets are annealed (DA-SMACOF).
-    init : {'classical', 'random'}, default='classical'
-        Where the map starts; positions of one's own go to ``fit(X, init=...)``.
+    init : {'classical', 'random', 'classical_mds'}, default='classical'
+        Where the map starts, ``'classical_mds'`` being scikit-learn's name of ``'classical'``; positions of one's own go to ``fit(X, init=...)``.
     n_init : int, default=4
         Random starts that are tried, of which the best is kept; other starts are tried once.
     max_iter : int, default=1000
@@ -141,7 +148,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         metric_params: dict[str, Any] | None = None,
         weighting: Literal["equal", "sammon", "inverse_square"] = "equal",
         annealed: bool = False,
-        init: Literal["classical", "random"] = "classical",
+        init: Literal["classical", "random", "classical_mds"] = "classical",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-6,

@@ -8,19 +8,26 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import DensityMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _checks, _em, _native
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
 
 __all__ = ["DAGaussianMixture"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _FLOATS = (np.float64, np.float32)
 #: Columns that a covariance matrix is kept for.
 _MOST_COLUMNS = 512
-_FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
+_FORMS = _em.FORMS
 
 
 class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
@@ -57,6 +64,19 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Called with a :class:`lehr.Progress` after each step; returns ``False`` to stop.
     checkpoint : path-like, default=None
         A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+    init_params : {'annealed', 'kmeans', 'k-means++', 'random', 'random_from_data'}, default='annealed'
+        Where EM begins: from annealed clusters, or as in scikit-learn. The others, and the parameters below, need ``n_components`` and rows without missing cells;
+        they show no progress, call no callback and keep no checkpoint.
+    n_init : int, default=1
+        Starts, of which the best is kept. Annealing starts once, whatever is said here.
+    weights_init, means_init, precisions_init : array-like, default=None
+        Where EM begins, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of what is given.
+    reg_covar : float, default=None
+        Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn, in the place of ``regularisation``. With it, columns that do not
+        vary are fitted too.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the mixture of the fit before, where that has the same shape. Then, and from the starts above, EM ends when the
+        log-likelihood of a row changes by less than ``tol``; ``max_iter=0`` gives the start itself.
 
     Attributes
     ----------
@@ -113,8 +133,11 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     [1.0, 12.0]
     """
 
+    weights_: NDArray[np.float64]
+    means_: NDArray[np.float64]
+    covariances_: NDArray[np.float64]
     _method = "mixture"
-    _kept = ("_numbers",)
+    _kept = ("_bound", "_numbers")
 
     def __init__(
         self,
@@ -131,6 +154,13 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         verbose: int = 0,
         callback: Any = None,
         checkpoint: Any = None,
+        init_params: Literal["annealed", "kmeans", "k-means++", "random", "random_from_data"] = "annealed",
+        n_init: int = 1,
+        weights_init: ArrayLike | None = None,
+        means_init: ArrayLike | None = None,
+        precisions_init: ArrayLike | None = None,
+        reg_covar: float | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -144,10 +174,17 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         self.verbose = verbose
         self.callback = callback
         self.checkpoint = checkpoint
+        self.init_params = init_params
+        self.n_init = n_init
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.precisions_init = precisions_init
+        self.reg_covar = reg_covar
+        self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = not self._begins_elsewhere()
         return tags
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
@@ -196,6 +233,9 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         }
         rows = self._validated(X, reset=True)
         row_weights = weights(sample_weight, rows)
+        _checks.choice("init_params", self.init_params, _em.STARTS)
+        if self._begins_elsewhere():
+            return self._climb(rows, row_weights, parameters)
         if form in ("full", "tied") and rows.shape[1] > _MOST_COLUMNS:
             raise ValueError(
                 f"covariance_type={self.covariance_type!r} takes at most {_MOST_COLUMNS} columns, X has {rows.shape[1]}: "
@@ -235,18 +275,119 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         tell(found)
         return self
 
+    def _begins_elsewhere(self) -> bool:
+        """Whether EM does not begin and end as annealing has it."""
+        given = (self.weights_init, self.means_init, self.precisions_init, self.reg_covar)
+        return self.init_params != "annealed" or self.warm_start or self.max_iter == 0 or any(one is not None for one in given)
+
+    def _climb(self, rows: NDArray[Any], row_weights: NDArray[np.float64] | None, parameters: dict[str, Any]) -> DAGaussianMixture:
+        """EM from starts that are drawn or given."""
+        components, columns = parameters["components"], rows.shape[1]
+        starts = _checks.integer("n_init", self.n_init, least=1)
+        if starts is None or starts < 1:
+            raise _checks.wrong("n_init", "an int of 1 or more", self.n_init)
+        if components is None or components < 1:
+            raise ValueError(
+                "init_params, reg_covar, warm_start, max_iter=0 and starts that are given need a number of components: say n_components=..."
+            )
+        if components > len(rows):
+            raise ValueError(f"n_samples={len(rows)} should be >= n_components={components}.")
+        if np.isnan(rows).any():
+            raise ValueError(
+                "Input X contains NaN. Missing cells are taken by the default start only: leave init_params, reg_covar, warm_start and starts out."
+            )
+        form, exact = self.covariance_type, rows.astype(np.float64, copy=False)
+        variances = np.square(exact - np.average(exact, axis=0, weights=row_weights))
+        floor = parameters["regularisation"] * np.average(variances, axis=0, weights=row_weights)
+        if self.reg_covar is not None:
+            share = _checks.real("reg_covar", self.reg_covar)
+            if share is None or share < 0:
+                raise _checks.wrong("reg_covar", "a float of 0 or more", self.reg_covar)
+            floor = np.full(columns, share)
+        random = np.random.RandomState(parameters["seed"] % 2**32)
+        given = {
+            "weights": None if self.weights_init is None else _em.checked_weights(self.weights_init, components),
+            "means": None if self.means_init is None else _em.checked_means(self.means_init, components, columns),
+            "covariances": None
+            if self.precisions_init is None
+            else _em.covariances_of(self.precisions_init, form, components, columns),
+        }
+
+        def begin() -> _em.Mixture:
+            if all(value is not None for value in given.values()):
+                return _em.Mixture(form, **given)  # type: ignore[arg-type]
+            memberships = _em.memberships_of(exact, row_weights, components, self.init_params, random)
+            if row_weights is not None:
+                memberships = memberships * row_weights[:, None]
+            mixture = _em.maximised(exact, memberships, form, floor)
+            for name, value in given.items():
+                if value is not None:
+                    setattr(mixture, name, value)
+            return mixture
+
+        former = getattr(self, "means_", None) if self.warm_start else None
+        goes_on = former is not None and former.shape == (components, columns) and self.covariances_.shape == self._shapes(components, columns)[form]
+        # What needs no draw is the same each time.
+        is_once = goes_on or self.init_params == "annealed" or all(value is not None for value in given.values())
+        best: _em.Climbed | None = None
+        for _ in range(1 if is_once else starts):
+            mixture = _em.Mixture(form, self.weights_, self.means_, self.covariances_) if goes_on else begin()
+            fit = _em.climbed(
+                rows,
+                row_weights,
+                mixture,
+                floor,
+                tol=parameters["tolerance"],
+                max_iter=parameters["max_sweeps"],
+                bound=getattr(self, "_bound", -np.inf) if goes_on else -np.inf,
+            )
+            if best is None or (fit.bounds and fit.bounds[-1] > best.bounds[-1]):
+                best = fit
+        assert best is not None
+        has_order = goes_on or any(value is not None for value in given.values())
+        mixture = best.mixture if has_order else best.mixture.in_order()
+        self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means, mixture.covariances
+        self._numbers = mixture.numbers()
+        self._bound = best.bounds[-1] if best.bounds else -np.inf
+        posterior = mixture.posterior(rows)
+        self.labels_ = posterior["labels"]
+        memberships = posterior["memberships"]
+        self.probabilities_ = memberships[np.arange(len(rows)), self.labels_]
+        shares = np.ones(len(rows)) if row_weights is None else row_weights
+        self.log_likelihood_ = float(np.dot(shares, posterior["log_densities"]))
+        total = float(shares.sum())
+        self.bic_ = -2.0 * self.log_likelihood_ + self._n_parameters() * float(np.log(total))
+        self.aic_ = -2.0 * self.log_likelihood_ + 2.0 * self._n_parameters()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            entropies = -np.where(memberships > 0, memberships * np.log(memberships), 0.0).sum(axis=1)
+        self.icl_ = self.bic_ + 2.0 * float(np.dot(shares, entropies))
+        self.converged_ = best.is_converged
+        candidate = {"n_components": components, "log_likelihood": self.log_likelihood_, "bic": self.bic_, "aic": self.aic_, "icl": self.icl_}
+        self.candidates_ = table({name: np.array([value]) for name, value in {**candidate, "is_converged": self.converged_}.items()})
+        self.ascent_ = np.array(best.bounds)
+        self.history_ = table({"log_likelihood": self.ascent_})
+        self.free_energy_ = -self.log_likelihood_
+        self.n_iter_ = self.n_passes_ = len(best.bounds)
+        self.lower_bound_ = self.log_likelihood_ / total
+        if not self.converged_ and self.max_iter > 0:
+            _checks.warn(
+                "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, "
+                "or check for degenerate data.",
+                ConvergenceWarning,
+            )
+        return self
+
+    @staticmethod
+    def _shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
+        """Shapes of the covariances."""
+        return {"full": (components, columns, columns), "tied": (columns, columns), "diag": (components, columns), "spherical": (components,)}
+
     def _take_mixture(self, parts: Any, form: str) -> None:
         """Takes what the mixture itself is."""
         self.weights_ = parts["weights"]
         self.means_ = parts["means"]
         components, columns = self.means_.shape
-        shapes = {
-            "full": (components, columns, columns),
-            "tied": (columns, columns),
-            "diagonal": (components, columns),
-            "spherical": (components,),
-        }
-        self.covariances_ = parts["covariances"].reshape(shapes[form])
+        self.covariances_ = parts["covariances"].reshape({_FORMS[name]: shape for name, shape in self._shapes(components, columns).items()}[form])
         self._numbers = parts["numbers"]
 
     def _take_learnt(self, parts: Any) -> None:

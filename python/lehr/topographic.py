@@ -18,6 +18,12 @@ from lehr._progress import Watch
 
 __all__ = ["GTM"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _FLOATS = (np.float64, np.float32)
 _STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}
 

@@ -31,8 +31,12 @@ OTHER_DEFAULTS = {
 }
 #: What estimators are told beside options: how a run is watched, and what their data are.
 OF_ESTIMATORS = {"callback", "checkpoint", "metric", "metric_params", "n_jobs", "verbose"}
-#: What only one of them is told: a SMACOF starts from the map before, places new items, and has scikit-learn's names.
-OF_ONE = {"embed": {"eps", "n_neighbors", "normalized_stress", "warm_start"}}
+#: What only one of them is told: a SMACOF starts from the map before, places new items, and has scikit-learn's names; a mixture begins
+#: where scikit-learn's do.
+OF_ONE = {
+    "embed": {"eps", "n_neighbors", "normalized_stress", "warm_start"},
+    "mixture": {"init_params", "means_init", "n_init", "precisions_init", "reg_covar", "warm_start", "weights_init"},
+}
 
 METHODS = {method["name"]: method for method in json.loads(_native.declared())}
 

@@ -25,6 +25,8 @@ def _meant(estimator):
     if isinstance(estimator, lehr.KMeans):
         why = "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"
         return {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
+    if isinstance(estimator, lehr.DAGaussianMixture) and estimator.init_params != "annealed":
+        return {_WEIGHTS: "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"}
     meant = {}
     if isinstance(estimator, lehr.DAClustering):
         why = "of whatever has predict_proba and takes sparse rows the check reads the tags of classifiers"
@@ -50,6 +52,8 @@ CHECKED = [
     lehr.GTM(1, n_nodes=8, n_basis=3, init="annealed"),
     lehr.DAGaussianMixture(),
     lehr.DAGaussianMixture(n_components=2, covariance_type="diag"),
+    lehr.DAGaussianMixture(n_components=1, reg_covar=1e-6, warm_start=True),
+    lehr.DAGaussianMixture(n_components=2, init_params="kmeans", covariance_type="tied", reg_covar=1e-3),
     lehr.PairwiseClustering(),
     lehr.PairwiseClustering(n_clusters=2),
     lehr.SMACOF(),

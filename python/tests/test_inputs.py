@@ -239,3 +239,15 @@ def test_arrays_of_another_device_are_refused_with_what_to_do():
     for estimator in (lehr.KMeans(1), lehr.SMACOF(), lehr.DAGaussianMixture(1)):
         with pytest.raises(TypeError, match="on the device 'cuda:0'. Lehr computes on the processor: move it there first"):
             estimator.fit(Tensor())
+
+
+def test_columns_whose_spreads_differ_are_told_as_by_the_command():
+    draw = np.random.default_rng(0)
+    X = np.column_stack([draw.normal(45, 12, 400), draw.normal(40_000, 15_000, 400)])
+    for estimator in (lehr.DAClustering(2), lehr.KMeans(2)):
+        with pytest.warns(UserWarning, match=r"The spread of column 'x1' .* is 1.\d+e\+03 times that of 'x0' .*StandardScaler") as caught:
+            estimator.fit(X)
+        assert caught[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            estimator.fit(X / [1.0, 10_000.0])

@@ -159,3 +159,94 @@ def test_rows_with_gaps_that_cannot_be(wine):
         lehr.DAGaussianMixture(2).fit(X)
     with pytest.raises(ValueError, match="infinity"):
         lehr.DAGaussianMixture(2).fit(np.where(np.isnan(X), np.inf, X))
+
+
+@pytest.mark.parametrize("form", ["full", "tied", "diag", "spherical"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_from_starts_that_are_given_em_goes_where_scikit_learns_goes(form, wine, tmp_path):
+    X = wine[:, :3]
+    given = GaussianMixture(3, covariance_type=form, max_iter=1, random_state=1).fit(X)
+    start = {"weights_init": given.weights_, "means_init": given.means_, "precisions_init": given.precisions_}
+    for iterations in (1, 4, 200):
+        more = {"covariance_type": form, "max_iter": iterations, "tol": 1e-3, "reg_covar": 1e-6, **start}
+        ours, theirs = lehr.DAGaussianMixture(3, **more).fit(X), GaussianMixture(3, **more).fit(X)
+        assert ours.n_iter_ == theirs.n_iter_ and ours.converged_ == theirs.converged_
+        for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
+            np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-7, atol=1e-9)
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+        np.testing.assert_array_equal(ours.labels_, theirs.predict(X))
+        assert (ours.bic_, ours.aic_) == pytest.approx((theirs.bic(X), theirs.aic(X)))
+    ours.save(tmp_path / "model")
+    np.testing.assert_array_equal(lehr.load(tmp_path / "model").predict(X), ours.labels_)
+    none = lehr.DAGaussianMixture(3, covariance_type=form, max_iter=0, **start).fit(X)
+    np.testing.assert_array_equal(none.means_, given.means_)
+    assert none.n_iter_ == 0 and not none.converged_
+    # A weight of 2 is the row twice.
+    times = 1 + np.arange(178) % 2
+    more = {"covariance_type": form, **start}
+    weighted = lehr.DAGaussianMixture(3, **more).fit(X, sample_weight=times)
+    repeated = lehr.DAGaussianMixture(3, **more).fit(np.repeat(X, times, axis=0))
+    np.testing.assert_allclose(weighted.means_, repeated.means_, atol=1e-5)
+    assert weighted.bic_ == pytest.approx(repeated.bic_)
+
+
+@pytest.mark.parametrize("init", ["kmeans", "k-means++", "random", "random_from_data", "annealed"])
+def test_starts_that_are_drawn(init, wine):
+    X = wine[:, :4]
+    model = lehr.DAGaussianMixture(3, covariance_type="diag", init_params=init, n_init=3, reg_covar=1e-6, tol=1e-4).fit(X)
+    assert model.converged_ and np.all(np.diff(model.weights_) <= 0)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    again = lehr.DAGaussianMixture(3, covariance_type="diag", init_params=init, n_init=3, reg_covar=1e-6, tol=1e-4).fit(X)
+    np.testing.assert_array_equal(again.means_, model.means_)
+
+
+def test_the_criteria_are_computed_as_by_the_default_start(wine):
+    X = wine[:, :4]
+    whole = lehr.DAGaussianMixture(2, covariance_type="diag").fit(X)
+    start = {"weights_init": whole.weights_, "means_init": whole.means_, "precisions_init": whole.precisions_}
+    same = lehr.DAGaussianMixture(2, covariance_type="diag", max_iter=0, **start).fit(X)
+    for name in ("bic_", "aic_", "icl_", "log_likelihood_", "free_energy_", "lower_bound_"):
+        assert getattr(same, name) == pytest.approx(getattr(whole, name), rel=1e-9), name
+
+
+def test_a_warm_start_goes_on(wine):
+    X = wine[:, :4]
+    more = {"covariance_type": "diag", "init_params": "kmeans", "tol": 1e-5, "random_state": 0}
+    whole = lehr.DAGaussianMixture(3, **more).fit(X)
+    model = lehr.DAGaussianMixture(3, warm_start=True, max_iter=1, **more)
+    fits = 0
+    with pytest.warns(ConvergenceWarning, match="Best performing initialization did not converge"):
+        while fits < 200 and not getattr(model, "converged_", False):
+            model.fit(X)
+            fits += 1
+    # Each fit is an iteration; the order of components is that of the first.
+    assert fits == whole.n_iter_ and model.lower_bound_ == pytest.approx(whole.lower_bound_, rel=1e-12)
+
+
+def test_columns_that_do_not_vary_are_fitted_with_reg_covar():
+    X = np.array([[0.0, 5.0], [1.0, 5.0], [9.0, 5.0], [10.0, 5.0]])
+    model = lehr.DAGaussianMixture(2, reg_covar=1e-3).fit(X)
+    assert sorted(model.means_[:, 0].round(6).tolist()) == [0.5, 9.5]
+    np.testing.assert_allclose(model.covariances_[:, 1, 1], 1e-3)
+    with pytest.raises(ValueError, match="ill-defined empirical covariance .*increase reg_covar"):
+        lehr.DAGaussianMixture(2, reg_covar=0.0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"n_components": None, "reg_covar": 1e-6}, "need a number of components: say n_components"),
+        ({"init_params": "lucky"}, "'init_params' parameter must be one of 'annealed', 'kmeans'"),
+        ({"init_params": "random", "n_init": 0}, "'n_init' parameter must be an int of 1 or more"),
+        ({"reg_covar": -1.0}, "'reg_covar' parameter must be a float of 0 or more"),
+        ({"weights_init": [0.5, 0.6]}, "should be normalized"),
+        ({"means_init": [[0.0]]}, r"'means' should have the shape of \(2, 4\), but got \(1, 1\)"),
+        ({"precisions_init": -np.ones((2, 4)), "covariance_type": "diag"}, "'diag precision' should be positive"),
+        ({"n_components": 500, "init_params": "random"}, "n_samples=178 should be >= n_components=500"),
+    ],
+)
+def test_starts_that_cannot_be(more, words, wine):
+    with pytest.raises(ValueError, match=words):
+        lehr.DAGaussianMixture(**{"n_components": 2, **more}).fit(wine[:, :4])
+    with pytest.raises(ValueError, match="Missing cells are taken by the default start only"):
+        lehr.DAGaussianMixture(2, init_params="random").fit(_gapped(wine))
