@@ -44,11 +44,9 @@ class Mixture:
     def posterior(self, X: Any) -> Any:
         """Memberships and densities of rows."""
         numbers = self.numbers()
-        # Of variances that are 0, up to the rounding of a mean, or not finite nothing is computed.
+        # Of variances that are 0 or not finite nothing is computed.
         variances = np.diagonal(self.covariances, axis1=-2, axis2=-1) if self.form in ("full", "tied") else self.covariances
-        rounding = np.square(8 * np.finfo(np.float64).eps * np.abs(self.means))
-        rounding = rounding.max(axis=1) if self.form == "spherical" else rounding
-        if not np.isfinite(numbers).all() or np.any(variances <= rounding):
+        if not np.isfinite(numbers).all() or np.any(variances <= 0):
             raise ValueError(_COLLAPSED)
         try:
             return _native.posterior(X, FORMS[self.form], self.weights, self.means, numbers)

@@ -189,7 +189,14 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         least = 2 if reset else 1
-        return _checks.validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least)
+        rows: NDArray[Any] = _checks.validate_data(
+            self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least
+        )
+        if self._begins_elsewhere() and np.isnan(rows).any():
+            raise ValueError(
+                "Input X contains NaN. Missing cells are taken by the default start only: leave init_params, reg_covar, warm_start and starts out."
+            )
+        return rows
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DAGaussianMixture:
         """Fit the mixture to the rows of ``X``.
@@ -292,10 +299,6 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
             )
         if components > len(rows):
             raise ValueError(f"n_samples={len(rows)} should be >= n_components={components}.")
-        if np.isnan(rows).any():
-            raise ValueError(
-                "Input X contains NaN. Missing cells are taken by the default start only: leave init_params, reg_covar, warm_start and starts out."
-            )
         form, exact = self.covariance_type, rows.astype(np.float64, copy=False)
         variances = np.square(exact - np.average(exact, axis=0, weights=row_weights))
         floor = parameters["regularisation"] * np.average(variances, axis=0, weights=row_weights)

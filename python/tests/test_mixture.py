@@ -229,7 +229,7 @@ def test_columns_that_do_not_vary_are_fitted_with_reg_covar():
     assert sorted(model.means_[:, 0].round(6).tolist()) == [0.5, 9.5]
     np.testing.assert_allclose(model.covariances_[:, 1, 1], 1e-3)
     with pytest.raises(ValueError, match="ill-defined empirical covariance .*increase reg_covar"):
-        lehr.DAGaussianMixture(2, reg_covar=0.0).fit(X)
+        lehr.DAGaussianMixture(2, reg_covar=0.0).fit(X - [0.0, 5.0])
 
 
 @pytest.mark.parametrize(
