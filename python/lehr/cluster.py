@@ -278,7 +278,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         rows = self._rows(X, reset=True)
         _checks.warn_of_scales(self, rows)
         row_weights = weights(sample_weight, rows)
-        with Watch("DAClustering", self.verbose, self.callback) as callback:
+        with Watch("DAClustering", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.fit_vector(
                 rows,
                 row_weights,
@@ -507,7 +507,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         }
         threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
-        with Watch("PairwiseClustering", self.verbose, self.callback) as callback:
+        with Watch("PairwiseClustering", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.fit_pairwise(
                 matrix,
                 item_weights,

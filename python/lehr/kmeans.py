@@ -322,7 +322,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             raise ValueError(
                 f"checkpoint keeps starts by init='k-means++', or one other start; here are {len(begins)}: say n_init=1, or leave checkpoint out."
             )
-        with Watch("KMeans", self.verbose, self.callback) as callback:
+        with Watch("KMeans", self.verbose, self.callback, self.checkpoint) as callback:
 
             def run(centers: NDArray[np.float64] | None, checkpoint: Any = None) -> Any:
                 limit, moved = parameters["max_sweeps"], 0

@@ -150,7 +150,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         }
         threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
-        with Watch("KMedoids", self.verbose, self.callback) as callback:
+        with Watch("KMedoids", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.run_matrix(
                 self._method,
                 json.dumps(options),

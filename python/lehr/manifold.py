@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _nonmetric
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._progress import Watch
 from lehr.distances import checked_metric, of_rows, takes_sparse
@@ -77,6 +78,10 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     eps : float, default=None
         Scikit-learn's name of ``tol``, which counts if it is given. Scikit-learn takes the fall as a share of the squared dissimilarities, Lehr as a share of
         the stress: the same number ends a fit no earlier.
+    metric_mds : bool, default=True
+        ``False`` for non-metric scaling, in which only the order of the dissimilarities counts. It takes no weights that differ, missing pairs, fixed items, ``annealed``
+        or ``weighting``; ``stress_`` is stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` is that of the disparities. Starts from the metric map,
+        or from random ones.
     n_neighbors : int, default=10
         Items of the map that place a new one, more than ``n_components``.
     random_state : int, RandomState instance or None, default=None
@@ -111,6 +116,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         One row an iteration of the best start: ``temperature``, ``stress``.
     shepard_ : dict
         The Shepard diagram: ``counts`` (dissimilarities down, distances across), ``largest_dissimilarity``, ``largest_distance``, ``correlation``.
+    disparities_ : ndarray of shape (n_samples, n_samples)
+        With ``metric_mds=False``: the numbers in the order of the dissimilarities that distances in the map are nearest to.
     missing_pairs_ : int
         Pairs without a dissimilarity.
     n_iter_ : int
@@ -157,6 +164,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         warm_start: bool = False,
         normalized_stress: bool | Literal["auto"] | None = None,
         eps: float | None = None,
+        metric_mds: bool = True,
         n_neighbors: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -178,6 +186,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self.warm_start = warm_start
         self.normalized_stress = normalized_stress
         self.eps = eps
+        self.metric_mds = metric_mds
         self.n_neighbors = n_neighbors
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -287,10 +296,16 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
             )
         if fixed is not None and positions is None:
             raise ValueError("fixed needs positions: fit(X, init=positions, fixed=items).")
+        if not self.metric_mds:
+            is_weighted = item_weights is not None and bool(np.ptp(item_weights) > 0)
+            if is_weighted or pairs is not None or fixed is not None or self.annealed or self.weighting != "equal":
+                raise ValueError("metric_mds=False takes no sample_weight, pair_weight, fixed, annealed or weighting.")
+            if np.isnan(matrix).any():
+                raise ValueError("metric_mds=False takes no missing pairs: of these there is no order.")
         stays = [] if fixed is None else [int(item) for item in np.asarray(fixed).ravel()]
         if any(item < 0 for item in stays):
             raise ValueError("The 'fixed' parameter must be items counted from 0. Got a negative number instead.")
-        with Watch("SMACOF", self.verbose, self.callback) as callback:
+        with Watch("SMACOF", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.embed(
                 matrix,
                 item_weights,
@@ -317,10 +332,51 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self.history_ = table(found["history"])
         self.shepard_ = dict(found["shepard"])
         self.missing_pairs_ = found["missing_pairs"]
+        if not self.metric_mds:
+            self._take_order(np.asarray(matrix, dtype=np.float64), positions, iterations, float(parameters["tolerance"] or 0.0))
+            return self
         # A start that is exact takes no step; to look at it is one.
         self.n_iter_ = max(1, found["n_iter"] - 1)
         tell(found)
         return self
+
+    def _take_order(self, matrix: NDArray[np.float64], given: NDArray[np.float64] | None, iterations: int, tolerance: float) -> None:
+        """Goes on from the metric map, or from random ones, by the order of the dissimilarities alone."""
+        wanted = squareform(matrix, checks=False)
+        starts = [self.embedding_ if given is None else given]
+        if given is None and self.init == "random":
+            random = np.random.RandomState(_checks.seed(self.random_state) % 2**32)
+            starts = [random.uniform(size=self.embedding_.shape) for _ in range(int(self.n_init))]
+        maps = [_nonmetric.embedded(wanted, start, max_iter=iterations, tol=tolerance) for start in starts]
+        best = min(maps, key=lambda found: found.stress)
+        self.embedding_ = best.positions
+        distances, disparities = pdist(best.positions), best.disparities
+        self.disparities_ = squareform(disparities)
+        self.raw_stress_ = float(np.square(distances - disparities).sum())
+        squares = float(np.square(distances).sum())
+        self.stress_1_ = float(np.sqrt(self.raw_stress_ / squares)) if squares > 0 else 0.0
+        self.stress_ = self.raw_stress_ if self.normalized_stress is False else self.stress_1_
+        errors, sizes = np.square(squareform(distances) - self.disparities_), np.square(self.disparities_)
+        self.item_stress_ = errors.mean(axis=1) / max(float(sizes.mean()), np.finfo(np.float64).tiny)
+        self.is_converged_ = best.is_converged
+        self.stresses_ = np.array([found.stress for found in maps])
+        self.history_ = table({"temperature": np.zeros(len(best.stresses)), "stress": np.array(best.stresses)})
+        bins = len(np.asarray(self.shepard_["counts"]))
+        longest, largest = float(distances.max(initial=0.0)), float(disparities.max(initial=0.0))
+        counts = np.histogram2d(disparities, distances, bins=bins, range=[[0, largest or 1.0], [0, longest or 1.0]])[0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = float(np.corrcoef(disparities, distances)[0, 1]) if len(distances) > 1 else 1.0
+        self.shepard_ = {
+            "counts": counts.astype(np.int64),
+            "largest_dissimilarity": largest,
+            "largest_distance": longest,
+            "correlation": correlation,
+        }
+        self.n_iter_ = max(1, len(best.stresses) - 1)
+        if not best.is_converged:
+            _checks.warn(
+                f"non-metric scaling was still improving after {iterations} iterations: raise max_iter or tol.", ConvergenceWarning
+            )
 
     def _former(self, items: int) -> NDArray[np.float64] | None:
         """The positions of the fit before, if they are of as many items in as many dimensions."""

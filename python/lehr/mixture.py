@@ -249,7 +249,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
                 "take covariance_type='diag' or 'spherical', or fewer columns first (sklearn.decomposition.PCA)."
             )
         try:
-            with Watch("DAGaussianMixture", self.verbose, self.callback) as callback:
+            with Watch("DAGaussianMixture", self.verbose, self.callback, self.checkpoint) as callback:
                 found = _native.fit_mixture(
                     rows,
                     row_weights,

@@ -233,7 +233,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
                 "a map has no more dimensions than the rows have columns."
             )
         row_weights = weights(sample_weight, rows)
-        with Watch("GTM", self.verbose, self.callback) as callback:
+        with Watch("GTM", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.fit_gtm(
                 rows,
                 row_weights,

@@ -34,7 +34,7 @@ OF_ESTIMATORS = {"callback", "checkpoint", "metric", "metric_params", "n_jobs", 
 #: What only one of them is told: a SMACOF starts from the map before, places new items, and has scikit-learn's names; a mixture begins
 #: where scikit-learn's do.
 OF_ONE = {
-    "embed": {"eps", "n_neighbors", "normalized_stress", "warm_start"},
+    "embed": {"eps", "metric_mds", "n_neighbors", "normalized_stress", "warm_start"},
     "mixture": {"init_params", "means_init", "n_init", "precisions_init", "reg_covar", "warm_start", "weights_init"},
 }
 

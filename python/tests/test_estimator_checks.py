@@ -59,6 +59,7 @@ CHECKED = [
     lehr.SMACOF(),
     lehr.SMACOF(init="random", n_init=2, annealed=True),
     lehr.SMACOF(metric="minkowski", metric_params={"p": 3}, normalized_stress=True, eps=1e-6),
+    lehr.SMACOF(metric_mds=False),
     lehr.KMedoids(n_clusters=2, metric="chebyshev"),
 ]
 

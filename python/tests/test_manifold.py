@@ -187,3 +187,36 @@ def test_sparse_rows_are_compared_as_the_same_rows_with_their_zeros(make, metric
     sparse.save(tmp_path / "model")
     again = lehr.load(tmp_path / "model")
     np.testing.assert_allclose(getattr(again, asked)(csr_array(X[:9])), getattr(sparse, asked)(csr_array(X[:9])))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_non_metric_scaling_looks_at_the_order_only(wine):
+    X = wine[:60]
+    D = squareform(pdist(X))
+    model = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D)
+    # Any growing function has the same map, up to its size.
+    other = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D**3, init=lehr.SMACOF().fit(X).embedding_)
+    again = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D, init=lehr.SMACOF().fit(X).embedding_)
+    np.testing.assert_allclose(other.embedding_, again.embedding_, atol=1e-9)
+    # Distances of a plane in any growing function are found exactly.
+    plane = np.random.default_rng(0).random((30, 2))
+    bent = lehr.SMACOF(metric="precomputed", metric_mds=False, max_iter=3000, tol=1e-9).fit(squareform(pdist(plane)) ** 2)
+    assert bent.stress_ < 0.01 and np.corrcoef(pdist(bent.embedding_), pdist(plane))[0, 1] > 0.999
+    d, disparities = pdist(model.embedding_), squareform(model.disparities_)
+    assert np.all(np.diff(disparities[np.argsort(squareform(D), kind="stable")]) >= -1e-12)
+    assert model.raw_stress_ == pytest.approx(((d - disparities) ** 2).sum())
+    assert model.stress_ == model.stress_1_ == pytest.approx(np.sqrt(model.raw_stress_ / (d**2).sum()))
+    assert model.stress_ < lehr.SMACOF().fit(X).stress_1_
+    assert np.all(np.diff(model.history_["stress"]) <= 1e-3) and model.shepard_["counts"].sum() == 60 * 59 // 2
+
+
+def test_what_non_metric_scaling_does_not_take(wine):
+    gaps = squareform(pdist(wine[:9]))
+    gaps[0, 1] = gaps[1, 0] = np.nan
+    with pytest.raises(ValueError, match="takes no missing pairs"):
+        lehr.SMACOF(metric="precomputed", metric_mds=False).fit(gaps)
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        lehr.SMACOF(metric_mds=False).fit(wine[:9], sample_weight=np.arange(9.0))
+    for more in ({"annealed": True}, {"weighting": "sammon"}):
+        with pytest.raises(ValueError, match="annealed or weighting"):
+            lehr.SMACOF(metric_mds=False, **more).fit(wine[:9])
