@@ -1,4 +1,7 @@
-"""Mixtures from starts as scikit-learn has them: drawn or given, and climbed by EM. The native half computes memberships; new parameters are made here."""
+"""Mixtures from starts as scikit-learn has them: drawn or given, and climbed by EM.
+
+The native half computes memberships; new parameters are made here.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ STARTS = ("annealed", "kmeans", "k-means++", "random", "random_from_data")
 #: Forms in the words of the native half.
 FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 _COLLAPSED = (
-    "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused by singleton or collapsed samples). "
-    "Try to decrease the number of components, increase reg_covar, or scale the input data."
+    "Fitting the mixture model failed because some components have ill-defined empirical covariance "
+    "(for instance caused by singleton or collapsed samples). Try to decrease the number of components, increase reg_covar, or scale the input data."
 )
 
 
@@ -45,7 +48,9 @@ class Mixture:
         """Memberships and densities of rows."""
         numbers = self.numbers()
         # Of variances that are 0 or not finite nothing is computed.
-        variances = np.diagonal(self.covariances, axis1=-2, axis2=-1) if self.form in ("full", "tied") else self.covariances
+        variances = self.covariances
+        if self.form in ("full", "tied"):
+            variances = np.diagonal(variances, axis1=-2, axis2=-1)
         if not np.isfinite(numbers).all() or np.any(variances <= 0):
             raise ValueError(_COLLAPSED)
         try:
@@ -70,7 +75,10 @@ class Climbed:
 
 
 def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mixture:
-    """The parameters of most likelihood for memberships, which hold the weights of rows already. ``floor`` is added to the variance of each column."""
+    """The parameters of most likelihood for memberships, which hold the weights of rows already.
+
+    ``floor`` is added to the variance of each column.
+    """
     within = memberships.sum(axis=0) + 10 * np.finfo(np.float64).eps
     means = memberships.T @ X / within[:, None]
     columns = X.shape[1]
@@ -86,13 +94,16 @@ def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mi
         covariances = scatters / within.sum() if form == "tied" else scatters
         covariances = covariances + np.diag(floor)
     else:
-        covariances = np.stack([memberships[:, k] @ np.square(X - mean) / within[k] for k, mean in enumerate(means)]) + floor
+        scatters = np.stack([memberships[:, k] @ np.square(X - mean) for k, mean in enumerate(means)])
+        covariances = scatters / within[:, None] + floor
         if form == "spherical":
             covariances = covariances.mean(axis=1)
     return Mixture(form, within / within.sum(), means, covariances)
 
 
-def memberships_of(X: _Floats, row_weights: _Floats | None, components: int, init: str, random: np.random.RandomState) -> _Floats:
+def memberships_of(
+    X: _Floats, row_weights: _Floats | None, components: int, init: str, random: np.random.RandomState
+) -> _Floats:
     """Memberships that a start begins with."""
     count = len(X)
     if init == "random":
@@ -101,14 +112,17 @@ def memberships_of(X: _Floats, row_weights: _Floats | None, components: int, ini
     memberships = np.zeros((count, components))
     if init in ("annealed", "kmeans"):
         seed = int(random.randint(2**31 - 1))
-        model: Any = DAClustering(components, random_state=seed) if init == "annealed" else KMeans(components, n_init=1, random_state=seed)
+        model: Any = KMeans(components, n_init=1, random_state=seed)
+        if init == "annealed":
+            model = DAClustering(components, random_state=seed)
         memberships[np.arange(count), model.fit(X, sample_weight=row_weights).labels_] = 1.0
         return memberships
     if init == "k-means++":
         shares = np.ones(count) if row_weights is None else row_weights
         rows = kmeans_plusplus(X, components, sample_weight=shares, random_state=random)[1]
     else:
-        rows = random.choice(count, size=components, replace=False, p=None if row_weights is None else row_weights / row_weights.sum())
+        chances = None if row_weights is None else row_weights / row_weights.sum()
+        rows = random.choice(count, size=components, replace=False, p=chances)
     memberships[rows, np.arange(components)] = 1.0
     return memberships
 
@@ -123,7 +137,10 @@ def climbed(
     max_iter: int,
     bound: float,
 ) -> Climbed:
-    """EM from a mixture until the log-likelihood of a row changes by less than ``tol``; ``bound`` is that of the iteration before."""
+    """EM from a mixture until the log-likelihood of a row changes by less than ``tol``.
+
+    ``bound`` is the log-likelihood at the iteration before.
+    """
     rows = X.astype(np.float64, copy=False)
     bounds: list[float] = []
     for _ in range(max_iter):
@@ -137,6 +154,16 @@ def climbed(
     return Climbed(mixture, bounds, False)
 
 
+def shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of covariances and precisions."""
+    return {
+        "full": (components, columns, columns),
+        "tied": (columns, columns),
+        "diag": (components, columns),
+        "spherical": (components,),
+    }
+
+
 def checked_weights(weights: Any, components: int) -> _Floats:
     """Weights that were given, in scikit-learn's words if they cannot be."""
     given = np.asarray(weights, dtype=np.float64)
@@ -144,7 +171,8 @@ def checked_weights(weights: Any, components: int) -> _Floats:
         raise ValueError(f"The parameter 'weights' should have the shape of ({components},), but got {given.shape}")
     if np.any(given < 0) or np.any(given > 1):
         raise ValueError(
-            f"The parameter 'weights' should be in the range [0, 1], but got max value {given.min():.5f}, min value {given.max():.5f}"
+            "The parameter 'weights' should be in the range [0, 1], "
+            f"but got max value {given.min():.5f}, min value {given.max():.5f}"
         )
     if not abs(1.0 - given.sum()) <= 1e-8:
         raise ValueError(f"The parameter 'weights' should be normalized, but got sum(weights) = {given.sum():.5f}")
@@ -155,14 +183,15 @@ def checked_means(means: Any, components: int, columns: int) -> _Floats:
     """Means that were given."""
     given = np.asarray(means, dtype=np.float64)
     if given.shape != (components, columns):
-        raise ValueError(f"The parameter 'means' should have the shape of ({components}, {columns}), but got {given.shape}")
+        wanted = (components, columns)
+        raise ValueError(f"The parameter 'means' should have the shape of {wanted}, but got {given.shape}")
     return given
 
 
 def covariances_of(precisions: Any, form: str, components: int, columns: int) -> _Floats:
     """The covariances of precisions that were given."""
     given = np.asarray(precisions, dtype=np.float64)
-    shape = {"full": (components, columns, columns), "tied": (columns, columns), "diag": (components, columns), "spherical": (components,)}[form]
+    shape = shapes(components, columns)[form]
     if given.shape != shape:
         raise ValueError(f"The parameter '{form} precision' should have the shape of {shape}, but got {given.shape}")
     if form in ("full", "tied"):

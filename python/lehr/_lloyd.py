@@ -1,4 +1,7 @@
-"""What k-means does in Python around the runs of the native half: starts that it does not draw, runs of one or two iterations, and centres without rows."""
+"""What k-means does in Python around the runs of the native half.
+
+Starts that the native half does not draw, runs of one or two iterations, and centres without rows.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ def drawn(rows: Any, row_weights: _Floats | None, clusters: int, init: str, rand
 
 
 def relocated(rows: Any, row_weights: _Floats | None, centers: _Floats) -> _Floats | None:
-    """The centres after one iteration in which those without rows went to the rows farthest from the others, as scikit-learn moves them; nothing if all have rows."""
+    """The centres after one iteration in which those without rows went to the rows farthest from the others.
+
+    So scikit-learn moves them. Nothing if all have rows.
+    """
     near = _native.nearest(rows, centers)
     labels, distances = near["labels"], near["distances"]
     count = len(labels)
@@ -90,7 +96,10 @@ def iterated(rows: Any, row_weights: _Floats | None, centers: _Floats, iteration
 
 
 def filled(rows: Any, row_weights: _Floats | None, centers: _Floats, clusters: int) -> _Floats:
-    """The centres, and others at the rows that are farthest from all of them, until there are as many as asked for or every row has one."""
+    """The centres, and others at the rows that are farthest from all of them.
+
+    There are as many as asked for then, or every row has one.
+    """
     distances = _native.nearest(rows, centers)["distances"]
     if row_weights is not None:
         # A row of weight 0 holds no centre.

@@ -28,43 +28,50 @@ class Map:
         return self.stresses[-1]
 
 
-def embedded(dissimilarities: _Floats, positions: _Floats, *, max_iter: int, tol: float) -> Map:
-    """Kruskal's scaling by majorisation: disparities by isotonic regression of the distances, then a step of Guttman's towards them, and again.
+def embedded(
+    dissimilarities: _Floats, positions: _Floats, weights: _Floats | None, *, max_iter: int, tol: float
+) -> Map:
+    """Kruskal's scaling by majorisation: disparities by isotonic regression of the distances, then a step of Guttman's
+    towards them, and again. A weight of 3 is three items in one place, but for the order of dissimilarities that are 0.
 
     Ends where stress-1 falls by less than ``tol``.
     """
-    order = IsotonicRegression()
-    positions = positions - positions.mean(axis=0)
-    distances, disparities = _disparities(order, dissimilarities, positions)
-    stresses = [_stress(distances, disparities)]
+    shares = np.ones(len(positions)) if weights is None else weights
+    first, second = np.triu_indices(len(positions), 1)
+    pairs = shares[first] * shares[second]
+    positions = positions - np.average(positions, axis=0, weights=shares)
+    distances, disparities = _disparities(dissimilarities, positions, pairs)
+    stresses = [_stress(distances, disparities, pairs)]
     for _ in range(max_iter):
-        positions = _stepped(positions, distances, disparities)
-        distances, disparities = _disparities(order, dissimilarities, positions)
-        stresses.append(_stress(distances, disparities))
+        positions = _stepped(positions, distances, disparities, shares)
+        distances, disparities = _disparities(dissimilarities, positions, pairs)
+        stresses.append(_stress(distances, disparities, pairs))
         if stresses[-2] - stresses[-1] < tol:
             return Map(positions, disparities, stresses, True)
     return Map(positions, disparities, stresses, False)
 
 
-def _disparities(order: IsotonicRegression, dissimilarities: _Floats, positions: _Floats) -> tuple[_Floats, _Floats]:
-    """The distances of a map whose mean squared distance is 1, and the nearest numbers to them in the order of the dissimilarities."""
+def _disparities(dissimilarities: _Floats, positions: _Floats, pairs: _Floats) -> tuple[_Floats, _Floats]:
+    """The distances of a map, and the nearest numbers to them in the order of the dissimilarities, of mean square 1."""
     distances = pdist(positions)
-    fitted = order.fit_transform(dissimilarities, distances)
+    order = IsotonicRegression(out_of_bounds="clip")
+    fitted = order.fit_transform(dissimilarities, distances, sample_weight=pairs)
     # Of one size, so that the map doesn't shrink towards disparities that all are 0.
-    size = np.sqrt(np.square(fitted).sum())
-    return distances, fitted * (np.sqrt(len(fitted)) / size) if size > 0 else fitted
+    size = float(np.average(np.square(fitted), weights=pairs))
+    return distances, fitted / np.sqrt(size) if size > 0 else fitted
 
 
-def _stress(distances: _Floats, disparities: _Floats) -> float:
+def _stress(distances: _Floats, disparities: _Floats, pairs: _Floats) -> float:
     """Kruskal's stress-1 of the map that is scaled for the best."""
-    squares = float(np.square(distances).sum())
-    if squares == 0.0:
-        return 0.0
-    product, target = float(distances @ disparities), float(np.square(disparities).sum())
-    return float(np.sqrt(max(0.0, 1.0 - product * product / (squares * target)))) if target > 0 else 1.0
+    squares, targets = float(pairs @ np.square(distances)), float(pairs @ np.square(disparities))
+    if squares == 0.0 or targets == 0.0:
+        return 0.0 if squares == targets else 1.0
+    product = float((pairs * distances) @ disparities)
+    return float(np.sqrt(max(0.0, 1.0 - product * product / (squares * targets))))
 
 
-def _stepped(positions: _Floats, distances: _Floats, disparities: _Floats) -> _Floats:
+def _stepped(positions: _Floats, distances: _Floats, disparities: _Floats, shares: _Floats) -> _Floats:
     """Guttman's transform."""
-    ratios = squareform(np.divide(disparities, distances, out=np.zeros_like(distances), where=distances > 0))
-    return (ratios.sum(axis=1)[:, None] * positions - ratios @ positions) / len(positions)
+    ratios = squareform(np.divide(disparities, distances, out=np.zeros_like(distances), where=distances > 0)) * shares
+    stepped: _Floats = (ratios.sum(axis=1)[:, None] * positions - ratios @ positions) / shares.sum()
+    return stepped

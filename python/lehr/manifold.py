@@ -79,7 +79,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         Scikit-learn's name of ``tol``, which counts if it is given. Scikit-learn takes the fall as a share of the squared dissimilarities, Lehr as a share of
         the stress: the same number ends a fit no earlier.
     metric_mds : bool, default=True
-        ``False`` for non-metric scaling, in which only the order of the dissimilarities counts. It takes no weights that differ, missing pairs, fixed items, ``annealed``
+        ``False`` for non-metric scaling, in which only the order of the dissimilarities counts. It takes no ``pair_weight``, missing pairs, fixed items, ``annealed``
         or ``weighting``; ``stress_`` is stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` is that of the disparities. Starts from the metric map,
         or from random ones.
     n_neighbors : int, default=10
@@ -297,9 +297,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         if fixed is not None and positions is None:
             raise ValueError("fixed needs positions: fit(X, init=positions, fixed=items).")
         if not self.metric_mds:
-            is_weighted = item_weights is not None and bool(np.ptp(item_weights) > 0)
-            if is_weighted or pairs is not None or fixed is not None or self.annealed or self.weighting != "equal":
-                raise ValueError("metric_mds=False takes no sample_weight, pair_weight, fixed, annealed or weighting.")
+            if pairs is not None or fixed is not None or self.annealed or self.weighting != "equal":
+                raise ValueError("metric_mds=False takes no pair_weight, fixed, annealed or weighting.")
             if np.isnan(matrix).any():
                 raise ValueError("metric_mds=False takes no missing pairs: of these there is no order.")
         stays = [] if fixed is None else [int(item) for item in np.asarray(fixed).ravel()]
@@ -333,31 +332,36 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self.shepard_ = dict(found["shepard"])
         self.missing_pairs_ = found["missing_pairs"]
         if not self.metric_mds:
-            self._take_order(np.asarray(matrix, dtype=np.float64), positions, iterations, float(parameters["tolerance"] or 0.0))
+            self._take_order(matrix, positions, iterations, float(parameters["tolerance"] or 0.0))
             return self
         # A start that is exact takes no step; to look at it is one.
         self.n_iter_ = max(1, found["n_iter"] - 1)
         tell(found)
         return self
 
-    def _take_order(self, matrix: NDArray[np.float64], given: NDArray[np.float64] | None, iterations: int, tolerance: float) -> None:
+    def _take_order(
+        self, matrix: NDArray[Any], given: NDArray[np.float64] | None, iterations: int, tolerance: float
+    ) -> None:
         """Goes on from the metric map, or from random ones, by the order of the dissimilarities alone."""
-        wanted = squareform(matrix, checks=False)
+        wanted = squareform(np.asarray(matrix, dtype=np.float64), checks=False)
+        shares = np.ones(len(matrix)) if self._weights is None else self._weights
+        pairs = np.outer(shares, shares)
         starts = [self.embedding_ if given is None else given]
         if given is None and self.init == "random":
             random = np.random.RandomState(_checks.seed(self.random_state) % 2**32)
             starts = [random.uniform(size=self.embedding_.shape) for _ in range(int(self.n_init))]
-        maps = [_nonmetric.embedded(wanted, start, max_iter=iterations, tol=tolerance) for start in starts]
+        maps = [_nonmetric.embedded(wanted, start, self._weights, max_iter=iterations, tol=tolerance) for start in starts]
         best = min(maps, key=lambda found: found.stress)
         self.embedding_ = best.positions
         distances, disparities = pdist(best.positions), best.disparities
         self.disparities_ = squareform(disparities)
-        self.raw_stress_ = float(np.square(distances - disparities).sum())
-        squares = float(np.square(distances).sum())
+        errors = np.square(squareform(distances) - self.disparities_)
+        self.raw_stress_ = float(np.sum(pairs * errors) / 2)
+        squares = float(squareform(pairs, checks=False) @ np.square(distances))
         self.stress_1_ = float(np.sqrt(self.raw_stress_ / squares)) if squares > 0 else 0.0
         self.stress_ = self.raw_stress_ if self.normalized_stress is False else self.stress_1_
-        errors, sizes = np.square(squareform(distances) - self.disparities_), np.square(self.disparities_)
-        self.item_stress_ = errors.mean(axis=1) / max(float(sizes.mean()), np.finfo(np.float64).tiny)
+        size = float(np.average(np.square(disparities), weights=squareform(pairs, checks=False)))
+        self.item_stress_ = errors @ shares / shares.sum() / max(size, np.finfo(np.float64).tiny)
         self.is_converged_ = best.is_converged
         self.stresses_ = np.array([found.stress for found in maps])
         self.history_ = table({"temperature": np.zeros(len(best.stresses)), "stress": np.array(best.stresses)})

@@ -287,7 +287,9 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         given = (self.weights_init, self.means_init, self.precisions_init, self.reg_covar)
         return self.init_params != "annealed" or self.warm_start or self.max_iter == 0 or any(one is not None for one in given)
 
-    def _climb(self, rows: NDArray[Any], row_weights: NDArray[np.float64] | None, parameters: dict[str, Any]) -> DAGaussianMixture:
+    def _climb(
+        self, rows: NDArray[Any], row_weights: NDArray[np.float64] | None, parameters: dict[str, Any]
+    ) -> DAGaussianMixture:
         """EM from starts that are drawn or given."""
         components, columns = parameters["components"], rows.shape[1]
         starts = _checks.integer("n_init", self.n_init, least=1)
@@ -329,7 +331,8 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
             return mixture
 
         former = getattr(self, "means_", None) if self.warm_start else None
-        goes_on = former is not None and former.shape == (components, columns) and self.covariances_.shape == self._shapes(components, columns)[form]
+        shape = _em.shapes(components, columns)[form]
+        goes_on = former is not None and former.shape == (components, columns) and self.covariances_.shape == shape
         # What needs no draw is the same each time.
         is_once = goes_on or self.init_params == "annealed" or all(value is not None for value in given.values())
         best: _em.Climbed | None = None
@@ -365,8 +368,15 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
             entropies = -np.where(memberships > 0, memberships * np.log(memberships), 0.0).sum(axis=1)
         self.icl_ = self.bic_ + 2.0 * float(np.dot(shares, entropies))
         self.converged_ = best.is_converged
-        candidate = {"n_components": components, "log_likelihood": self.log_likelihood_, "bic": self.bic_, "aic": self.aic_, "icl": self.icl_}
-        self.candidates_ = table({name: np.array([value]) for name, value in {**candidate, "is_converged": self.converged_}.items()})
+        candidate = {
+            "n_components": components,
+            "log_likelihood": self.log_likelihood_,
+            "bic": self.bic_,
+            "aic": self.aic_,
+            "icl": self.icl_,
+            "is_converged": self.converged_,
+        }
+        self.candidates_ = table({name: np.array([value]) for name, value in candidate.items()})
         self.ascent_ = np.array(best.bounds)
         self.history_ = table({"log_likelihood": self.ascent_})
         self.free_energy_ = -self.log_likelihood_
@@ -380,17 +390,13 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
             )
         return self
 
-    @staticmethod
-    def _shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
-        """Shapes of the covariances."""
-        return {"full": (components, columns, columns), "tied": (columns, columns), "diag": (components, columns), "spherical": (components,)}
-
     def _take_mixture(self, parts: Any, form: str) -> None:
         """Takes what the mixture itself is."""
         self.weights_ = parts["weights"]
         self.means_ = parts["means"]
         components, columns = self.means_.shape
-        self.covariances_ = parts["covariances"].reshape({_FORMS[name]: shape for name, shape in self._shapes(components, columns).items()}[form])
+        shapes = {_FORMS[name]: shape for name, shape in _em.shapes(components, columns).items()}
+        self.covariances_ = parts["covariances"].reshape(shapes[form])
         self._numbers = parts["numbers"]
 
     def _take_learnt(self, parts: Any) -> None:

@@ -210,13 +210,28 @@ def test_non_metric_scaling_looks_at_the_order_only(wine):
     assert np.all(np.diff(model.history_["stress"]) <= 1e-3) and model.shepard_["counts"].sum() == 60 * 59 // 2
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_in_non_metric_scaling(wine):
+    X, init = wine[:20], lehr.SMACOF().fit(wine[:20]).embedding_
+    more = {"metric_mds": False, "max_iter": 20}
+    equal, none = lehr.SMACOF(**more).fit(X, sample_weight=np.full(20, 3.0), init=init), lehr.SMACOF(**more).fit(X, init=init)
+    np.testing.assert_allclose(equal.embedding_, none.embedding_, atol=1e-9)
+    assert equal.stress_ == pytest.approx(none.stress_) and equal.raw_stress_ == pytest.approx(9 * none.raw_stress_)
+    # An item of weight 0 is placed and moves no other.
+    weight = np.r_[np.ones(19), 0.0]
+    one = lehr.SMACOF(**more).fit(X, sample_weight=weight, init=init)
+    without = lehr.SMACOF(**more).fit(X[:19], init=init[:19])
+    np.testing.assert_allclose(one.embedding_[:19], without.embedding_, atol=1e-9)
+    assert one.stress_ == pytest.approx(without.stress_) and np.abs(one.embedding_[19]).max() > 0
+
+
 def test_what_non_metric_scaling_does_not_take(wine):
     gaps = squareform(pdist(wine[:9]))
     gaps[0, 1] = gaps[1, 0] = np.nan
     with pytest.raises(ValueError, match="takes no missing pairs"):
         lehr.SMACOF(metric="precomputed", metric_mds=False).fit(gaps)
-    with pytest.raises(ValueError, match="takes no sample_weight"):
-        lehr.SMACOF(metric_mds=False).fit(wine[:9], sample_weight=np.arange(9.0))
+    with pytest.raises(ValueError, match="takes no pair_weight"):
+        lehr.SMACOF(metric_mds=False).fit(wine[:9], pair_weight=np.ones((9, 9)))
     for more in ({"annealed": True}, {"weighting": "sammon"}):
         with pytest.raises(ValueError, match="annealed or weighting"):
             lehr.SMACOF(metric_mds=False, **more).fit(wine[:9])
