@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
@@ -33,7 +32,8 @@ def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """A clustering with ``cluster_centers_``, and perhaps a sponge around them."""
 
-    cluster_centers_: NDArray[np.float64]
+    cluster_centers_: NDArray[Any]
+    labels_: NDArray[np.int32]
     n_features_in_: int
 
     def _radius(self) -> float | None:
@@ -43,6 +43,7 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
@@ -70,12 +71,14 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """The nearest centre of each row, and how far it is."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
-        if issparse(rows) or isinstance(rows, Fingerprints):
-            # By differences, as the run told the rows apart: products of sparse rows lose digits.
-            found = _native.nearest(rows, self.cluster_centers_)
-            return found["labels"], found["distances"]
-        nearest, distances = pairwise_distances_argmin_min(rows, self.cluster_centers_)
-        return nearest, distances.astype(np.float64, copy=False)
+        # By differences, as the run told the rows apart: products lose digits, and decide otherwise between centres that are as near.
+        found = _native.nearest(rows, self.cluster_centers_.astype(np.float64, copy=False))
+        return found["labels"], found["distances"]
+
+    @property
+    def n_clusters_(self) -> int:
+        """How many clusters were found."""
+        return len(self.cluster_centers_)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Give each row the cluster whose centre is nearest.
@@ -104,7 +107,7 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             labels[distances > radius] = OUTLIER
         return labels
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Distances to the centres.
 
         Parameters
@@ -115,6 +118,7 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
+            float32 if ``X`` is.
 
         Examples
         --------
@@ -128,7 +132,8 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             packed, bits = rows.packed(), rows.n_bits
             parts = (unpacked(packed[part], bits) for part in gen_batches(len(packed), _BATCH))
             return np.concatenate([euclidean_distances(part, self.cluster_centers_) for part in parts])
-        return euclidean_distances(rows, self.cluster_centers_)
+        distances: NDArray[Any] = euclidean_distances(rows, self.cluster_centers_)
+        return distances.astype(rows.dtype, copy=False)
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -17,10 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 import sklearn.utils
 import sklearn.utils.validation
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
+from lehr._native import Fingerprints, Sequences
+
+#: Spreads of columns that differ by a larger factor are told, as by the command.
+_MOST_RATIO = 1000.0
+#: Rows whose spread is added up at a time.
+_BATCH = 1024
 #: The largest seed that a random state is asked for.
 _MOST_SEED = 2**31 - 1
+#: Packages whose code a warning does not point at: users call them, and they call each other.
+_INSIDE = frozenset({"joblib", "lehr", "sklearn"})
 
 
 def wrong(name: str, expected: str, value: object) -> ValueError:
@@ -59,6 +69,14 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     return value
 
 
+def warn(text: str, kind: type[Warning]) -> None:
+    """A warning that points at the line outside of lehr and scikit-learn that the call came from."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, kind, stacklevel=level)
+
+
 def check_array(array: Any, **options: Any) -> NDArray[Any]:
     """scikit-learn's ``check_array``, which also refuses complex numbers while other threads run."""
     _refuse_complex(array)
@@ -69,7 +87,37 @@ def check_array(array: Any, **options: Any) -> NDArray[Any]:
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """scikit-learn's ``validate_data``, which also refuses complex numbers while other threads run."""
     _refuse_complex(X)
-    return sklearn.utils.validation.validate_data(estimator, X, **options)
+    _refuse_device(X)
+    if isinstance(X, (Sequences, Fingerprints)):
+        raise TypeError(
+            f"{type(estimator).__name__} takes rows of numbers or dissimilarities. Got {type(X).__name__}: compute their dissimilarities first, "
+            "lehr.pairwise_distances(items), and fit them with metric='precomputed'. For new items, give those to the fitted ones: "
+            "lehr.pairwise_distances(fitted and new together)[len(fitted):, :len(fitted)]."
+        )
+    try:
+        return sklearn.utils.validation.validate_data(estimator, X, **options)
+    except ValueError as error:
+        # Scikit-learn goes on with estimators of its own, which predict a target.
+        told, found, _ = str(error).partition(" contains NaN.")
+        if not found:
+            raise
+        raise ValueError(
+            f"{told} contains NaN.\n{type(estimator).__name__} does not accept missing values. lehr.DAGaussianMixture and lehr.GTM do: "
+            "they use the cells that each row has. Otherwise fill them in (sklearn.impute.SimpleImputer) or drop these rows (DataFrame.dropna)."
+        ) from None
+
+
+def _refuse_device(X: Any) -> None:
+    """Refuses arrays that are not in the memory of the processor: Lehr computes there, and moves nothing by itself."""
+    device = getattr(X, "device", None)
+    if device is None or isinstance(X, np.ndarray):
+        return
+    kind = str(getattr(device, "type", device)).lower()
+    if not kind.startswith("cpu"):
+        raise TypeError(
+            f"X is an array on the device {str(device)!r}. Lehr computes on the processor: move it there first, "
+            "for example by X.cpu().numpy() with PyTorch or X.get() with CuPy."
+        )
 
 
 def _refuse_complex(array: Any) -> None:
@@ -94,17 +142,30 @@ def seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(_MOST_SEED))
 
 
+def fresh_seed() -> int:
+    """Another seed each time, from NumPy's global state: ``numpy.random.seed`` repeats them, as scikit-learn's users expect."""
+    return int(check_random_state(None).randint(_MOST_SEED))
+
+
 def threads(n_jobs: Any) -> int | None:
     """Worker threads of ``n_jobs``: all processors for ``None`` (one in an MPI job), all but one for -2, and so on.
 
-    For ``None`` ``OMP_NUM_THREADS`` counts if it is set, as workers of joblib have it, so that searches over a grid do not start more threads than there
-    are processors.
+    For ``None`` the least of these counts: ``OMP_NUM_THREADS`` if it is set, as workers of joblib have it; ``joblib.parallel_config(n_jobs=...)``;
+    ``threadpoolctl.threadpool_limits(...)``. So searches over a grid do not start more threads than there are processors.
     """
     if n_jobs is None:
+        limits = []
         limit = os.environ.get("OMP_NUM_THREADS", "")
         if limit.isdecimal() and int(limit) > 0:
-            return int(limit)
-        return None
+            limits.append(int(limit))
+        configured = joblib.parallel.get_active_backend()[1]
+        if configured is not None:
+            limits.append(joblib.effective_n_jobs(configured))
+        # What threadpoolctl limits is what scikit-learn's own estimators ask.
+        allowed = _openmp_effective_n_threads(None, only_physical_cores=False)
+        if allowed < joblib.cpu_count():
+            limits.append(allowed)
+        return min(limits, default=None)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
         raise TypeError(str(wrong("n_jobs", "None or an int other than 0 (-1: all processors)", n_jobs)))
     count = int(n_jobs)
@@ -113,12 +174,40 @@ def threads(n_jobs: Any) -> int | None:
     return count if count > 0 else max(1, joblib.cpu_count() + 1 + count)
 
 
-def warn_of_dissimilarities(rows: NDArray[Any], *, stacklevel: int = 3) -> None:
+def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
     """Says so where rows of numbers look like a matrix of dissimilarities."""
     count, columns = rows.shape
+    if not isinstance(rows, np.ndarray):
+        return
     if count == columns and count > 2 and not np.diagonal(rows).any() and rows.any() and (rows >= 0).all() and np.array_equal(rows, rows.T):
-        warnings.warn(
+        warn(
             "X looks like dissimilarities (square, symmetric, 0 on the diagonal) but is read as rows of numbers: say metric='precomputed' if it holds dissimilarities.",
             UserWarning,
-            stacklevel=stacklevel,
+        )
+
+
+def warn_of_scales(estimator: Any, rows: Any) -> None:
+    """The warning that the command gives where the spreads of columns differ so much that distances see one of them only."""
+    if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
+        return
+    # Batch by batch and about the first row: no copy of the rows is made, and no digits are lost.
+    sums, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in gen_batches(len(rows), _BATCH):
+            moved = rows[part].astype(np.float64) - rows[0]
+            sums += moved.sum(axis=0)
+            squares += np.square(moved).sum(axis=0)
+        spreads = np.sqrt(np.maximum(squares / len(rows) - np.square(sums / len(rows)), 0.0))
+    there = np.flatnonzero((spreads > 0) & np.isfinite(spreads))
+    if len(there) < 2:
+        return
+    least, most = there[spreads[there].argmin()], there[spreads[there].argmax()]
+    ratio = spreads[most] / spreads[least]
+    if ratio > _MOST_RATIO:
+        names = getattr(estimator, "feature_names_in_", [f"x{column}" for column in range(rows.shape[1])])
+        warn(
+            f"The spread of column {str(names[most])!r} (standard deviation {spreads[most]:.3g}) is {ratio:.3g} times that of {str(names[least])!r} "
+            f"({spreads[least]:.3g}): distances see little but {str(names[most])!r}. Scale the columns (sklearn.preprocessing.StandardScaler) "
+            "unless their units are the same.",
+            UserWarning,
         )

@@ -6,52 +6,54 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 
 from lehr import _checks
 from lehr._centers import FLOATS
 from lehr._model import symmetric, weights
-from lehr.distances import FEATURE_METRICS, pairwise_distances, scipy_name
+from lehr.distances import checked_metric, of_rows, takes_sparse
 
 
 class ItemsMixin(ClusterMixin):
     """A clustering with a ``metric`` of rows, or ``'precomputed'``."""
 
-    metric: str
+    metric: Any
+    metric_params: dict[str, Any] | None
     n_jobs: int | None
     #: Whether pairs may be missing.
     _takes_gaps = True
 
     def _is_given(self) -> bool:
-        return self.metric == "precomputed"
+        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_given()
+        tags.input_tags.sparse = takes_sparse(self.metric)
         tags.input_tags.allow_nan = self._is_given() and self._takes_gaps
         return tags
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         finite = "allow-nan" if self._is_given() and self._takes_gaps else True
-        return _checks.validate_data(self, X, dtype=FLOATS, ensure_all_finite=finite, reset=reset)
+        sparse = "csr" if takes_sparse(self.metric) else False
+        return _checks.validate_data(self, X, dtype=FLOATS, ensure_all_finite=finite, accept_sparse=sparse, reset=reset)
 
     def _items(
         self, X: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any]]:
-        """What is to be fitted, the weights, and the dissimilarities of all pairs. To be called by ``fit`` itself."""
-        _checks.choice("metric", self.metric, ("precomputed", *FEATURE_METRICS))
+        """What is to be fitted, the weights, and the dissimilarities of all pairs."""
+        checked_metric(self.metric)
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         if self._is_given():
             return items, item_weights, symmetric(items)
-        _checks.warn_of_dissimilarities(items, stacklevel=4)
-        return items, item_weights, pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
+        _checks.warn_of_dissimilarities(items)
+        return items, item_weights, symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
 
     def _to_others(self, X: ArrayLike, others: NDArray[Any] | None, asked: str) -> NDArray[Any]:
         """The dissimilarities of items to other rows; those that ``X`` holds if there are no others."""
         items = self._validated(X, reset=False)
-        to_others = items if others is None else cdist(items, others, scipy_name(self.metric))
+        to_others = items if others is None else of_rows(items, others, self.metric, self.metric_params, self.n_jobs)
         if np.any(to_others < 0):
             raise ValueError(f"Negative values in data passed to {type(self).__name__}.{asked}: dissimilarities are 0 or more.")
         return to_others

@@ -1,7 +1,7 @@
 """What all estimators share: how a run is started and told of, and how a fitted model is saved and loaded.
 
 A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON with ``method``, ``version``, ``parameters`` (of the constructor) and
-``fitted`` (what ``fit`` found, by attribute). Arrays are ``{"dtype", "shape", "values"}``, tables ``{"columns"}``, dictionaries ``{"entries"}``; numbers
+``fitted`` (what ``fit`` found, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``, dictionaries ``{"entries"}``; numbers
 are in their shortest form that reads back to the same bits, and what is not finite is a word.
 """
 
@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import math
 import numbers
-import warnings
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -70,9 +70,9 @@ def tell(found: Mapping[str, Any]) -> None:
     if not found["is_lead"]:
         return
     for text in found["warnings"]:
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        _checks.warn(text, ConvergenceWarning)
     if found["checkpoint_failure"] is not None:
-        warnings.warn(f"no checkpoint could be kept: {found['checkpoint_failure']}", UserWarning, stacklevel=3)
+        _checks.warn(f"no checkpoint could be kept: {found['checkpoint_failure']}", UserWarning)
 
 
 def table(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
@@ -100,6 +100,9 @@ def _encoded(value: Any) -> Any:
         # Names of columns are objects, and words as long as they are.
         kind = {"O": "object", "U": value.dtype.str}.get(value.dtype.kind, value.dtype.name)
         return {"dtype": kind, "shape": list(value.shape), "values": values}
+    if issparse(value):
+        rows = value.tocsr()
+        return {"rows": [_encoded(part) for part in (rows.data, rows.indices, rows.indptr)], "shape": list(rows.shape)}
     if isinstance(value, (np.bool_, np.integer, np.floating)):
         value = value.item()
     if isinstance(value, float):
@@ -116,6 +119,8 @@ def _encoded(value: Any) -> Any:
 def _decoded(value: Any) -> Any:
     if isinstance(value, dict) and "columns" in value:
         return table({name: _decoded(column) for name, column in value["columns"].items()})
+    if isinstance(value, dict) and "rows" in value:
+        return csr_array(tuple(_decoded(part) for part in value["rows"]), shape=tuple(value["shape"]))
     if isinstance(value, dict) and "number" in value:
         return float(value["number"])
     if isinstance(value, dict) and "entries" in value:

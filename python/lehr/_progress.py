@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from lehr import _native
 from lehr._native import Progress
@@ -39,7 +41,8 @@ class _Line:
 class Watch:
     """What a run calls: the line if there is to be one, then the user's callback. To be used with ``with``."""
 
-    def __init__(self, name: str, verbose: object, callback: object) -> None:
+    def __init__(self, name: str, verbose: object, callback: object, checkpoint: Any = None) -> None:
+        self._checkpoint = checkpoint
         if callback is not None and not callable(callback):
             raise TypeError(f"The 'callback' parameter must be callable or None. Got {callback!r} instead.")
         # Of several processes one speaks.
@@ -56,6 +59,12 @@ class Watch:
         self._line(progress)
         return True if self._callback is None else self._callback(progress)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self._line is not None:
             self._line.end()
+        # Python 3.10 has no notes.
+        if isinstance(error, (KeyboardInterrupt, _native.Stopped)) and hasattr(error, "add_note"):
+            if self._checkpoint is not None and os.path.exists(self._checkpoint):
+                error.add_note(f"The run is kept in {os.fspath(self._checkpoint)}: the same fit goes on from it.")
+            elif self._checkpoint is None:
+                error.add_note("Nothing of the run is kept: give the estimator a file, checkpoint=..., to go on where it was stopped.")

@@ -35,6 +35,12 @@ from lehr._asking import (
 __all__ = ["AsyncJob", "AsyncNode"]
 
 
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
+
 class AsyncNode(_Client):
     """The same for asyncio: each method of :class:`Node` that asks is awaited here.
 

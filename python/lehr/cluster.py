@@ -7,6 +7,7 @@ and the same result each time.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,19 @@ from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
-from lehr.distances import pairwise_distances
+from lehr.distances import of_rows
 from lehr.kmeans import KMeans
 
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
+#: The sponge's prior beside that of a centre, which is 1.
+_SPONGE_PRIOR = 0.1
 _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
@@ -43,6 +52,11 @@ class _Annealed(SavedMixin):
         self.splits_ = table(found["splits"])
         self.plateaus_ = None if found["plateaus"] is None else table(found["plateaus"])
         tell(found)
+
+    @property
+    def n_clusters_(self) -> int:
+        """How many clusters were found."""
+        return len(self.clusters_)
 
     def plot_tree(self, *, ax: Any = None) -> Any:
         """Which cluster divided at which temperature. See :func:`lehr.plot.annealing_tree`.
@@ -118,13 +132,15 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Weighted means, in the unit of ``X``. Clusters are numbered by falling weight.
+        Weighted means, in the unit of ``X``, float32 if that is. Clusters are numbered by falling weight.
+    n_clusters_ : int
+        How many there are.
     labels_ : ndarray of shape (n_samples,), int32
         The cluster of each row; -1 for one that is in the sponge. After a run that ended at a temperature, centres have moved to the means of these rows,
         and a row on a border may be given to another by ``predict``.
     probabilities_ : ndarray of shape (n_samples,)
         The share of each row in its cluster at ``temperature_``, the last before memberships are made hard: mostly near 1 there, so no measure of certainty.
-        Of a row with label -1 that in the sponge. Memberships in all clusters are not kept.
+        Of a row with label -1 that in the sponge. :meth:`predict_proba` gives the shares in all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
@@ -260,8 +276,9 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
         }
         rows = self._rows(X, reset=True)
+        _checks.warn_of_scales(self, rows)
         row_weights = weights(sample_weight, rows)
-        with Watch("DAClustering", self.verbose, self.callback) as callback:
+        with Watch("DAClustering", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.fit_vector(
                 rows,
                 row_weights,
@@ -270,13 +287,54 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
                 callback=callback,
                 checkpoint=self.checkpoint,
             )
-        self.cluster_centers_ = found["cluster_centers"]
+        centers = found["cluster_centers"]
+        self.cluster_centers_ = centers.astype(np.float32) if getattr(rows, "dtype", None) == np.float32 else centers
         self.inertia_ = found["inertia"]
         self._n_features_out = len(self.cluster_centers_)
         # As fitted, whatever the parameter is set to later.
         self._sponge = sponge
         self._take(found)
         return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of each row in each cluster at ``temperature_``: ``exp(-d**2 / temperature_)`` over the sum of these.
+
+        Don't read it as confidence: ``temperature_`` is the last one before each row is given to one cluster, so most shares are near 0 or 1.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_clusters)
+            Each row adds up to 1; with a ``sponge`` to 1 less the share of the sponge, ``0.1 * exp(-sponge**2 / temperature_)`` over the same sum.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.DAClustering(n_clusters=2).fit([[0.0], [1.0], [10.0], [11.0]])
+        >>> model.predict_proba([[5.5]]).tolist()
+        [[0.5, 0.5]]
+        """
+        check_is_fitted(self)
+        squares = np.square(self._differences(X))
+        if self._sponge is not None:
+            away = self._sponge**2 - self.temperature_ * np.log(_SPONGE_PRIOR)
+            squares = np.column_stack([squares, np.full(len(squares), away)])
+        # Near the least one, so that no sum of exponentials is 0. At no temperature the nearest centre has the row.
+        temperature = max(float(self.temperature_), np.finfo(np.float64).tiny)
+        with np.errstate(over="ignore"):
+            shares = np.exp(-(squares - squares.min(axis=1, keepdims=True)) / temperature)
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares[:, : len(self.cluster_centers_)]
+
+    def _differences(self, X: Any) -> NDArray[np.float64]:
+        """The distance of each row to each centre, by differences."""
+        rows = self._rows(X, reset=False)
+        centers = self.cluster_centers_.astype(np.float64, copy=False)
+        return np.column_stack([_native.nearest(rows, center[None, :])["distances"] for center in centers])
 
     def _radius(self) -> float | None:
         return self._sponge
@@ -305,9 +363,13 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     n_clusters : int, default=None
         How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` as many as there
         are at that. With both, what is reached first ends the growth: there may be fewer.
-    metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
+    metric : str or callable, default='euclidean'
         Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
         negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
+        ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
+    metric_params : dict, default=None
+        Arguments of the metric beside the rows, such as ``{'p': 3}`` of ``'minkowski'``.
     stop_temperature : float, default=None
         Where cooling ends, in the unit of the dissimilarities.
     max_clusters : int, default=None
@@ -333,6 +395,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     ----------
     labels_ : ndarray of shape (n_samples,), int32
         The cluster of each item. Clusters are numbered by falling weight.
+    n_clusters_ : int
+        How many there are.
     probabilities_ : ndarray of shape (n_samples,)
         The share of each item in its cluster at ``temperature_``, the last before memberships are made hard: mostly near 1 there, so no measure of
         certainty.
@@ -375,7 +439,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         self,
         n_clusters: int | None = None,
         *,
-        metric: str = "euclidean",
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
         stop_temperature: float | None = None,
         max_clusters: int | None = None,
         cooling: float = 0.95,
@@ -389,6 +454,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
+        self.metric_params = metric_params
         self.stop_temperature = stop_temperature
         self.max_clusters = max_clusters
         self.cooling = cooling
@@ -441,7 +507,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         }
         threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
-        with Watch("PairwiseClustering", self.verbose, self.callback) as callback:
+        with Watch("PairwiseClustering", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.fit_pairwise(
                 matrix,
                 item_weights,
@@ -558,5 +624,5 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         if dissimilarities is None:
             if self._fit_X is None:
                 raise ValueError("The dissimilarities that were fitted are not kept. Pass them.")
-            dissimilarities = pairwise_distances(self._fit_X, self.metric, n_jobs=self.n_jobs)
+            dissimilarities = of_rows(self._fit_X, None, self.metric, self.metric_params, self.n_jobs)
         return plot.blocks(self, dissimilarities, ax=ax)

@@ -31,6 +31,12 @@ __all__ = [
     "load_wine",
 ]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _Folder = os.PathLike[str] | str | None
 
 

@@ -8,7 +8,11 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+import sklearn.metrics
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import _VALID_METRICS
 
 from lehr import _checks, _native
 from lehr._native import Fingerprints, Sequences
@@ -16,17 +20,48 @@ from lehr._progress import Watch
 
 __all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 #: Metrics of rows of numbers.
 FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")
+#: Those that scikit-learn has beside them, for rows without gaps.
+_OTHER_METRICS = frozenset(_VALID_METRICS) - {"precomputed", "nan_euclidean", *FEATURE_METRICS}
+#: Those that sparse rows have: others would fill in their zeros.
+_SPARSE_METRICS = frozenset({"cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "sqeuclidean"})
 #: Metrics that SciPy and scikit-learn have under another name than Lehr.
 _NAMES = {"sqeuclidean": "squared-euclidean"}
 #: Types of the result, by their names in Lehr.
 _ELEMENTS = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 
 
-def scipy_name(metric: str) -> Any:
-    """The name of a metric of rows in SciPy, whose types list every one of them."""
-    return "cityblock" if metric == "manhattan" else metric
+def checked_metric(metric: Any) -> None:
+    """Refuses what is neither ``'precomputed'``, a callable, nor a metric of rows that scikit-learn has."""
+    if not callable(metric):
+        _checks.choice("metric", metric, ("precomputed", *FEATURE_METRICS, *sorted(_OTHER_METRICS)))
+
+
+def takes_sparse(metric: Any) -> bool:
+    """Whether rows may be sparse."""
+    return isinstance(metric, str) and metric in _SPARSE_METRICS
+
+
+def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n_jobs: int | None) -> NDArray[Any]:
+    """Dissimilarities of rows to each other, or to those of ``Y``, by a metric of Lehr's or of scikit-learn's."""
+    if metric in FEATURE_METRICS and not metric_params and not issparse(X) and not issparse(Y):
+        if Y is None:
+            return pairwise_distances(X, metric, n_jobs=n_jobs)
+        return cdist(X, Y, "cityblock" if metric == "manhattan" else metric)
+    if metric == "sqeuclidean" and issparse(X):
+        metric, metric_params = "euclidean", {**(metric_params or {}), "squared": True}
+    found = sklearn.metrics.pairwise_distances(X, Y, metric=metric, n_jobs=n_jobs, **(metric_params or {}))
+    if Y is None and np.ndim(found) == 2:
+        # Products of matrices are not quite 0 between a row and itself.
+        np.fill_diagonal(found, 0.0)
+    return np.asarray(found)
 
 
 def read_fasta(path: str | PathLike[str], *, alphabet: str | None = None, aligned: bool = False) -> Sequences:
@@ -256,7 +291,28 @@ def pairwise_distances(
         "element": element,
     }
     with Watch("pairwise_distances", verbose, callback) as watch:
-        return _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
+        found = _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
+    if isinstance(items, Sequences) and alignment in (None, "local") and metric not in ("hamming", "p-distance"):
+        _warn_of_parts(items, found, bool(condensed))
+    return found
+
+
+def _warn_of_parts(items: Sequences, found: NDArray[Any], is_condensed: bool) -> None:
+    """Says so where local alignment, which compares the parts that match best, leaves out what tells sequences apart."""
+    count = len(items)
+    kinds = items.distinct()[2]
+    lost = alike = at = 0
+    for row in range(count - 1):
+        others = found[at : at + count - 1 - row] if is_condensed else found[row, row + 1 :]
+        at += count - 1 - row
+        lost += int(np.count_nonzero(np.isnan(others)))
+        alike += int(np.count_nonzero((others == 0) & (kinds[row + 1 :] != kinds[row])))
+    pairs = count * (count - 1) // 2
+    cure = "Local alignment compares the parts that match best: say alignment='global' to compare whole sequences"
+    if lost:
+        _checks.warn(f"{lost} of {pairs} pairs of sequences have no distance (NaN), because too little of them matches. {cure}, or overlap=0.", UserWarning)
+    if alike:
+        _checks.warn(f"{alike} of {pairs} pairs of different sequences are at distance 0. {cure}.", UserWarning)
 
 
 def _word(name: str) -> str:

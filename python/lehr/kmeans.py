@@ -3,47 +3,120 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from lehr import _checks, _native
 from lehr._centers import CentersMixin
 from lehr._learnt import LearntMixin
+from lehr._lloyd import as_matrix, drawn, filled, iterated, relocated, rows_of
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
 
 __all__ = ["KMeans"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _PRECISIONS = {"double": "f64", "single": "f32"}
+#: Names of algorithms in the native half; the last two are scikit-learn's.
+_ALGORITHMS = {"bounded": "bounded", "plain": "plain", "elkan": "bounded", "lloyd": "plain"}
+#: Starts where they are drawn and nobody says how many.
+_STARTS = 10
+#: Fewer iterations than these are made here: a run of the native half moves its centres three times at least.
+_LEAST_ITERATIONS = 3
+#: Runs that a fit is gone on with at most, after centres were left without rows.
+_RELOCATIONS = 10
+#: What the native half says where a start was ended by ``max_iter``, and where centres were lost: told here in words of this interface.
+_UNFINISHED = re.compile(r"^(\d+) of \d+ starts had not come to their fixed point")
+_LOST = re.compile(r"^\d+ clusters were asked for, but only")
+
+
+@dataclass
+class _Fit:
+    """What one run found."""
+
+    centers: NDArray[np.float64]
+    inertia: float
+    inertias: NDArray[np.float64]
+    n_iter: int
+    unfinished: int
+    told: dict[str, Any]
+    labels: NDArray[np.int32] | None = None
+    clusters: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, found: Any) -> _Fit:
+        """What the native half found."""
+        unfinished = 0
+        told: list[str] = []
+        for text in found["warnings"]:
+            ended = _UNFINISHED.match(text)
+            if ended:
+                unfinished = int(ended[1])
+            elif not _LOST.match(text):
+                told.append(text)
+        return cls(
+            found["cluster_centers"],
+            found["inertia"],
+            found["inertias"],
+            # The centres of a start that was ended moved once more when rows were labelled.
+            found["n_iter"] + unfinished,
+            unfinished,
+            {**{name: found[name] for name in ("checkpoint_failure", "is_lead")}, "warnings": told},
+            found["labels"],
+            table(found["clusters"]),
+        )
+
+    @classmethod
+    def short(cls, made: tuple[NDArray[np.float64], int, bool], rows: Any, row_weights: NDArray[np.float64] | None) -> _Fit:
+        """A run of one or two iterations, which was made here."""
+        centers, n_iter, is_done = made
+        squares = np.square(_native.nearest(rows, centers)["distances"])
+        inertia = float(squares.sum() if row_weights is None else np.dot(row_weights, squares))
+        told: dict[str, Any] = {"warnings": [], "checkpoint_failure": None, "is_lead": _native.process()[0] == 0}
+        return cls(centers, inertia, np.array([inertia]), n_iter, int(not is_done), told)
 
 
 class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     """K-means: centres drawn by k-means++, moved to the means of their rows until they stand still, the best of several starts.
 
-    To be compared with, and for whoever knows what it does: :class:`DAClustering` finds what takes this many starts, in one run. A sweep leaves out centres
+    To be compared with, and for users who know k-means: :class:`DAClustering` finds in one run what takes this many starts. A sweep leaves out centres
     that cannot be nearest to the rows of a box, and boxes around which no centre has moved; with the same result as a plain one. The same bits on
     any number of threads and processes.
 
-    Other than scikit-learn's: ``n_init`` is 10, ``tol`` is 0 (to the fixed point) and a share of the sum of squares, ``n_iter_`` is of all starts,
-    ``random_state=None`` is a fixed seed, and there is no ``init='random'``, no function as ``init`` and no ``n_init='auto'``.
+    Other than scikit-learn's: ``n_init=None`` stands for 10 drawn starts, ``n_iter_`` is of all starts, clusters are numbered by falling weight, also with
+    centres that are given, and ``random_state=None`` is a fixed seed.
 
     Parameters
     ----------
     n_clusters : int, default=8
         How many clusters, at least 1.
-    init : {'k-means++'} or array-like of shape (n_clusters, n_features), default='k-means++'
-        How the centres of a start are drawn, or the centres that the one start begins with, in the unit of ``X``.
-    n_init : int, default=10
-        Starts, of which the best is kept. With centres that are given there is one, whatever is said here.
+    init : {'k-means++', 'random'}, callable or array-like of shape (n_clusters, n_features), default='k-means++'
+        How the centres of a start are chosen: by k-means++, as rows drawn in proportion to their weights, by a function
+        ``init(X, n_clusters, random_state)`` that returns them, or given, in the unit of ``X``.
+    n_init : int, 'auto' or None, default=None
+        Starts, of which the best is kept. ``None``: 10 if they are drawn, as the command has it, and 1 with centres that are given. ``'auto'`` as in
+        scikit-learn: 1 with ``'k-means++'`` or given centres, 10 with ``'random'`` or a function.
     max_iter : int, default=300
-        The most sweeps of a start.
-    tol : float, default=0.0
-        A sweep that lowers the sum of squares by no more than this share is the last of its start, 0 to 1; 0 goes on to the fixed point.
-    algorithm : {'bounded', 'plain'}, default='bounded'
-        Whether a sweep leaves out what cannot change. The result is the same, to the last bit.
+        The most iterations of a start. An iteration gives each row its nearest centre, and moves each centre to the mean of its rows.
+    tol : float, default=1e-4
+        A start ends when the squared moves of its centres add up to no more than this share of the mean variance of the columns, as in scikit-learn.
+        Lehr looks at the sum of squares instead: the last iteration lowers it by no more than the share ``tol / (n_clusters * n_features)``, which moves
+        of that size bring about where clusters are of one weight. For others it stops later rather than earlier. 0 goes on until no label changes.
+    algorithm : {'bounded', 'plain', 'elkan', 'lloyd'}, default='bounded'
+        Whether an iteration leaves out distances that cannot matter. The result is the same, to the last bit. Scikit-learn's names are aliases: ``'elkan'`` of
+        ``'bounded'``, ``'lloyd'`` of ``'plain'``.
     precision : {'double', 'single'}, default='double'
         In which rows are kept while sweeping. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
@@ -55,22 +128,28 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after every few sweeps, in the thread that called ``fit``; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it. To go on with a run of the
+        command, which counts two iterations fewer, say ``tol=0, max_iter=302``.
+    copy_x : bool, default=True
+        For scikit-learn's interface: ``X`` is never changed.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Weighted means, in the unit of ``X``. Clusters are numbered by falling weight.
+        In the unit of ``X``, float32 if that is: weighted means of the rows, up to the last move where ``tol`` or ``max_iter`` ended the run. Clusters are
+        numbered by falling weight.
+    n_clusters_ : int
+        How many there are: fewer than ``n_clusters`` only where ``X`` has fewer distinct rows of positive weight.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row.
+        The cluster of each row: the nearest centre, as ``predict(X)`` says.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
-        Weighted sum of squared distances, in the squared unit of ``X``.
+        Weighted sum of squared distances of the rows to the centres of their labels, in the squared unit of ``X``.
     inertias_ : ndarray of shape (n_starts,)
-        What each start came to; one number if centres were given.
+        The sum of squares at the end of each start; one number if centres were given.
     n_iter_ : int
-        Sweeps of all starts.
+        Iterations of all starts; with one start at most ``max_iter``.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -100,17 +179,18 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         self,
         n_clusters: int = 8,
         *,
-        init: Any = "k-means++",
-        n_init: int = 10,
+        init: Literal["k-means++", "random"] | Callable[..., ArrayLike] | ArrayLike = "k-means++",
+        n_init: int | Literal["auto"] | None = None,
         max_iter: int = 300,
-        tol: float = 0.0,
-        algorithm: str = "bounded",
-        precision: str = "double",
+        tol: float = 1e-4,
+        algorithm: Literal["bounded", "plain", "elkan", "lloyd"] = "bounded",
+        precision: Literal["double", "single"] = "double",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Any = None,
         checkpoint: Any = None,
+        copy_x: bool = True,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -124,23 +204,60 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         self.verbose = verbose
         self.callback = callback
         self.checkpoint = checkpoint
+        self.copy_x = copy_x
 
-    def _starts(self, columns: int) -> NDArray[np.float64] | None:
-        """The centres that were given, checked; nothing if they are to be drawn."""
-        if isinstance(self.init, str) or self.init is None or callable(self.init):
-            if not isinstance(self.init, str) or self.init != "k-means++":
-                raise _checks.wrong("init", "'k-means++' or an array-like of shape (n_clusters, n_features)", self.init)
-            return None
-        centers: NDArray[np.float64] = _checks.check_array(self.init, dtype=np.float64, input_name="init")
-        if len(centers) != self.n_clusters:
+    def _checked(self, centers: Any, clusters: int, columns: int) -> NDArray[np.float64]:
+        """Centres that were given or that a function returned."""
+        checked: NDArray[np.float64] = _checks.check_array(centers, dtype=np.float64, input_name="init")
+        if len(checked) != clusters:
             raise ValueError(
-                f"The shape of the initial centers {centers.shape} does not match the number of clusters {self.n_clusters}."
+                f"The shape of the initial centers {checked.shape} does not match the number of clusters {clusters}."
             )
-        if centers.shape[1] != columns:
+        if checked.shape[1] != columns:
             raise ValueError(
-                f"The shape of the initial centers {centers.shape} does not match the number of features of the data {columns}."
+                f"The shape of the initial centers {checked.shape} does not match the number of features of the data {columns}."
             )
-        return centers
+        return checked
+
+    def _initialisations(self) -> int:
+        """How many starts there are. Of centres that are given one, whatever is asked for."""
+        is_given = not isinstance(self.init, str) and not callable(self.init)
+        if self.n_init is None:
+            return 1 if is_given else _STARTS
+        if isinstance(self.n_init, str):
+            _checks.choice("n_init", self.n_init, ("auto",))
+            return 1 if is_given or self.init == "k-means++" else _STARTS
+        starts = _checks.integer("n_init", self.n_init, least=1)
+        assert starts is not None
+        if is_given and starts > 1:
+            _checks.warn(
+                f"Explicit initial center position passed: performing only one init in KMeans instead of n_init={starts}.",
+                RuntimeWarning,
+            )
+            return 1
+        return starts
+
+    def _starts(self, rows: Any, row_weights: NDArray[np.float64] | None, seed: int, starts: int) -> list[NDArray[np.float64]] | None:
+        """The centres that each start begins with; nothing if the native half draws them."""
+        clusters, columns = int(self.n_clusters), self.n_features_in_
+        is_short = int(self.max_iter) < _LEAST_ITERATIONS
+        init: Any = self.init
+        if isinstance(init, str):
+            if _checks.choice("init", str(init), ("k-means++", "random")) == "k-means++" and not is_short:
+                return None
+            if rows_of(rows) < clusters or starts < 1:
+                # The native half says what is wrong.
+                return None
+            random = np.random.RandomState(seed % 2**32)
+            return [drawn(rows, row_weights, clusters, str(init), random) for _ in range(starts)]
+        if callable(init):
+            random, matrix = np.random.RandomState(seed % 2**32), as_matrix(rows)
+            return [self._checked(init(matrix, clusters, random_state=random), clusters, columns) for _ in range(starts)]
+        if init is None:
+            raise _checks.wrong(
+                "init", "'k-means++', 'random', a callable or an array-like of shape (n_clusters, n_features)", init
+            )
+        return [self._checked(init, clusters, columns)]
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
         """Find the clusters of the rows of ``X``.
@@ -176,38 +293,125 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         >>> lehr.KMeans(1).fit([[0.0], [3.0]], sample_weight=[2.0, 1.0]).cluster_centers_
         array([[1.]])
         """
+        clusters = _checks.integer("n_clusters", self.n_clusters, least=1)
+        iterations = _checks.integer("max_iter", self.max_iter, least=1)
+        tolerance = _checks.real("tol", self.tol)
+        assert clusters is not None and iterations is not None and tolerance is not None
+        if tolerance < 0:
+            raise _checks.wrong("tol", "a float of 0 or more", self.tol)
+        starts, seed = self._initialisations(), _checks.seed(self.random_state)
+        algorithm = _checks.choice("algorithm", self.algorithm, tuple(_ALGORITHMS))
+        if algorithm == "elkan" and clusters == 1:
+            _checks.warn("algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.", RuntimeWarning)
         parameters: dict[str, Any] = {
-            "clusters": _checks.integer("n_clusters", self.n_clusters, least=1),
-            "starts": _checks.integer("n_init", self.n_init, least=1),
-            "max_sweeps": _checks.integer("max_iter", self.max_iter, least=1),
-            "tolerance": _checks.real("tol", self.tol),
-            "sweeps": _checks.choice("algorithm", self.algorithm, ("bounded", "plain")),
-            "seed": _checks.seed(self.random_state),
+            "clusters": clusters,
+            "starts": starts,
+            # After these the native half moves the centres twice more: to see what they came to, and to label the rows.
+            "max_sweeps": max(iterations - 2, min(iterations, 1)),
+            "sweeps": _ALGORITHMS[algorithm],
+            "seed": seed,
             "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
         }
         rows = self._rows(X, reset=True)
-        starts = self._starts(self.n_features_in_)
-        if starts is not None:
-            parameters["centers"] = starts.ravel().tolist()
+        _checks.warn_of_scales(self, rows)
+        parameters["tolerance"] = min(1.0, tolerance / (max(1, clusters) * self.n_features_in_))
         row_weights = weights(sample_weight, rows)
-        with Watch("KMeans", self.verbose, self.callback) as callback:
-            found = _native.fit_kmeans(
-                rows,
-                row_weights,
-                json.dumps(parameters),
-                threads=_checks.threads(self.n_jobs),
-                callback=callback,
-                checkpoint=self.checkpoint,
+        begins = self._starts(rows, row_weights, seed, starts)
+        self._n_init = starts
+        if self.checkpoint is not None and begins is not None and len(begins) > 1:
+            raise ValueError(
+                f"checkpoint keeps starts by init='k-means++', or one other start; here are {len(begins)}: say n_init=1, or leave checkpoint out."
             )
-        self.cluster_centers_ = found["cluster_centers"]
-        self._n_features_out = len(self.cluster_centers_)
-        self.labels_ = found["labels"]
-        self.clusters_ = table(found["clusters"])
-        self.inertia_ = found["inertia"]
-        self.inertias_ = found["inertias"]
-        self.n_iter_ = found["n_iter"]
-        tell(found)
+        with Watch("KMeans", self.verbose, self.callback, self.checkpoint) as callback:
+
+            def run(centers: NDArray[np.float64] | None, checkpoint: Any = None) -> Any:
+                limit, moved = parameters["max_sweeps"], 0
+                with np.errstate(over="ignore"):
+                    is_near = centers is not None and bool(np.isfinite(np.square(centers).sum()))
+                if centers is not None and is_near and len(centers) <= rows_of(rows):
+                    # A centre that is far from all rows is moved before the native half would leave it alone.
+                    while moved < limit - 1 and moved < _RELOCATIONS:
+                        others = relocated(rows, row_weights, centers)
+                        if others is None or np.array_equal(others, centers):
+                            break
+                        centers, moved = others, moved + 1
+                given: dict[str, Any] = {} if centers is None else {"clusters": len(centers), "centers": centers.ravel().tolist()}
+                found: Any = _native.fit_kmeans(
+                    rows,
+                    row_weights,
+                    json.dumps({**parameters, **given, "max_sweeps": limit - moved}),
+                    threads=_checks.threads(self.n_jobs),
+                    callback=callback,
+                    checkpoint=checkpoint,
+                )
+                found["n_iter"] += moved
+                return found
+
+            if begins is not None and 0 < iterations < _LEAST_ITERATIONS and clusters <= rows_of(rows):
+                fits = [_Fit.short(iterated(rows, row_weights, centers, iterations), rows, row_weights) for centers in begins]
+            else:
+                fits = [_Fit.of(run(centers, self.checkpoint)) for centers in ([None] if begins is None else begins)]
+            best = min(fits, key=lambda fit: fit.inertia)
+            unfinished, begun = sum(fit.unfinished for fit in fits), sum(len(fit.inertias) for fit in fits)
+            iterated_ = sum(fit.n_iter for fit in fits)
+            inertias = np.concatenate([fit.inertias for fit in fits])
+            # Centres that were left alone on the way begin again at the rows that are farthest from the others.
+            for _ in range(_RELOCATIONS):
+                if len(best.centers) >= clusters:
+                    break
+                centers = filled(rows, row_weights, best.centers, clusters)
+                if len(centers) == len(best.centers):
+                    break
+                best = _Fit.of(run(centers))
+                iterated_ += best.n_iter
+        self._take(best, rows, row_weights)
+        self.inertias_ = inertias
+        if begun == 1 and len(fits) == 1 and best is not fits[0]:
+            self.inertias_ = np.array([self.inertia_])
+        self.n_iter_ = min(iterated_, iterations) if begun == 1 else iterated_
+        tell(best.told)
+        if not best.told["is_lead"]:
+            return self
+        found = len(np.unique(self.labels_)) if row_weights is None else len(np.unique(self.labels_[row_weights > 0]))
+        if found < clusters:
+            _checks.warn(
+                f"Number of distinct clusters ({found}) found smaller than n_clusters ({clusters}). Possibly due to duplicate points in X.",
+                ConvergenceWarning,
+            )
+        if unfinished:
+            _checks.warn(
+                f"{unfinished} of {begun} starts had not come to their fixed point after {iterations} iterations: raise max_iter or tol.",
+                ConvergenceWarning,
+            )
         return self
+
+    def _take(self, fit: _Fit, rows: Any, row_weights: NDArray[np.float64] | None) -> None:
+        """Centres, and the labels, sum of squares and clusters that belong to them."""
+        centers: NDArray[Any] = fit.centers.astype(np.float32) if getattr(rows, "dtype", None) == np.float32 else fit.centers
+        near = _native.nearest(rows, centers.astype(np.float64, copy=False))
+        labels, squares = near["labels"], np.square(near["distances"])
+        shares = np.ones(len(labels)) if row_weights is None else row_weights
+        if fit.labels is not None and np.array_equal(labels, fit.labels) and fit.clusters is not None:
+            # A fixed point: they are those of the run, to the last bit.
+            self.clusters_, self.inertia_ = fit.clusters, fit.inertia
+        else:
+            within = np.bincount(labels, weights=shares, minlength=len(centers))
+            order = np.argsort(-within, kind="stable")
+            places = np.empty_like(order)
+            places[order] = np.arange(len(order))
+            centers, labels, within = centers[order], places[labels].astype(np.int32), within[order]
+            sums = np.bincount(labels, weights=shares * squares, minlength=len(centers))
+            self.clusters_ = table(
+                {
+                    "n_samples": np.bincount(labels, minlength=len(centers)).astype(np.int64),
+                    "weight": within,
+                    "spread": np.sqrt(np.divide(sums, within, out=np.zeros_like(sums), where=within > 0)),
+                }
+            )
+            self.inertia_ = float(np.dot(shares, squares))
+        self.cluster_centers_ = centers
+        self._n_features_out = len(centers)
+        self.labels_: NDArray[np.int32] = labels
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         centers = self.cluster_centers_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,12 @@ from lehr._progress import Watch
 __all__ = ["KMedoids"]
 
 
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
+
 class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     """K-medoids by FasterPAM: each cluster is about one of its items, its medoid.
 
@@ -28,9 +35,13 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
     ----------
     n_clusters : int, default=8
         How many clusters, at least 1.
-    metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
+    metric : str or callable, default='euclidean'
         Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
         negative. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
+        ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
+    metric_params : dict, default=None
+        Arguments of the metric beside the rows, such as ``{'p': 3}`` of ``'minkowski'``.
     max_iter : int, default=100
         The most passes over all items for swaps; 0 keeps the medoids of the greedy start.
     n_jobs : int, default=None
@@ -84,7 +95,8 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         self,
         n_clusters: int = 8,
         *,
-        metric: str = "euclidean",
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
         max_iter: int = 100,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -93,6 +105,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
+        self.metric_params = metric_params
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -137,7 +150,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         }
         threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
-        with Watch("KMedoids", self.verbose, self.callback) as callback:
+        with Watch("KMedoids", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.run_matrix(
                 self._method,
                 json.dumps(options),
@@ -156,6 +169,11 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         self._n_features_out = len(self.medoid_indices_)
         tell(found)
         return self
+
+    @property
+    def n_clusters_(self) -> int:
+        """How many clusters there are."""
+        return len(self.medoid_indices_)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Give items the cluster of the nearest medoid.

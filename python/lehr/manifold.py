@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _nonmetric
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._progress import Watch
-from lehr.distances import FEATURE_METRICS, pairwise_distances, scipy_name
+from lehr.distances import checked_metric, of_rows, takes_sparse
 from lehr.topographic import GTM
 
 __all__ = ["GTM", "SMACOF", "align"]
+
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
 
 _FLOATS = (np.float64, np.float32)
 _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseSquare"}
 #: The power of a dissimilarity that weights it.
 _POWERS = {"equal": 0.0, "sammon": -1.0, "inverse_square": -2.0}
-_STARTS = {"classical": "Classical", "random": "Random"}
+#: The last is scikit-learn's name of the first.
+_STARTS = {"classical": "Classical", "random": "Random", "classical_mds": "Classical"}
 
 
 class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
@@ -37,16 +46,20 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     ----------
     n_components : int, default=2
         Dimensions of the map, 1 to 64.
-    metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
+    metric : str or callable, default='euclidean'
         Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
         negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
+        ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
+    metric_params : dict, default=None
+        Arguments of the metric beside the rows, such as ``{'p': 3}`` of ``'minkowski'``.
     weighting : {'equal', 'sammon', 'inverse_square'}, default='equal'
         How pairs are weighted by their own dissimilarity: alike, by one over it, by the square of that. So that near ones do not decide everything, one below
         0.1 % (``'sammon'``) or 3 % (``'inverse_square'``) of the mean counts as that.
     annealed : bool, default=False
         Whether targets are annealed (DA-SMACOF).
-    init : {'classical', 'random'}, default='classical'
-        Where the map starts; positions of one's own go to ``fit(X, init=...)``.
+    init : {'classical', 'random', 'classical_mds'}, default='classical'
+        Where the map starts, ``'classical_mds'`` being scikit-learn's name of ``'classical'``; positions of one's own go to ``fit(X, init=...)``.
     n_init : int, default=4
         Random starts that are tried, of which the best is kept; other starts are tried once.
     max_iter : int, default=1000
@@ -59,6 +72,16 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         The temperature over the one before, while annealing, 0.5 to 0.999.
     warm_start : bool, default=False
         Whether ``fit`` starts from the ``embedding_`` of the fit before, where that has the same shape and ``fit`` is given no positions.
+    normalized_stress : bool, 'auto' or None, default=None
+        Which stress ``stress_`` is. ``None``: ``raw_stress_`` over the weighted sum of the squared dissimilarities. As in scikit-learn: ``False`` and
+        ``'auto'``, the raw stress; ``True``, Kruskal's stress-1.
+    eps : float, default=None
+        Scikit-learn's name of ``tol``, which counts if it is given. Scikit-learn takes the fall as a share of the squared dissimilarities, Lehr as a share of
+        the stress: the same number ends a fit no earlier.
+    metric_mds : bool, default=True
+        ``False`` for non-metric scaling, in which only the order of the dissimilarities counts. It takes no ``pair_weight``, missing pairs, fixed items, ``annealed``
+        or ``weighting``; ``stress_`` is stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` is that of the disparities. Starts from the metric map,
+        or from random ones.
     n_neighbors : int, default=10
         Items of the map that place a new one, more than ``n_components``.
     random_state : int, RandomState instance or None, default=None
@@ -77,11 +100,12 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     embedding_ : ndarray of shape (n_samples, n_components)
         Positions in the unit of the dissimilarities, about their mean and along principal axes, unless positions were given.
     stress_ : float
-        The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact.
+        The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact. ``stress_ * (D[i, j] ** 2 over pairs i < j, summed)`` is the raw
+        stress that scikit-learn calls ``stress_``; ``normalized_stress`` says which one this is.
     stress_1_ : float
-        Kruskal's stress-1.
+        Kruskal's stress-1, the root of the raw stress over the sum of the squared distances in the map: scikit-learn's with ``normalized_stress=True``.
     raw_stress_ : float
-        The weighted sum of squared errors over pairs.
+        The weighted sum of squared errors, each pair once: scikit-learn's ``stress_`` of metric scaling.
     item_stress_ : ndarray of shape (n_samples,)
         How badly each item is placed: its mean squared error over the mean squared dissimilarity.
     is_converged_ : bool
@@ -92,10 +116,12 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         One row an iteration of the best start: ``temperature``, ``stress``.
     shepard_ : dict
         The Shepard diagram: ``counts`` (dissimilarities down, distances across), ``largest_dissimilarity``, ``largest_distance``, ``correlation``.
+    disparities_ : ndarray of shape (n_samples, n_samples)
+        With ``metric_mds=False``: the numbers in the order of the dissimilarities that distances in the map are nearest to.
     missing_pairs_ : int
         Pairs without a dissimilarity.
     n_iter_ : int
-        Iterations of the best start, at least 1.
+        Iterations of the best start, at least 1: how often positions moved.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -125,16 +151,20 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self,
         n_components: int = 2,
         *,
-        metric: str = "euclidean",
-        weighting: str = "equal",
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        weighting: Literal["equal", "sammon", "inverse_square"] = "equal",
         annealed: bool = False,
-        init: str = "classical",
+        init: Literal["classical", "random", "classical_mds"] = "classical",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-6,
         relaxed: bool = True,
         cooling: float = 0.95,
         warm_start: bool = False,
+        normalized_stress: bool | Literal["auto"] | None = None,
+        eps: float | None = None,
+        metric_mds: bool = True,
         n_neighbors: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -144,6 +174,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     ) -> None:
         self.n_components = n_components
         self.metric = metric
+        self.metric_params = metric_params
         self.weighting = weighting
         self.annealed = annealed
         self.init = init
@@ -153,6 +184,9 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self.relaxed = relaxed
         self.cooling = cooling
         self.warm_start = warm_start
+        self.normalized_stress = normalized_stress
+        self.eps = eps
+        self.metric_mds = metric_mds
         self.n_neighbors = n_neighbors
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -162,14 +196,20 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.allow_nan = self.metric == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.allow_nan = self._is_given()
+        tags.input_tags.sparse = takes_sparse(self.metric)
         return tags
 
-    def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        finite = "allow-nan" if self.metric == "precomputed" else True
+    def _is_given(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        finite = "allow-nan" if self._is_given() else True
+        sparse = "csr" if takes_sparse(self.metric) else False
         least = 2 if reset else 1
-        return _checks.validate_data(self, X, dtype=_FLOATS, ensure_all_finite=finite, reset=reset, ensure_min_samples=least)
+        return _checks.validate_data(
+            self, X, dtype=_FLOATS, ensure_all_finite=finite, accept_sparse=sparse, reset=reset, ensure_min_samples=least
+        )
 
     def fit(
         self,
@@ -218,6 +258,10 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         >>> lehr.SMACOF(1, metric="precomputed").fit(D).missing_pairs_
         1
         """
+        iterations = _checks.integer("max_iter", self.max_iter, least=1)
+        assert iterations is not None
+        if self.normalized_stress not in (None, "auto") and not isinstance(self.normalized_stress, (bool, np.bool_)):
+            raise _checks.wrong("normalized_stress", "a bool, 'auto' or None", self.normalized_stress)
         parameters = {
             "dimension": _checks.integer("n_components", self.n_components, least=1),
             "start": _STARTS[_checks.choice("init", self.init, tuple(_STARTS))],
@@ -225,35 +269,42 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
             "weighting": _WEIGHTINGS[_checks.choice("weighting", self.weighting, tuple(_WEIGHTINGS))],
             "annealed": bool(self.annealed),
             "cooling": _checks.real("cooling", self.cooling),
-            "tolerance": _checks.real("tol", self.tol),
-            "most_iterations": _checks.integer("max_iter", self.max_iter, least=1),
+            "tolerance": _checks.real("tol", self.tol) if self.eps is None else _checks.real("eps", self.eps),
+            # The native half counts the look at the start too.
+            "most_iterations": iterations + min(iterations, 1),
             "relaxed": bool(self.relaxed),
             "seed": _checks.seed(self.random_state),
         }
-        _checks.choice("metric", self.metric, ("precomputed", *FEATURE_METRICS))
+        checked_metric(self.metric)
+        is_given = self._is_given()
         threads = _checks.threads(self.n_jobs)
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
-        is_given = self.metric == "precomputed"
+        count = items.shape[0]
         if not is_given:
             _checks.warn_of_dissimilarities(items)
-        matrix = symmetric(items) if is_given else pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
+        matrix = symmetric(items if is_given else of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
         pairs = None if pair_weight is None else _checks.check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
         positions = None if init is None else _checks.check_array(init, dtype=np.float64, input_name="init")
         if positions is None and self.warm_start:
-            positions = self._former(len(items))
+            positions = self._former(count)
         if pairs is not None and self.weighting != "equal":
             raise ValueError(f"pair_weight goes with weighting='equal' only. Got weighting={self.weighting!r} too.")
-        if positions is not None and positions.shape != (len(items), self.n_components):
+        if positions is not None and positions.shape != (count, self.n_components):
             raise ValueError(
-                f"init must be of shape (n_samples, n_components) = ({len(items)}, {self.n_components}). Got {positions.shape} instead."
+                f"init must be of shape (n_samples, n_components) = ({count}, {self.n_components}). Got {positions.shape} instead."
             )
         if fixed is not None and positions is None:
             raise ValueError("fixed needs positions: fit(X, init=positions, fixed=items).")
+        if not self.metric_mds:
+            if pairs is not None or fixed is not None or self.annealed or self.weighting != "equal":
+                raise ValueError("metric_mds=False takes no pair_weight, fixed, annealed or weighting.")
+            if np.isnan(matrix).any():
+                raise ValueError("metric_mds=False takes no missing pairs: of these there is no order.")
         stays = [] if fixed is None else [int(item) for item in np.asarray(fixed).ravel()]
         if any(item < 0 for item in stays):
             raise ValueError("The 'fixed' parameter must be items counted from 0. Got a negative number instead.")
-        with Watch("SMACOF", self.verbose, self.callback) as callback:
+        with Watch("SMACOF", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.embed(
                 matrix,
                 item_weights,
@@ -269,7 +320,9 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self._weights = item_weights
         self.embedding_ = found["embedding"]
         self._n_features_out = self.embedding_.shape[1]
-        self.stress_ = found["stress"]
+        # What scikit-learn calls automatic is the raw stress of metric scaling.
+        kind = {None: "stress", "auto": "raw_stress", False: "raw_stress", True: "stress_1"}[self.normalized_stress]
+        self.stress_ = found[kind]  # type: ignore[literal-required]
         self.stress_1_ = found["stress_1"]
         self.raw_stress_ = found["raw_stress"]
         self.item_stress_ = found["item_stress"]
@@ -278,10 +331,56 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self.history_ = table(found["history"])
         self.shepard_ = dict(found["shepard"])
         self.missing_pairs_ = found["missing_pairs"]
+        if not self.metric_mds:
+            self._take_order(matrix, positions, iterations, float(parameters["tolerance"] or 0.0))
+            return self
         # A start that is exact takes no step; to look at it is one.
-        self.n_iter_ = max(1, found["n_iter"])
+        self.n_iter_ = max(1, found["n_iter"] - 1)
         tell(found)
         return self
+
+    def _take_order(
+        self, matrix: NDArray[Any], given: NDArray[np.float64] | None, iterations: int, tolerance: float
+    ) -> None:
+        """Goes on from the metric map, or from random ones, by the order of the dissimilarities alone."""
+        wanted = squareform(np.asarray(matrix, dtype=np.float64), checks=False)
+        shares = np.ones(len(matrix)) if self._weights is None else self._weights
+        pairs = np.outer(shares, shares)
+        starts = [self.embedding_ if given is None else given]
+        if given is None and self.init == "random":
+            random = np.random.RandomState(_checks.seed(self.random_state) % 2**32)
+            starts = [random.uniform(size=self.embedding_.shape) for _ in range(int(self.n_init))]
+        maps = [_nonmetric.embedded(wanted, start, self._weights, max_iter=iterations, tol=tolerance) for start in starts]
+        best = min(maps, key=lambda found: found.stress)
+        self.embedding_ = best.positions
+        distances, disparities = pdist(best.positions), best.disparities
+        self.disparities_ = squareform(disparities)
+        errors = np.square(squareform(distances) - self.disparities_)
+        self.raw_stress_ = float(np.sum(pairs * errors) / 2)
+        squares = float(squareform(pairs, checks=False) @ np.square(distances))
+        self.stress_1_ = float(np.sqrt(self.raw_stress_ / squares)) if squares > 0 else 0.0
+        self.stress_ = self.raw_stress_ if self.normalized_stress is False else self.stress_1_
+        size = float(np.average(np.square(disparities), weights=squareform(pairs, checks=False)))
+        self.item_stress_ = errors @ shares / shares.sum() / max(size, np.finfo(np.float64).tiny)
+        self.is_converged_ = best.is_converged
+        self.stresses_ = np.array([found.stress for found in maps])
+        self.history_ = table({"temperature": np.zeros(len(best.stresses)), "stress": np.array(best.stresses)})
+        bins = len(np.asarray(self.shepard_["counts"]))
+        longest, largest = float(distances.max(initial=0.0)), float(disparities.max(initial=0.0))
+        counts = np.histogram2d(disparities, distances, bins=bins, range=[[0, largest or 1.0], [0, longest or 1.0]])[0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = float(np.corrcoef(disparities, distances)[0, 1]) if len(distances) > 1 else 1.0
+        self.shepard_ = {
+            "counts": counts.astype(np.int64),
+            "largest_dissimilarity": largest,
+            "largest_distance": longest,
+            "correlation": correlation,
+        }
+        self.n_iter_ = max(1, len(best.stresses) - 1)
+        if not best.is_converged:
+            _checks.warn(
+                f"non-metric scaling was still improving after {iterations} iterations: raise max_iter or tol.", ConvergenceWarning
+            )
 
     def _former(self, items: int) -> NDArray[np.float64] | None:
         """The positions of the fit before, if they are of as many items in as many dimensions."""
@@ -345,7 +444,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         """The dissimilarities of items to those of the map."""
         check_is_fitted(self)
         items = self._validated(X, reset=False)
-        to_map = items if self._fit_X is None else cdist(items, self._fit_X, scipy_name(self.metric))
+        to_map = items if self._fit_X is None else of_rows(items, self._fit_X, self.metric, self.metric_params, self.n_jobs)
         to_map = np.asarray(to_map, dtype=np.float64)
         if np.any(to_map < 0):
             raise ValueError(f"Negative values in data passed to SMACOF.{asked}: dissimilarities are 0 or more.")
@@ -372,7 +471,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         """The stress between items, placed as :meth:`transform` does, and those of the map, less than 0: greater is better.
 
         The weighted sum of squared errors over that of the squared dissimilarities. Of the items that were fitted, with their weights and without
-        ``pair_weight``, it is ``-stress_``; with a ``weighting`` other than ``'equal'`` only where no dissimilarity is below the floor that is named there.
+        ``pair_weight``, it is ``-stress_`` of ``normalized_stress=None``; with a ``weighting`` other than ``'equal'`` only where no dissimilarity is below the floor that is named there.
 
         Parameters
         ----------

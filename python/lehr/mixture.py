@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import DensityMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _checks, _em, _native
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
 
 __all__ = ["DAGaussianMixture"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _FLOATS = (np.float64, np.float32)
 #: Columns that a covariance matrix is kept for.
 _MOST_COLUMNS = 512
-_FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
+_FORMS = _em.FORMS
 
 
 class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
@@ -44,11 +51,11 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     tol : float, default=1e-8
         The fit ends when the log-likelihood of a row has no more than this still to gain, 1e-12 to 1e-2.
     max_iter : int, default=2000
-        Passes over the rows of one fit at most.
+        Iterations of one fit at most, after the annealing that it begins with.
     cooling : float, default=0.95
         The temperature over the one before, in the annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        Decides between equals. ``None`` is 0: the same call gives the same result.
+        Decides between equals; ``None`` is 0: the same call gives the same result. :meth:`sample` draws by it as scikit-learn does: ``None`` gives other rows each time.
     n_jobs : int, default=None
         Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
     verbose : int, default=0
@@ -57,6 +64,19 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Called with a :class:`lehr.Progress` after each step; returns ``False`` to stop.
     checkpoint : path-like, default=None
         A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+    init_params : {'annealed', 'kmeans', 'k-means++', 'random', 'random_from_data'}, default='annealed'
+        Where EM begins: from annealed clusters, or as in scikit-learn. The others, and the parameters below, need ``n_components`` and rows without missing cells;
+        they show no progress, call no callback and keep no checkpoint.
+    n_init : int, default=1
+        Starts, of which the best is kept. Annealing starts once, whatever is said here.
+    weights_init, means_init, precisions_init : array-like, default=None
+        Where EM begins, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of what is given.
+    reg_covar : float, default=None
+        Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn, in the place of ``regularisation``. With it, columns that do not
+        vary are fitted too.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the mixture of the fit before, where that has the same shape. Then, and from the starts above, EM ends when the
+        log-likelihood of a row changes by less than ``tol``; ``max_iter=0`` gives the start itself.
 
     Attributes
     ----------
@@ -85,8 +105,20 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         ``-log_likelihood_``: the free energy at temperature 1, where the annealed clusters have become a mixture.
     converged_ : bool
         Whether the fit ended with nothing left to gain.
+    lower_bound_ : float
+        The log-likelihood of a row, weighted, at the end of the fit, as in scikit-learn.
+    lower_bounds_ : ndarray of shape (n_iter_,)
+        ``ascent_`` by scikit-learn's name.
+    precisions_ : ndarray
+        The inverses of the covariances, in the shape of ``covariances_``.
+    precisions_cholesky_ : ndarray
+        Their upper triangular factors: ``precision = factor @ factor.T``; roots where there are variances only.
+    n_components_ : int
+        How many components there are.
     n_iter_ : int
-        Passes over the rows.
+        Iterations of the fit, at most ``max_iter``.
+    n_passes_ : int
+        Passes over the rows in all, with those of the annealing and of numbers of components that were not taken.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -101,14 +133,17 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     [1.0, 12.0]
     """
 
+    weights_: NDArray[np.float64]
+    means_: NDArray[np.float64]
+    covariances_: NDArray[np.float64]
     _method = "mixture"
-    _kept = ("_numbers",)
+    _kept = ("_bound", "_numbers")
 
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        covariance_type: str = "full",
+        covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
         max_components: int | None = None,
         regularisation: float = 1e-6,
         tol: float = 1e-8,
@@ -119,6 +154,13 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         verbose: int = 0,
         callback: Any = None,
         checkpoint: Any = None,
+        init_params: Literal["annealed", "kmeans", "k-means++", "random", "random_from_data"] = "annealed",
+        n_init: int = 1,
+        weights_init: ArrayLike | None = None,
+        means_init: ArrayLike | None = None,
+        precisions_init: ArrayLike | None = None,
+        reg_covar: float | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -132,15 +174,29 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         self.verbose = verbose
         self.callback = callback
         self.checkpoint = checkpoint
+        self.init_params = init_params
+        self.n_init = n_init
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.precisions_init = precisions_init
+        self.reg_covar = reg_covar
+        self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = not self._begins_elsewhere()
         return tags
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         least = 2 if reset else 1
-        return _checks.validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least)
+        rows: NDArray[Any] = _checks.validate_data(
+            self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least
+        )
+        if self._begins_elsewhere() and np.isnan(rows).any():
+            raise ValueError(
+                "Input X contains NaN. Missing cells are taken by the default start only: leave init_params, reg_covar, warm_start and starts out."
+            )
+        return rows
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DAGaussianMixture:
         """Fit the mixture to the rows of ``X``.
@@ -184,13 +240,16 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         }
         rows = self._validated(X, reset=True)
         row_weights = weights(sample_weight, rows)
+        _checks.choice("init_params", self.init_params, _em.STARTS)
+        if self._begins_elsewhere():
+            return self._climb(rows, row_weights, parameters)
         if form in ("full", "tied") and rows.shape[1] > _MOST_COLUMNS:
             raise ValueError(
                 f"covariance_type={self.covariance_type!r} takes at most {_MOST_COLUMNS} columns, X has {rows.shape[1]}: "
                 "take covariance_type='diag' or 'spherical', or fewer columns first (sklearn.decomposition.PCA)."
             )
         try:
-            with Watch("DAGaussianMixture", self.verbose, self.callback) as callback:
+            with Watch("DAGaussianMixture", self.verbose, self.callback, self.checkpoint) as callback:
                 found = _native.fit_mixture(
                     rows,
                     row_weights,
@@ -216,8 +275,119 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         self.history_ = table({"log_likelihood": found["ascent"]})
         self.free_energy_ = -self.log_likelihood_
         self.converged_ = found["is_converged"]
-        self.n_iter_ = found["n_iter"]
+        self.n_iter_ = len(self.ascent_)
+        self.n_passes_ = found["n_iter"]
+        total = rows.shape[0] if row_weights is None else row_weights.sum()
+        self.lower_bound_ = float(self.log_likelihood_ / total)
         tell(found)
+        return self
+
+    def _begins_elsewhere(self) -> bool:
+        """Whether EM does not begin and end as annealing has it."""
+        given = (self.weights_init, self.means_init, self.precisions_init, self.reg_covar)
+        return self.init_params != "annealed" or self.warm_start or self.max_iter == 0 or any(one is not None for one in given)
+
+    def _climb(
+        self, rows: NDArray[Any], row_weights: NDArray[np.float64] | None, parameters: dict[str, Any]
+    ) -> DAGaussianMixture:
+        """EM from starts that are drawn or given."""
+        components, columns = parameters["components"], rows.shape[1]
+        starts = _checks.integer("n_init", self.n_init, least=1)
+        if starts is None or starts < 1:
+            raise _checks.wrong("n_init", "an int of 1 or more", self.n_init)
+        if components is None or components < 1:
+            raise ValueError(
+                "init_params, reg_covar, warm_start, max_iter=0 and starts that are given need a number of components: say n_components=..."
+            )
+        if components > len(rows):
+            raise ValueError(f"n_samples={len(rows)} should be >= n_components={components}.")
+        form, exact = self.covariance_type, rows.astype(np.float64, copy=False)
+        variances = np.square(exact - np.average(exact, axis=0, weights=row_weights))
+        floor = parameters["regularisation"] * np.average(variances, axis=0, weights=row_weights)
+        if self.reg_covar is not None:
+            share = _checks.real("reg_covar", self.reg_covar)
+            if share is None or share < 0:
+                raise _checks.wrong("reg_covar", "a float of 0 or more", self.reg_covar)
+            floor = np.full(columns, share)
+        random = np.random.RandomState(parameters["seed"] % 2**32)
+        given = {
+            "weights": None if self.weights_init is None else _em.checked_weights(self.weights_init, components),
+            "means": None if self.means_init is None else _em.checked_means(self.means_init, components, columns),
+            "covariances": None
+            if self.precisions_init is None
+            else _em.covariances_of(self.precisions_init, form, components, columns),
+        }
+
+        def begin() -> _em.Mixture:
+            if all(value is not None for value in given.values()):
+                return _em.Mixture(form, **given)  # type: ignore[arg-type]
+            memberships = _em.memberships_of(exact, row_weights, components, self.init_params, random)
+            if row_weights is not None:
+                memberships = memberships * row_weights[:, None]
+            mixture = _em.maximised(exact, memberships, form, floor)
+            for name, value in given.items():
+                if value is not None:
+                    setattr(mixture, name, value)
+            return mixture
+
+        former = getattr(self, "means_", None) if self.warm_start else None
+        shape = _em.shapes(components, columns)[form]
+        goes_on = former is not None and former.shape == (components, columns) and self.covariances_.shape == shape
+        # What needs no draw is the same each time.
+        is_once = goes_on or self.init_params == "annealed" or all(value is not None for value in given.values())
+        best: _em.Climbed | None = None
+        for _ in range(1 if is_once else starts):
+            mixture = _em.Mixture(form, self.weights_, self.means_, self.covariances_) if goes_on else begin()
+            fit = _em.climbed(
+                rows,
+                row_weights,
+                mixture,
+                floor,
+                tol=parameters["tolerance"],
+                max_iter=parameters["max_sweeps"],
+                bound=getattr(self, "_bound", -np.inf) if goes_on else -np.inf,
+            )
+            if best is None or (fit.bounds and fit.bounds[-1] > best.bounds[-1]):
+                best = fit
+        assert best is not None
+        has_order = goes_on or any(value is not None for value in given.values())
+        mixture = best.mixture if has_order else best.mixture.in_order()
+        self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means, mixture.covariances
+        self._numbers = mixture.numbers()
+        self._bound = best.bounds[-1] if best.bounds else -np.inf
+        posterior = mixture.posterior(rows)
+        self.labels_ = posterior["labels"]
+        memberships = posterior["memberships"]
+        self.probabilities_ = memberships[np.arange(len(rows)), self.labels_]
+        shares = np.ones(len(rows)) if row_weights is None else row_weights
+        self.log_likelihood_ = float(np.dot(shares, posterior["log_densities"]))
+        total = float(shares.sum())
+        self.bic_ = -2.0 * self.log_likelihood_ + self._n_parameters() * float(np.log(total))
+        self.aic_ = -2.0 * self.log_likelihood_ + 2.0 * self._n_parameters()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            entropies = -np.where(memberships > 0, memberships * np.log(memberships), 0.0).sum(axis=1)
+        self.icl_ = self.bic_ + 2.0 * float(np.dot(shares, entropies))
+        self.converged_ = best.is_converged
+        candidate = {
+            "n_components": components,
+            "log_likelihood": self.log_likelihood_,
+            "bic": self.bic_,
+            "aic": self.aic_,
+            "icl": self.icl_,
+            "is_converged": self.converged_,
+        }
+        self.candidates_ = table({name: np.array([value]) for name, value in candidate.items()})
+        self.ascent_ = np.array(best.bounds)
+        self.history_ = table({"log_likelihood": self.ascent_})
+        self.free_energy_ = -self.log_likelihood_
+        self.n_iter_ = self.n_passes_ = len(best.bounds)
+        self.lower_bound_ = self.log_likelihood_ / total
+        if not self.converged_ and self.max_iter > 0:
+            _checks.warn(
+                "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, "
+                "or check for degenerate data.",
+                ConvergenceWarning,
+            )
         return self
 
     def _take_mixture(self, parts: Any, form: str) -> None:
@@ -225,12 +395,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         self.weights_ = parts["weights"]
         self.means_ = parts["means"]
         components, columns = self.means_.shape
-        shapes = {
-            "full": (components, columns, columns),
-            "tied": (columns, columns),
-            "diagonal": (components, columns),
-            "spherical": (components,),
-        }
+        shapes = {_FORMS[name]: shape for name, shape in _em.shapes(components, columns).items()}
         self.covariances_ = parts["covariances"].reshape(shapes[form])
         self._numbers = parts["numbers"]
 
@@ -368,8 +533,96 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         densities = self.score_samples(X)
         return float(np.average(densities, weights=weights(sample_weight, densities)))
 
+    @property
+    def n_components_(self) -> int:
+        """How many components there are."""
+        return len(self.weights_)
+
+    @property
+    def lower_bounds_(self) -> NDArray[np.float64]:
+        """The log-likelihood of a row before each iteration."""
+        return self.ascent_
+
+    @property
+    def precisions_cholesky_(self) -> NDArray[np.float64]:
+        """Factors of the precisions."""
+        covariances = self.covariances_
+        if covariances.ndim < 2 or self.covariance_type == "diag":
+            return 1.0 / np.sqrt(covariances)
+        # Of L, where L @ L.T is the covariance, the inverse transposed is the factor of the precision.
+        lower = np.linalg.cholesky(covariances)
+        return np.ascontiguousarray(np.swapaxes(np.linalg.inv(lower), -1, -2))
+
+    @property
+    def precisions_(self) -> NDArray[np.float64]:
+        """The inverses of the covariances."""
+        factors = self.precisions_cholesky_
+        if factors.ndim < 2 or self.covariance_type == "diag":
+            return np.square(factors)
+        return factors @ np.swapaxes(factors, -1, -2)
+
+    def _n_parameters(self) -> int:
+        """Free numbers: means, covariances and weights, which add up to 1."""
+        components, columns = self.means_.shape
+        of_covariances = {
+            "full": components * columns * (columns + 1) // 2,
+            "tied": columns * (columns + 1) // 2,
+            "diag": components * columns,
+            "spherical": components,
+        }
+        return components * columns + of_covariances[self.covariance_type] + components - 1
+
+    def bic(self, X: ArrayLike) -> float:
+        """Bayes' information criterion of the mixture on rows: less is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+
+        Returns
+        -------
+        bic : float
+            Of the rows that were fitted, without weights, ``bic_``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> X = [[0.0], [1.0], [3.0]]
+        >>> model = lehr.DAGaussianMixture(1).fit(X)
+        >>> round(model.bic(X) - model.bic_, 6) + 0.0
+        0.0
+        """
+        densities = self.score_samples(X)
+        return float(-2.0 * densities.sum() + self._n_parameters() * np.log(len(densities)))
+
+    def aic(self, X: ArrayLike) -> float:
+        """Akaike's information criterion of the mixture on rows: less is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+
+        Returns
+        -------
+        aic : float
+            Of the rows that were fitted, without weights, ``aic_``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> X = [[0.0], [1.0], [3.0]]
+        >>> model = lehr.DAGaussianMixture(1).fit(X)
+        >>> round(model.aic(X) - model.aic_, 6) + 0.0
+        0.0
+        """
+        return float(-2.0 * self.score_samples(X).sum() + 2.0 * self._n_parameters())
+
     def sample(self, n_samples: int = 1) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Draw rows from the mixture: the same ones for the same ``random_state``.
+        """Draw rows from the mixture.
+
+        ``random_state`` decides which, as in scikit-learn: an int gives the same rows each time, ``None`` and a ``RandomState`` give others each time.
 
         Parameters
         ----------
@@ -385,15 +638,18 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Examples
         --------
         >>> import lehr
-        >>> X, labels = lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).sample(3)
+        >>> X, labels = lehr.DAGaussianMixture(1, random_state=0).fit([[0.0], [2.0]]).sample(3)
         >>> X.shape, labels.tolist()
         ((3, 1), [0, 0, 0])
         """
         check_is_fitted(self)
-        rows = _checks.integer("n_samples", n_samples, least=1)
+        rows = _checks.integer("n_samples", n_samples)
         assert rows is not None
+        if rows < 1:
+            raise ValueError(f"Invalid value for 'n_samples': {rows} . The sampling requires at least one sample.")
         form = _FORMS[self.covariance_type]
-        seed = _checks.seed(self.random_state)
+        # A fit without a seed repeats itself; draws that repeat themselves would be taken for independent ones.
+        seed = _checks.fresh_seed() if self.random_state is None else _checks.seed(self.random_state)
         found = _native.sample(rows, seed, form, self.weights_, self.means_, self._numbers)
         return found["data"], found["labels"]
 

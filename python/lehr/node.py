@@ -38,6 +38,12 @@ from lehr._asking import (
 __all__ = ["Job", "Node"]
 
 
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
+
 class Node(_Client):
     """A node of services, asked over HTTP.
 

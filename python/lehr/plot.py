@@ -21,6 +21,14 @@ from lehr._native import Fingerprints
 
 __all__ = ["annealing", "annealing_tree", "blocks", "clusters", "components", "embedding", "overhead", "shepard", "topography"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
+#: Colours of classes.
+_COLOURS = 20
 #: Points drawn at most: beyond, at even intervals.
 _MOST_POINTS = 100_000
 
@@ -36,6 +44,42 @@ def _axes(ax: Any) -> Any:
 
 def _thinned(length: int) -> NDArray[np.int64]:
     return np.arange(0, length, max(1, -(-length // _MOST_POINTS)))
+
+
+def _scatter(ax: Any, places: NDArray[Any], classes: NDArray[Any], names: list[str]) -> None:
+    """Points in the colours of their classes, numbered from 0; a name in the legend for each, if there are as many colours."""
+    ax.scatter(*places.T, c=classes % _COLOURS, cmap="tab20", vmin=0, vmax=_COLOURS - 1, s=8, linewidths=0, zorder=2)
+    if len(names) <= _COLOURS:
+        # Imported already, with the axes.
+        from matplotlib import colormaps
+
+        colours = colormaps["tab20"].colors  # type: ignore[attr-defined]
+        for colour, name in zip(colours, names, strict=False):
+            ax.plot([], [], "o", color=colour, markersize=4, label=name)
+
+
+def _legend(ax: Any, count: int) -> None:
+    """A legend, unless it would have more lines than there are colours."""
+    if count <= _COLOURS:
+        ax.legend(fontsize=8)
+
+
+def _coloured(ax: Any, places: NDArray[Any], labels: ArrayLike | None, shown: NDArray[np.int64]) -> None:
+    """Points by label: numbers on a scale with a bar beside it, classes with a legend. Whole numbers of few values are classes."""
+    if labels is None:
+        ax.scatter(*places[shown].T, s=8, linewidths=0, zorder=2)
+        return
+    values = np.asarray(labels)
+    if values.ndim != 1 or len(values) != len(places):
+        raise ValueError(f"expected labels of the {len(places)} rows that were fitted, found an array of shape {values.shape}")
+    known, classes = np.unique(values, return_inverse=True)
+    is_scale = values.dtype.kind == "f" and not np.array_equal(known, np.round(known)) or values.dtype.kind in "fiu" and len(known) > _COLOURS
+    if is_scale:
+        drawn = ax.scatter(*places[shown].T, c=values[shown], cmap="viridis", s=8, linewidths=0, zorder=2)
+        ax.figure.colorbar(drawn, ax=ax)
+        return
+    _scatter(ax, places[shown], classes[shown], [str(name) for name in known])
+    _legend(ax, len(known))
 
 
 class _Plane:
@@ -116,10 +160,11 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     shown = _thinned(rows.shape[0])
     inside = shown[model.labels_[shown] >= 0]
     outside = shown[model.labels_[shown] < 0]
-    ax.scatter(*places[inside].T, c=model.labels_[inside], cmap="tab20", s=8, linewidths=0)
+    _scatter(ax, places[inside], model.labels_[inside], [f"cluster {k}" for k in range(len(centers))])
     if len(outside):
-        ax.scatter(*places[outside].T, c="lightgrey", s=8, linewidths=0)
-    ax.scatter(*centers.T, c="black", marker="x", s=40)
+        ax.scatter(*places[outside].T, c="lightgrey", s=8, linewidths=0, label="no cluster")
+    ax.scatter(*centers.T, c="black", marker="x", s=40, label="centre")
+    _legend(ax, len(centers))
     plane.name(ax)
     ax.set(title=f"{len(centers)} clusters")
     return ax
@@ -245,7 +290,7 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
     model : SMACOF
         Fitted.
     labels : array-like of shape (n_samples,), default=None
-        A class of each item, for its colour.
+        A class or a number of each item, for its colour. Classes have a legend, numbers a scale; whole numbers of up to 20 values are classes.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; ``None``: a new figure.
 
@@ -267,8 +312,7 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
     positions = model.embedding_
     places = positions[:, :2] if positions.shape[1] > 1 else np.column_stack([positions, np.zeros(len(positions))])
     shown = _thinned(len(places))
-    colours = None if labels is None else np.unique(np.asarray(labels), return_inverse=True)[1][shown]
-    ax.scatter(*places[shown].T, c=colours, cmap=None if labels is None else "tab20", s=8, linewidths=0)
+    _coloured(ax, places, labels, shown)
     # Distances are what the map says: both axes have one scale.
     ax.set_aspect("equal", adjustable="datalim")
     ax.set(title=f"stress {model.stress_:.4f}")
@@ -376,7 +420,10 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
         ax.axvline(merged_at, color="lightgrey", linewidth=1, zorder=0)
         ax.annotate("merged", (merged_at, 0), xycoords=("data", "axes fraction"), ha="right", va="bottom", fontsize=8)
     # Time runs from hot to cold.
-    ax.set(xscale="log", xlabel="temperature", yticks=[], title=f"{kept} clusters, {len(model.splits_)} divisions")
+    title = f"{kept} clusters, {len(model.splits_)} divisions"
+    if merged_at is not None:
+        title += f"; {len(divisions) + 1} branches until some merged"
+    ax.set(xscale="log", xlabel="temperature", yticks=[], title=title)
     ax.xaxis.set_inverted(True)
     return ax
 
@@ -524,7 +571,7 @@ def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -
     model : GTM
         Fitted.
     labels : array-like of shape (n_samples,), default=None
-        A class of each row, for its colour.
+        A class or a number of each row, for its colour. Classes have a legend, numbers a scale; whole numbers of up to 20 values are classes.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; ``None``: a new figure.
 
@@ -550,18 +597,11 @@ def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -
     ax = _axes(ax)
     rows = model.embedding_
     shown = _thinned(len(rows))
-    colours = None
-    if labels is not None:
-        classes = np.unique(np.asarray(labels), return_inverse=True)[1]
-        if len(classes) != len(rows):
-            raise ValueError(f"expected labels of the {len(rows)} rows that were fitted, found {len(classes)}")
-        colours = classes[shown]
-    style = {"c": colours, "cmap": None if colours is None else "tab20", "s": 8, "linewidths": 0, "zorder": 2}
     title = f"log-likelihood {model.log_likelihood_:.1f}, order {model.order_:.2f}"
     side = model.n_nodes_
     if rows.shape[1] == 1:
         ax.plot(model.nodes_[:, 0], model.magnifications_, color="black", linewidth=1)
-        ax.scatter(rows[shown, 0], np.zeros(len(shown)), **style)
+        _coloured(ax, np.column_stack([rows[:, 0], np.zeros(len(rows))]), labels, shown)
         ax.set(xlabel="axis 1", ylabel="magnification", ylim=(0 - 0.05 * model.magnifications_.max(), None), title=title)
         return ax
     if rows.shape[1] == 2:
@@ -569,6 +609,6 @@ def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -
         stretched = np.log(np.maximum(model.magnifications_, np.finfo(float).tiny)).reshape(side, side)
         axis = model.nodes_[:side, 1]
         ax.pcolormesh(axis, axis, stretched.T, cmap="Greys", shading="gouraud", alpha=0.6)
-    ax.scatter(rows[shown, 0], rows[shown, 1], **style)
+    _coloured(ax, rows[:, :2], labels, shown)
     ax.set(xlabel="axis 1", ylabel="axis 2", aspect="equal", title=title)
     return ax

@@ -31,6 +31,12 @@ from lehr._native import RankError
 
 __all__ = ["Communicator", "RankError", "run"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 T = TypeVar("T")
 
 #: How long ranks have to end after Ctrl-C before they are left behind, in seconds.

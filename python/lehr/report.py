@@ -14,6 +14,12 @@ from lehr import _checks
 
 __all__ = ["Report", "show"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _PAGE = "report.html"
 #: How a page of the command begins.
 _BEGINNING = "<!doctype html"

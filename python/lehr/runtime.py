@@ -23,6 +23,12 @@ from lehr._native import Closed, Full
 
 __all__ = ["Closed", "Dispatcher", "Full", "Interleave", "Port", "Waiting", "choice", "join"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 T = TypeVar("T")
 S = TypeVar("S")
 

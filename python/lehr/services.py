@@ -42,6 +42,12 @@ from lehr._asking import Fault
 
 __all__ = ["Server", "Service", "handler", "serve"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _CHANGING = ("insert", "update", "upsert", "replace", "delete")

@@ -18,6 +18,12 @@ from lehr._progress import Watch
 
 __all__ = ["GTM"]
 
+
+def __dir__() -> list[str]:
+    """Public names only, for whoever completes them."""
+    return sorted(__all__)
+
+
 _FLOATS = (np.float64, np.float32)
 _STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}
 
@@ -227,7 +233,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
                 "a map has no more dimensions than the rows have columns."
             )
         row_weights = weights(sample_weight, rows)
-        with Watch("GTM", self.verbose, self.callback) as callback:
+        with Watch("GTM", self.verbose, self.callback, self.checkpoint) as callback:
             found = _native.fit_gtm(
                 rows,
                 row_weights,

@@ -149,3 +149,29 @@ def test_several_fits_at_once_from_threads_and_processes(wine):
             np.testing.assert_array_equal(labels, alone)
     for labels in joblib.Parallel(n_jobs=2)(joblib.delayed(_labels)(wine) for _ in range(2)):
         np.testing.assert_array_equal(labels, alone)
+
+
+@pytest.mark.parametrize("more", [{"n_clusters": 3}, {"n_clusters": 3, "sponge": 4.0}, {"stop_temperature": 3.0}], ids=repr)
+def test_shares_in_all_clusters_are_those_of_the_fit(more, wine):
+    model = lehr.DAClustering(**more).fit(wine)
+    shares = model.predict_proba(wine)
+    assert shares.shape == (178, model.n_clusters_) == (178, len(model.cluster_centers_))
+    outside = model.labels_ < 0
+    of_label = np.where(outside, 1 - shares.sum(axis=1), shares[np.arange(178), model.labels_])
+    np.testing.assert_allclose(of_label, model.probabilities_, atol=1e-9)
+    if "sponge" not in more:
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    # Squared distances 1 and 9 at temperature 4.
+    pair = lehr.DAClustering(2).fit([[0.0], [4.0]])
+    pair.temperature_ = 4.0
+    first = int(pair.labels_[0])
+    assert pair.predict_proba([[1.0]])[0, first] == pytest.approx(1 / (1 + np.exp(-2)))
+
+
+def test_the_number_that_was_found_has_an_attribute(wine, tmp_path):
+    for estimator in (lehr.DAClustering(), lehr.KMeans(4), lehr.KMedoids(3), lehr.PairwiseClustering(5)):
+        assert not hasattr(estimator, "n_clusters_")
+        model = estimator.fit(wine)
+        assert model.n_clusters_ == model.labels_.max() + 1
+        model.save(tmp_path / "model")
+        assert lehr.load(tmp_path / "model").n_clusters_ == model.n_clusters_

@@ -30,9 +30,13 @@ OTHER_DEFAULTS = {
     (method, "seed"): "random_state=None stands for the seed 0, as in every estimator" for method in ("embed", "mixture", "pairwise")
 }
 #: What estimators are told beside options: how a run is watched, and what their data are.
-OF_ESTIMATORS = {"callback", "checkpoint", "metric", "n_jobs", "verbose"}
-#: What only one of them is told: a SMACOF starts from the map before, and places new items.
-OF_ONE = {"embed": {"n_neighbors", "warm_start"}}
+OF_ESTIMATORS = {"callback", "checkpoint", "metric", "metric_params", "n_jobs", "verbose"}
+#: What only one of them is told: a SMACOF starts from the map before, places new items, and has scikit-learn's names; a mixture begins
+#: where scikit-learn's do.
+OF_ONE = {
+    "embed": {"eps", "metric_mds", "n_neighbors", "normalized_stress", "warm_start"},
+    "mixture": {"init_params", "means_init", "n_init", "precisions_init", "reg_covar", "warm_start", "weights_init"},
+}
 
 METHODS = {method["name"]: method for method in json.loads(_native.declared())}
 

@@ -1,6 +1,7 @@
 """Dissimilarities, and the files that items are read from."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -107,3 +108,19 @@ def test_standardised_rows_with_gaps(wine):
     X[::7, 3] = np.nan
     scaled = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
     np.testing.assert_allclose(lehr.pairwise_distances(X, standardise=True), lehr.pairwise_distances(scaled), rtol=1e-9)
+
+
+@pytest.mark.parametrize("condensed", [False, True])
+def test_what_local_alignment_leaves_out_is_told(condensed):
+    genes = ["ACGT", "ACGA", "TTTT", "ACGT"]
+    with pytest.warns(UserWarning) as caught:
+        lehr.pairwise_distances(genes, condensed=condensed)
+    said = [str(warning.message) for warning in caught]
+    assert said[0].startswith("3 of 6 pairs of sequences have no distance (NaN)") and "alignment='global'" in said[0]
+    assert said[1].startswith("2 of 6 pairs of different sequences are at distance 0.") and len(said) == 2
+    assert {warning.filename for warning in caught} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole = lehr.pairwise_distances(genes, alignment="global", condensed=condensed)
+        lehr.pairwise_distances(["ACGTACGTAC", "ACGTACCTAC"])
+    assert not np.isnan(whole).any()

@@ -32,8 +32,8 @@ ROWS = [[0.0], [1.0], [5.0]]
 def test_data_that_cannot_be(estimator, X, kind, words):
     if isinstance(estimator, (lehr.DAGaussianMixture, lehr.GTM)) and "NaN" in words:
         pytest.skip("mixtures and maps take rows with missing cells")
-    if isinstance(estimator, (lehr.DAClustering, lehr.KMeans)) and "parse" in words:
-        pytest.skip("clusterings by centres take sparse rows: test_sparse.py")
+    if isinstance(estimator, (lehr.DAClustering, lehr.KMeans, lehr.KMedoids, lehr.PairwiseClustering, lehr.SMACOF)) and "parse" in words:
+        pytest.skip("they take sparse rows: test_sparse.py, test_manifold.py")
     with pytest.raises(kind, match=words):
         estimator.fit(X)
 
@@ -193,7 +193,25 @@ def test_order_and_precision_of_the_array_do_not_change_a_bit(wine):
     for X in (single, np.asfortranarray(single), np.repeat(single, 2, axis=0)[::2]):
         model = lehr.DAClustering(3).fit(X)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
-        np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
+        np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_.astype(np.float32))
+
+
+@pytest.mark.parametrize("estimator", [lehr.DAClustering(3), lehr.KMeans(3)], ids=repr)
+def test_single_precision_comes_back_in_single_precision(estimator, wine):
+    single = wine.astype(np.float32)
+    model = estimator.fit(single)
+    assert model.cluster_centers_.dtype == model.transform(single).dtype == np.float32
+    np.testing.assert_array_equal(model.predict(single), model.labels_)
+    model = estimator.fit(wine)
+    assert model.cluster_centers_.dtype == model.transform(wine).dtype == np.float64
+
+
+def test_rows_with_gaps_are_refused_with_the_methods_of_lehr_that_take_them():
+    for estimator in (lehr.DAClustering(2), lehr.KMeans(2)):
+        with pytest.raises(ValueError, match="Input X contains NaN") as caught:
+            estimator.fit([[0.0, 1.0], [np.nan, 2.0], [4.0, 5.0]])
+        assert "lehr.DAGaussianMixture" in str(caught.value) and "lehr.GTM" in str(caught.value)
+        assert "HistGradientBoosting" not in str(caught.value)
 
 
 def test_the_array_is_not_changed_and_may_be_read_only(wine):
@@ -201,3 +219,35 @@ def test_the_array_is_not_changed_and_may_be_read_only(wine):
     X.setflags(write=False)
     lehr.DAClustering(3).fit(X)
     np.testing.assert_array_equal(X, wine)
+
+
+def test_sequences_and_bits_are_to_be_compared_first():
+    genes = lehr.Sequences(["ACGTACGT", "ACGTACGA", "ACGTTTGA", "CCGTTTGA"])
+    for estimator in (lehr.SMACOF(), lehr.PairwiseClustering(2), lehr.KMedoids(2), lehr.DAClustering(2)):
+        with pytest.raises(TypeError, match="Got Sequences: compute their dissimilarities first, lehr.pairwise_distances"):
+            estimator.fit(genes)
+    D = lehr.pairwise_distances(genes, alignment="global")
+    fitted = lehr.SMACOF(1, metric="precomputed", n_neighbors=3).fit(D)
+    with pytest.raises(TypeError, match="Got Sequences"):
+        fitted.transform(genes)
+
+
+def test_arrays_of_another_device_are_refused_with_what_to_do():
+    class Tensor:
+        device, dtype, shape = "cuda:0", np.dtype(float), (3, 1)
+
+    for estimator in (lehr.KMeans(1), lehr.SMACOF(), lehr.DAGaussianMixture(1)):
+        with pytest.raises(TypeError, match="on the device 'cuda:0'. Lehr computes on the processor: move it there first"):
+            estimator.fit(Tensor())
+
+
+def test_columns_whose_spreads_differ_are_told_as_by_the_command():
+    draw = np.random.default_rng(0)
+    X = np.column_stack([draw.normal(45, 12, 400), draw.normal(40_000, 15_000, 400)])
+    for estimator in (lehr.DAClustering(2), lehr.KMeans(2)):
+        with pytest.warns(UserWarning, match=r"The spread of column 'x1' .* is 1.\d+e\+03 times that of 'x0' .*StandardScaler") as caught:
+            estimator.fit(X)
+        assert caught[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            estimator.fit(X / [1.0, 10_000.0])

@@ -2,11 +2,14 @@
 
 import csv
 import subprocess
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 import lehr
 
@@ -46,8 +49,151 @@ def test_the_same_seed_is_the_same_result_and_another_is_not(wine):
 
 
 def test_few_sweeps_are_told(wine):
-    with pytest.warns(UserWarning, match="had not come to their fixed point after 1 sweeps"):
-        lehr.KMeans(8, max_iter=1).fit(wine)
+    for iterations in (1, 2, 5):
+        with pytest.warns(ConvergenceWarning, match=f"10 of 10 starts had not come to their fixed point after {iterations} iterations"):
+            lehr.KMeans(8, max_iter=iterations, tol=0).fit(wine)
+
+
+def _one_by_one(X, centers, iterations):
+    """Centres after so many iterations, and the labels that they give."""
+    for _ in range(iterations):
+        labels = np.argmin(((X[:, None] - centers) ** 2).sum(axis=2), axis=1)
+        centers = np.array([X[labels == k].mean(axis=0) for k in range(len(centers))])
+    return centers, np.argmin(((X[:, None] - centers) ** 2).sum(axis=2), axis=1)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("made", [np.asarray, csr_array, lambda X: X.astype(np.float32)], ids=["dense", "sparse", "single"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_run_that_ends_early_has_the_centres_labels_and_inertia_of_so_many_iterations(iterations, made):
+    X = np.random.default_rng(3).random((300, 4)).astype(np.float32).astype(float)
+    rows = made(X)
+    model = lehr.KMeans(5, init=X[:5], max_iter=iterations, tol=0).fit(rows)
+    centers, labels = _one_by_one(X, X[:5], iterations)
+    order = np.argsort(-np.bincount(labels), kind="stable")
+    np.testing.assert_allclose(model.cluster_centers_, centers[order], rtol=1e-6)
+    np.testing.assert_array_equal(order[model.labels_], labels)
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    assert model.n_iter_ == iterations
+    assert model.inertia_ == pytest.approx(((X - centers[labels]) ** 2).sum(), rel=1e-6)
+    assert model.clusters_["n_samples"].tolist() == np.bincount(model.labels_).tolist()
+    assert model.clusters_["weight"].tolist() == np.bincount(model.labels_).tolist()
+    squares = model.clusters_["weight"] * model.clusters_["spread"] ** 2
+    assert squares.sum() == pytest.approx(model.inertia_, rel=1e-6)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_labels_and_inertia_belong_to_the_centres_where_the_tolerance_ends_a_run(tol):
+    X = np.random.default_rng(8).random((20_000, 3))
+    model = lehr.KMeans(20, n_init=1, tol=tol).fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert model.inertia_ == pytest.approx(-model.score(X), rel=1e-12)
+    # Looser than to the end, and as good as scikit-learn's with the same tolerance from the same centres.
+    whole = lehr.KMeans(20, n_init=1, tol=0).fit(X)
+    assert model.n_iter_ < whole.n_iter_ and model.inertia_ <= whole.inertia_ * 1.01
+    ours, theirs = lehr.KMeans(20, init=X[:20], tol=tol).fit(X), KMeans(20, init=X[:20], n_init=1, tol=tol).fit(X)
+    assert ours.inertia_ <= theirs.inertia_ * (1 + 1e-3)
+
+
+def test_the_tolerance_has_no_unit(wine):
+    first, other = lehr.KMeans(6, n_init=1).fit(wine), lehr.KMeans(6, n_init=1).fit(wine * 1024)
+    np.testing.assert_array_equal(first.labels_, other.labels_)
+    assert first.n_iter_ == other.n_iter_
+
+
+@pytest.mark.parametrize("made", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_starts_are_drawn_from_the_rows_or_by_a_function(made, wine):
+    X = made(wine)
+    weight = np.arange(178.0) % 3
+    model = lehr.KMeans(6, init="random", n_init=4, random_state=3).fit(X, sample_weight=weight)
+    assert len(model.inertias_) == 4 and len(set(model.inertias_)) > 1
+    assert model.inertia_ == pytest.approx(model.inertias_.min())
+    again = lehr.KMeans(6, init="random", n_init=4, random_state=3).fit(X, sample_weight=weight)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    asked = []
+
+    def init(X, n_clusters, random_state):
+        asked.append((X.shape, n_clusters))
+        return wine[random_state.choice(178, n_clusters, replace=False)]
+
+    made_up = lehr.KMeans(6, init=init, n_init=3).fit(X)
+    assert asked == [((178, 13), 6)] * 3 and len(made_up.inertias_) == 3
+
+
+def test_the_number_of_starts():
+    X = np.random.default_rng(0).random((60, 2))
+    centers = X[:3]
+    for more, starts in [
+        ({}, 10), ({"init": "random"}, 10), ({"init": centers}, 1), ({"n_init": 4}, 4),
+        ({"n_init": "auto"}, 1), ({"n_init": "auto", "init": "random"}, 10), ({"n_init": "auto", "init": centers}, 1),
+        ({"n_init": "auto", "init": lambda X, k, random_state: X[:k]}, 10),
+    ]:  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert len(lehr.KMeans(3, **more).fit(X).inertias_) == starts
+    with pytest.warns(RuntimeWarning, match="performing only one init in KMeans instead of n_init=4") as caught:
+        assert len(lehr.KMeans(3, init=centers, n_init=4).fit(X).inertias_) == 1
+    # Warnings point at the line that called.
+    assert caught[0].filename == __file__
+
+
+def test_a_checkpoint_is_of_one_run(wine, tmp_path):
+    with pytest.raises(ValueError, match="here are 10: say n_init=1, or leave checkpoint out"):
+        lehr.KMeans(3, init="random", checkpoint=tmp_path / "run").fit(wine)
+    once = lehr.KMeans(3, init="random", n_init=1, checkpoint=tmp_path / "run").fit(wine)
+    np.testing.assert_array_equal(once.labels_, lehr.KMeans(3, init="random", n_init=1).fit(wine).labels_)
+
+
+def test_names_of_scikit_learns_algorithms(wine):
+    expected = lehr.KMeans(7).fit(wine)
+    for algorithm in ("plain", "lloyd", "elkan"):
+        model = lehr.KMeans(7, algorithm=algorithm).fit(wine)
+        np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
+    with pytest.warns(RuntimeWarning, match="algorithm='elkan' doesn't make sense for a single cluster"):
+        lehr.KMeans(1, algorithm="elkan").fit(wine)
+
+
+@pytest.mark.parametrize("made", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_a_centre_without_rows_begins_again_elsewhere(made):
+    X = np.array([[0, 0], [0.5, 0], [0.5, 1], [1, 1]])
+    model = lehr.KMeans(2, init=[[0.5, 0.5], [3, 3]]).fit(made(X))
+    assert model.n_clusters_ == 2 and model.inertia_ == 0.25
+    far = lehr.KMeans(4, init=[[0.0, 0.0], [90, 90], [91, 91], [92, 92]]).fit(made(X))
+    assert far.n_clusters_ == 4 and far.inertia_ == 0.0
+    light = lehr.KMeans(2, init=[[-1.0], [10.0]]).fit(made(np.array([[-1.0], [1.0]])), sample_weight=[1.9, 0.1])
+    np.testing.assert_allclose(np.sort(light.cluster_centers_.ravel()), [-1.0, 1.0])
+    # A row of weight 0 takes no centre.
+    with pytest.warns(ConvergenceWarning, match="Number of distinct clusters"):
+        none = lehr.KMeans(2, init=[[-1.0], [10.0]]).fit(made(np.array([[-1.0], [1.0]])), sample_weight=[1.0, 0.0])
+    assert none.n_clusters_ == 1
+
+
+def test_fewer_distinct_rows_than_clusters_are_told(wine):
+    X = np.asarray([[0.1, 0], [0, 0.1], [1, 0], [1, 0]])
+    words = r"Number of distinct clusters \(3\) found smaller than n_clusters \(4\). Possibly due to duplicate points in X."
+    for init in ("k-means++", "random", X):
+        with pytest.warns(ConvergenceWarning, match=words) as caught:
+            model = lehr.KMeans(4, init=init).fit(X)
+        assert len(caught) == 1 and caught[0].filename == __file__
+        assert set(model.labels_.tolist()) == {0, 1, 2} and model.n_clusters_ == 3 and model.inertia_ < 1e-30
+
+
+@pytest.mark.thread_unsafe(reason="threadpoolctl's limits are of the process")
+def test_threads_are_bounded_by_threadpoolctl_and_joblib(monkeypatch):
+    import joblib
+    import threadpoolctl
+
+    from lehr import _checks
+
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert _checks.threads(None) is None
+    with joblib.parallel_config(n_jobs=1):
+        assert _checks.threads(None) == 1
+    if joblib.cpu_count() > 1:
+        with threadpoolctl.threadpool_limits(1):
+            assert _checks.threads(None) == 1 and _checks.threads(2) == 2
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert _checks.threads(None) == 3
 
 
 def test_a_start_that_is_given_goes_where_scikit_learns_goes(wine):
@@ -82,8 +228,9 @@ def test_fits_go_on_from_where_others_ended(wine, tmp_path):
         ([0.0, 1.0], "Expected 2D array, got 1D array"),
         ([[0.0], [np.nan]], "Input init contains NaN"),
         ([[0.0], [1e300]], "'init' parameter must be centres no farther from the points than .* Got 1e300 instead"),
-        ("random", "'init' parameter must be 'k-means\\+\\+' or an array-like.*Got 'random' instead"),
+        ("forgy", "'init' parameter must be one of 'k-means\\+\\+', 'random'. Got 'forgy' instead"),
         (None, "'init' parameter must be .* Got None instead"),
+        (lambda X, n_clusters, random_state: X[:1], r"initial centers \(1, 1\) does not match the number of clusters 2"),
     ],
 )
 def test_starts_that_cannot_be(init, words):
@@ -98,8 +245,9 @@ def test_starts_that_cannot_be(init, words):
         ({"n_clusters": 4}, ValueError, "n_samples=3 should be >= n_clusters=4"),
         ({"n_init": 0}, ValueError, "'n_init' parameter must be at least 1"),
         ({"max_iter": 0}, ValueError, "'max_iter' parameter must be at least 1"),
-        ({"tol": 2.0}, ValueError, "'tol' parameter must be 0 to 1"),
-        ({"algorithm": "elkan"}, ValueError, "'algorithm' parameter must be one of 'bounded', 'plain'. Got 'elkan' instead"),
+        ({"n_init": "several"}, ValueError, "'n_init' parameter must be one of 'auto'. Got 'several' instead"),
+        ({"tol": -1.0}, ValueError, "'tol' parameter must be a float of 0 or more"),
+        ({"algorithm": "full"}, ValueError, "'algorithm' parameter must be one of 'bounded', 'plain', 'elkan', 'lloyd'. Got 'full' instead"),
     ],
 )
 def test_parameters_that_cannot_be(parameters, kind, words):

@@ -151,7 +151,7 @@ def test_passes_that_end_too_early_are_told(wine):
         ({"n_clusters": 2.0}, TypeError, "n_clusters"),
         ({"n_clusters": 4}, ValueError, "n_samples=3 should be >= n_clusters=4"),
         ({"max_iter": -1}, ValueError, "The 'max_iter' parameter must be an int of 0 or more"),
-        ({"metric": "hamming"}, ValueError, "The 'metric' parameter must be one of 'precomputed', 'euclidean'"),
+        ({"metric": "nearness"}, ValueError, "The 'metric' parameter must be one of 'precomputed', 'euclidean'"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"callback": 3}, TypeError, "callback"),
         ({"metric": "cosine"}, ValueError, "2 pairs have no dissimilarity"),

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
+from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist, squareform
+from sklearn.manifold import MDS
+from sklearn.metrics import pairwise_distances
 
 import lehr
 
@@ -102,3 +105,133 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended(wine):
     fewer = model.fit(wine[:50])
     np.testing.assert_array_equal(fewer.embedding_, lehr.SMACOF().fit(wine[:50]).embedding_)
     np.testing.assert_array_equal(model.set_params(n_components=3).fit(wine).embedding_, lehr.SMACOF(3).fit(wine).embedding_)
+
+
+def _one_step(D, Z):
+    """Guttman's transform of a map."""
+    d = squareform(pdist(Z))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        B = -np.where(d > 0, D / d, 0.0)
+    np.fill_diagonal(B, -B.sum(axis=1))
+    return B @ Z / len(Z)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+def test_positions_move_as_often_as_asked_for(iterations):
+    # Borg and Groenen, "Modern Multidimensional Scaling", page 154.
+    D = np.array([[0, 5, 3, 4], [5, 0, 2, 2], [3, 2, 0, 1], [4, 2, 1, 0]], dtype=float)
+    Z = np.array([[-0.266, -0.539], [0.451, 0.252], [0.016, -0.238], [-0.200, 0.524]])
+    model = lehr.SMACOF(metric="precomputed", relaxed=False, max_iter=iterations).fit(D, init=Z)
+    for _ in range(iterations):
+        Z = _one_step(D, Z)
+    if iterations == 1:
+        np.testing.assert_allclose(Z, [[-1.415, -2.471], [1.633, 1.107], [0.249, -0.067], [-0.468, 1.431]], atol=1e-3)
+    np.testing.assert_allclose(pdist(model.embedding_), pdist(Z), rtol=1e-9)
+    assert model.n_iter_ == iterations and not model.is_converged_
+
+
+def test_stress_by_scikit_learns_names(wine):
+    D = pdist(wine)
+    kinds = {kind: lehr.SMACOF(normalized_stress=kind).fit(wine) for kind in (None, False, "auto", True)}
+    d = pdist(kinds[None].embedding_)
+    raw = ((d - D) ** 2).sum()
+    assert kinds[None].stress_ == pytest.approx(raw / (D**2).sum())
+    assert kinds[False].stress_ == kinds["auto"].stress_ == pytest.approx(raw) == kinds[None].raw_stress_
+    assert kinds[True].stress_ == pytest.approx(np.sqrt(raw / (d**2).sum()))
+    theirs = MDS(init="random", n_init=1, max_iter=1, random_state=0).fit(wine)
+    raw = ((pdist(theirs.embedding_) - D) ** 2).sum()
+    assert theirs.stress_ == pytest.approx(raw)
+    with pytest.raises(ValueError, match="'normalized_stress' parameter must be a bool, 'auto' or None. Got 'no' instead"):
+        lehr.SMACOF(normalized_stress="no").fit(wine)
+
+
+def test_eps_is_the_tolerance(wine):
+    for eps in (1e-3, 1e-5):
+        np.testing.assert_array_equal(lehr.SMACOF(eps=eps).fit(wine).embedding_, lehr.SMACOF(tol=eps).fit(wine).embedding_)
+    with pytest.raises(ValueError, match="'eps' parameter must be a finite float"):
+        lehr.SMACOF(eps=float("inf")).fit(wine)
+
+
+def _city_block(x, y):
+    return float(np.abs(x - y).sum())
+
+
+@pytest.mark.parametrize(
+    ("metric", "params"),
+    [("chebyshev", None), ("minkowski", {"p": 3}), ("l1", None), ("canberra", None), (_city_block, None), ("manhattan", None)],
+    ids=str,
+)
+@pytest.mark.parametrize("make", [lehr.SMACOF, lambda **more: lehr.KMedoids(4, **more), lambda **more: lehr.PairwiseClustering(4, **more)])
+def test_metrics_of_scikit_learn(make, metric, params, wine):
+    X = wine[:60]
+    D = pairwise_distances(X, metric=metric, **(params or {}))
+    model = make(metric=metric, metric_params=params).fit(X)
+    given = make(metric="precomputed").fit(D)
+    found = "embedding_" if isinstance(model, lehr.SMACOF) else "labels_"
+    np.testing.assert_allclose(getattr(model, found), getattr(given, found), atol=1e-6)
+    asked = "transform" if isinstance(model, lehr.SMACOF) else "predict"
+    to_fitted = pairwise_distances(wine[60:70], X, metric=metric, **(params or {}))
+    np.testing.assert_allclose(getattr(model, asked)(wine[60:70]), getattr(given, asked)(to_fitted), atol=1e-6)
+    with pytest.raises(ValueError, match="'metric' parameter must be one of 'precomputed', 'euclidean'"):
+        make(metric="nearness").fit(X)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean", "manhattan", "sqeuclidean"])
+@pytest.mark.parametrize("make", [lehr.SMACOF, lambda **more: lehr.KMedoids(3, **more), lambda **more: lehr.PairwiseClustering(3, **more)])
+def test_sparse_rows_are_compared_as_the_same_rows_with_their_zeros(make, metric, tmp_path):
+    draw = np.random.default_rng(2)
+    X = draw.random((50, 20)) * (draw.random((50, 20)) < 0.4) + np.eye(50, 20)
+    sparse, dense = make(metric=metric).fit(csr_array(X)), make(metric=metric).fit(X)
+    found, asked = ("embedding_", "transform") if isinstance(sparse, lehr.SMACOF) else ("labels_", "predict")
+    np.testing.assert_allclose(np.abs(getattr(sparse, found)), np.abs(getattr(dense, found)), atol=1e-3)
+    sparse.save(tmp_path / "model")
+    again = lehr.load(tmp_path / "model")
+    np.testing.assert_allclose(getattr(again, asked)(csr_array(X[:9])), getattr(sparse, asked)(csr_array(X[:9])))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_non_metric_scaling_looks_at_the_order_only(wine):
+    X = wine[:60]
+    D = squareform(pdist(X))
+    model = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D)
+    # Any growing function has the same map, up to its size.
+    other = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D**3, init=lehr.SMACOF().fit(X).embedding_)
+    again = lehr.SMACOF(metric="precomputed", metric_mds=False).fit(D, init=lehr.SMACOF().fit(X).embedding_)
+    np.testing.assert_allclose(other.embedding_, again.embedding_, atol=1e-9)
+    # Distances of a plane in any growing function are found exactly.
+    plane = np.random.default_rng(0).random((30, 2))
+    bent = lehr.SMACOF(metric="precomputed", metric_mds=False, max_iter=3000, tol=1e-9).fit(squareform(pdist(plane)) ** 2)
+    assert bent.stress_ < 0.01 and np.corrcoef(pdist(bent.embedding_), pdist(plane))[0, 1] > 0.999
+    d, disparities = pdist(model.embedding_), squareform(model.disparities_)
+    assert np.all(np.diff(disparities[np.argsort(squareform(D), kind="stable")]) >= -1e-12)
+    assert model.raw_stress_ == pytest.approx(((d - disparities) ** 2).sum())
+    assert model.stress_ == model.stress_1_ == pytest.approx(np.sqrt(model.raw_stress_ / (d**2).sum()))
+    assert model.stress_ < lehr.SMACOF().fit(X).stress_1_
+    assert np.all(np.diff(model.history_["stress"]) <= 1e-3) and model.shepard_["counts"].sum() == 60 * 59 // 2
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_in_non_metric_scaling(wine):
+    X, init = wine[:20], lehr.SMACOF().fit(wine[:20]).embedding_
+    more = {"metric_mds": False, "max_iter": 20}
+    equal, none = lehr.SMACOF(**more).fit(X, sample_weight=np.full(20, 3.0), init=init), lehr.SMACOF(**more).fit(X, init=init)
+    np.testing.assert_allclose(equal.embedding_, none.embedding_, atol=1e-9)
+    assert equal.stress_ == pytest.approx(none.stress_) and equal.raw_stress_ == pytest.approx(9 * none.raw_stress_)
+    # An item of weight 0 is placed and moves no other.
+    weight = np.r_[np.ones(19), 0.0]
+    one = lehr.SMACOF(**more).fit(X, sample_weight=weight, init=init)
+    without = lehr.SMACOF(**more).fit(X[:19], init=init[:19])
+    np.testing.assert_allclose(one.embedding_[:19], without.embedding_, atol=1e-9)
+    assert one.stress_ == pytest.approx(without.stress_) and np.abs(one.embedding_[19]).max() > 0
+
+
+def test_what_non_metric_scaling_does_not_take(wine):
+    gaps = squareform(pdist(wine[:9]))
+    gaps[0, 1] = gaps[1, 0] = np.nan
+    with pytest.raises(ValueError, match="takes no missing pairs"):
+        lehr.SMACOF(metric="precomputed", metric_mds=False).fit(gaps)
+    with pytest.raises(ValueError, match="takes no pair_weight"):
+        lehr.SMACOF(metric_mds=False).fit(wine[:9], pair_weight=np.ones((9, 9)))
+    for more in ({"annealed": True}, {"weighting": "sammon"}):
+        with pytest.raises(ValueError, match="annealed or weighting"):
+            lehr.SMACOF(metric_mds=False, **more).fit(wine[:9])

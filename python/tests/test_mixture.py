@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
@@ -45,11 +46,47 @@ def test_densities_are_those_of_the_components():
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_draws_are_the_same_and_from_the_mixture(wine):
-    model = lehr.DAGaussianMixture(3, covariance_type="diag").fit(wine)
+def test_draws_are_from_the_mixture_and_repeat_themselves_with_a_seed_only(wine):
+    model = lehr.DAGaussianMixture(3, covariance_type="diag", random_state=0).fit(wine)
     X, labels = model.sample(20_000)
     np.testing.assert_array_equal(model.sample(20_000)[0], X)
     np.testing.assert_allclose(np.bincount(labels) / len(labels), model.weights_, atol=0.02)
+    for state in (None, np.random.RandomState(0)):
+        model.set_params(random_state=state)
+        first, second = (model.sample(10)[0] for _ in range(2))
+        assert not np.array_equal(first, second)
+    for wrong in (0,):
+        with pytest.raises(ValueError, match="Invalid value for 'n_samples': 0"):
+            model.sample(wrong)
+
+
+@pytest.mark.parametrize("form", ["full", "tied", "diag", "spherical"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_criteria_and_precisions_are_those_that_scikit_learn_has_of_the_same_mixture(form, wine):
+    X = wine[:, :4]
+    ours = lehr.DAGaussianMixture(3, covariance_type=form).fit(X)
+    theirs = GaussianMixture(3, covariance_type=form)
+    theirs.weights_, theirs.means_, theirs.covariances_ = ours.weights_, ours.means_, ours.covariances_
+    theirs.precisions_cholesky_ = ours.precisions_cholesky_
+    assert ours.bic(X) == pytest.approx(theirs.bic(X)) and ours.aic(X) == pytest.approx(theirs.aic(X))
+    assert ours.bic(X) == pytest.approx(ours.bic_) and ours.aic(X) == pytest.approx(ours.aic_)
+    np.testing.assert_allclose(theirs.score_samples(X), ours.score_samples(X))
+    assert ours.precisions_.shape == ours.covariances_.shape
+    if form in ("full", "tied"):
+        np.testing.assert_allclose(ours.precisions_ @ ours.covariances_, np.broadcast_to(np.eye(4), ours.covariances_.shape), atol=1e-9)
+    else:
+        np.testing.assert_allclose(ours.precisions_ * ours.covariances_, 1.0)
+    assert ours.lower_bound_ == pytest.approx(ours.score(X)) and ours.n_components_ == 3
+    weighted = lehr.DAGaussianMixture(2, covariance_type=form).fit(X, sample_weight=np.full(178, 3.0))
+    assert weighted.lower_bound_ == pytest.approx(weighted.score(X))
+
+
+def test_iterations_are_those_of_the_fit(wine):
+    with pytest.warns(ConvergenceWarning):
+        model = lehr.DAGaussianMixture(3, covariance_type="diag", max_iter=1, tol=1e-12).fit(wine)
+    assert model.n_iter_ == 1 and not model.converged_ and model.n_passes_ > 100
+    whole = lehr.DAGaussianMixture(3, covariance_type="diag").fit(wine)
+    assert whole.converged_ and 1 < whole.n_iter_ == len(whole.lower_bounds_) <= 2000
 
 
 def test_a_column_that_does_not_vary_is_named():
@@ -122,3 +159,94 @@ def test_rows_with_gaps_that_cannot_be(wine):
         lehr.DAGaussianMixture(2).fit(X)
     with pytest.raises(ValueError, match="infinity"):
         lehr.DAGaussianMixture(2).fit(np.where(np.isnan(X), np.inf, X))
+
+
+@pytest.mark.parametrize("form", ["full", "tied", "diag", "spherical"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_from_starts_that_are_given_em_goes_where_scikit_learns_goes(form, wine, tmp_path):
+    X = wine[:, :3]
+    given = GaussianMixture(3, covariance_type=form, max_iter=1, random_state=1).fit(X)
+    start = {"weights_init": given.weights_, "means_init": given.means_, "precisions_init": given.precisions_}
+    for iterations in (1, 4, 200):
+        more = {"covariance_type": form, "max_iter": iterations, "tol": 1e-3, "reg_covar": 1e-6, **start}
+        ours, theirs = lehr.DAGaussianMixture(3, **more).fit(X), GaussianMixture(3, **more).fit(X)
+        assert ours.n_iter_ == theirs.n_iter_ and ours.converged_ == theirs.converged_
+        for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
+            np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-7, atol=1e-9)
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+        np.testing.assert_array_equal(ours.labels_, theirs.predict(X))
+        assert (ours.bic_, ours.aic_) == pytest.approx((theirs.bic(X), theirs.aic(X)))
+    ours.save(tmp_path / "model")
+    np.testing.assert_array_equal(lehr.load(tmp_path / "model").predict(X), ours.labels_)
+    none = lehr.DAGaussianMixture(3, covariance_type=form, max_iter=0, **start).fit(X)
+    np.testing.assert_array_equal(none.means_, given.means_)
+    assert none.n_iter_ == 0 and not none.converged_
+    # A weight of 2 is the row twice.
+    times = 1 + np.arange(178) % 2
+    more = {"covariance_type": form, **start}
+    weighted = lehr.DAGaussianMixture(3, **more).fit(X, sample_weight=times)
+    repeated = lehr.DAGaussianMixture(3, **more).fit(np.repeat(X, times, axis=0))
+    np.testing.assert_allclose(weighted.means_, repeated.means_, atol=1e-5)
+    assert weighted.bic_ == pytest.approx(repeated.bic_)
+
+
+@pytest.mark.parametrize("init", ["kmeans", "k-means++", "random", "random_from_data", "annealed"])
+def test_starts_that_are_drawn(init, wine):
+    X = wine[:, :4]
+    model = lehr.DAGaussianMixture(3, covariance_type="diag", init_params=init, n_init=3, reg_covar=1e-6, tol=1e-4).fit(X)
+    assert model.converged_ and np.all(np.diff(model.weights_) <= 0)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    again = lehr.DAGaussianMixture(3, covariance_type="diag", init_params=init, n_init=3, reg_covar=1e-6, tol=1e-4).fit(X)
+    np.testing.assert_array_equal(again.means_, model.means_)
+
+
+def test_the_criteria_are_computed_as_by_the_default_start(wine):
+    X = wine[:, :4]
+    whole = lehr.DAGaussianMixture(2, covariance_type="diag").fit(X)
+    start = {"weights_init": whole.weights_, "means_init": whole.means_, "precisions_init": whole.precisions_}
+    same = lehr.DAGaussianMixture(2, covariance_type="diag", max_iter=0, **start).fit(X)
+    for name in ("bic_", "aic_", "icl_", "log_likelihood_", "free_energy_", "lower_bound_"):
+        assert getattr(same, name) == pytest.approx(getattr(whole, name), rel=1e-9), name
+
+
+def test_a_warm_start_goes_on(wine):
+    X = wine[:, :4]
+    more = {"covariance_type": "diag", "init_params": "kmeans", "tol": 1e-5, "random_state": 0}
+    whole = lehr.DAGaussianMixture(3, **more).fit(X)
+    model = lehr.DAGaussianMixture(3, warm_start=True, max_iter=1, **more)
+    fits = 0
+    with pytest.warns(ConvergenceWarning, match="Best performing initialization did not converge"):
+        while fits < 200 and not getattr(model, "converged_", False):
+            model.fit(X)
+            fits += 1
+    # Each fit is an iteration; the order of components is that of the first.
+    assert fits == whole.n_iter_ and model.lower_bound_ == pytest.approx(whole.lower_bound_, rel=1e-12)
+
+
+def test_columns_that_do_not_vary_are_fitted_with_reg_covar():
+    X = np.array([[0.0, 5.0], [1.0, 5.0], [9.0, 5.0], [10.0, 5.0]])
+    model = lehr.DAGaussianMixture(2, reg_covar=1e-3).fit(X)
+    assert sorted(model.means_[:, 0].round(6).tolist()) == [0.5, 9.5]
+    np.testing.assert_allclose(model.covariances_[:, 1, 1], 1e-3)
+    with pytest.raises(ValueError, match="ill-defined empirical covariance .*increase reg_covar"):
+        lehr.DAGaussianMixture(2, reg_covar=0.0).fit(X - [0.0, 5.0])
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"n_components": None, "reg_covar": 1e-6}, "need a number of components: say n_components"),
+        ({"init_params": "lucky"}, "'init_params' parameter must be one of 'annealed', 'kmeans'"),
+        ({"init_params": "random", "n_init": 0}, "'n_init' parameter must be an int of 1 or more"),
+        ({"reg_covar": -1.0}, "'reg_covar' parameter must be a float of 0 or more"),
+        ({"weights_init": [0.5, 0.6]}, "should be normalized"),
+        ({"means_init": [[0.0]]}, r"'means' should have the shape of \(2, 4\), but got \(1, 1\)"),
+        ({"precisions_init": -np.ones((2, 4)), "covariance_type": "diag"}, "'diag precision' should be positive"),
+        ({"n_components": 500, "init_params": "random"}, "n_samples=178 should be >= n_components=500"),
+    ],
+)
+def test_starts_that_cannot_be(more, words, wine):
+    with pytest.raises(ValueError, match=words):
+        lehr.DAGaussianMixture(**{"n_components": 2, **more}).fit(wine[:, :4])
+    with pytest.raises(ValueError, match="Missing cells are taken by the default start only"):
+        lehr.DAGaussianMixture(2, init_params="random").fit(_gapped(wine))

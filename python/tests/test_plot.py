@@ -69,6 +69,36 @@ def test_a_map_and_its_diagram(wine):
     assert lehr.plot.shepard(model).get_ylabel() == "dissimilarity"
 
 
+def _named(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_clusters_have_a_legend_unless_they_are_too_many(wine):
+    assert _named(lehr.KMeans(3).fit(wine).plot(wine)) == ["cluster 0", "cluster 1", "cluster 2", "centre"]
+    assert _named(lehr.DAClustering(3, sponge=4.0).fit(wine).plot(wine))[-2:] == ["no cluster", "centre"]
+    assert lehr.KMeans(25).fit(wine).plot(wine).get_legend() is None
+
+
+def test_labels_that_are_numbers_are_drawn_on_a_scale_and_others_as_classes(wine):
+    model = lehr.SMACOF().fit(wine)
+    for classes in (lehr.datasets.load_wine().target, np.array(["a", "b"])[np.arange(178) % 2], np.arange(178.0) % 3, np.arange(178) % 2 == 0):
+        ax = model.plot(classes)
+        assert _named(ax) == [str(name) for name in np.unique(classes)] and len(ax.figure.axes) == 1
+        assert len(np.unique(ax.collections[0].to_rgba(ax.collections[0].get_array()), axis=0)) == len(np.unique(classes))
+    for numbers in (wine[:, 0], np.arange(178)):
+        ax = model.plot(numbers)
+        assert ax.get_legend() is None and len(ax.figure.axes) == 2
+        np.testing.assert_array_equal(ax.collections[0].get_array(), numbers)
+    with pytest.raises(ValueError, match=r"expected labels of the 178 rows that were fitted, found an array of shape \(177,\)"):
+        model.plot(wine[1:, 0])
+
+
+def test_public_modules_show_public_names_only():
+    for name in ("plot", "ranks", "runtime", "services", "datasets", "report", "kmeans", "manifold", "mixture", "cluster", "distances"):
+        module = getattr(lehr, name)
+        assert dir(module) == sorted(module.__all__)
+
+
 def test_annealing_shows_each_division(wine):
     model = lehr.DAClustering(3).fit(wine)
     ax = lehr.plot.annealing(model)
@@ -140,6 +170,8 @@ def test_a_tree_ends_where_clusters_were_merged():
 
     ax = lehr.plot.annealing_tree(Merged())
     assert [text.get_text() for text in ax.texts] == ["merged"]
+    # The title says what is drawn: three branches, two of them at the end one.
+    assert ax.get_title() == "3 clusters, 3 divisions; 3 branches until some merged"
     branches = [line for line in ax.lines if line.get_color() == "black"]
     assert len(branches) == 5 and min(min(branch.get_xdata()) for branch in branches) == 3.0
 

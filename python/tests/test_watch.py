@@ -94,6 +94,19 @@ def test_a_stopped_kmeans_or_map_goes_on_to_the_same_bits(make, found, wine, tmp
     assert not path.exists()
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+def test_who_stops_a_run_is_told_whether_it_is_kept(wine, tmp_path):
+    for estimator in (lehr.DAClustering(3), lehr.KMeans(3), lehr.SMACOF(init="random")):
+        estimator.set_params(callback=lambda progress: False)
+        with pytest.raises(lehr.Stopped) as stopped:
+            estimator.fit(wine)
+        assert stopped.value.__notes__ == ["Nothing of the run is kept: give the estimator a file, checkpoint=..., to go on where it was stopped."]
+        path = tmp_path / type(estimator).__name__
+        with pytest.raises(lehr.Stopped) as stopped:
+            estimator.set_params(checkpoint=path).fit(wine)
+        assert stopped.value.__notes__ == [f"The run is kept in {path}: the same fit goes on from it."] and path.exists()
+
+
 def test_a_checkpoint_of_other_data_or_parameters_is_refused(wine, tmp_path):
     path = tmp_path / "run"
     with pytest.raises(lehr.Stopped):
