@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from lehr import _checks, _native
 from lehr._centers import CentersMixin
 from lehr._learnt import LearntMixin
-from lehr._lloyd import as_matrix, drawn, filled, iterated, relocated, rows_of
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
+from lehr._starts import as_matrix, drawn, rows_of
 
 __all__ = ["KMeans"]
 
@@ -33,10 +33,6 @@ _PRECISIONS = {"double": "f64", "single": "f32"}
 _ALGORITHMS = {"bounded": "bounded", "plain": "plain", "elkan": "bounded", "lloyd": "plain"}
 #: Starts where they are drawn and nobody says how many.
 _STARTS = 10
-#: Fewer iterations than these are made here: a run of the native half moves its centres three times at least.
-_LEAST_ITERATIONS = 3
-#: Runs that a fit is gone on with at most, after centres were left without rows.
-_RELOCATIONS = 10
 #: What the native half says where a start was ended by ``max_iter``, and where centres were lost: told here in words of this interface.
 _UNFINISHED = re.compile(r"^(\d+) of \d+ starts had not come to their fixed point")
 _LOST = re.compile(r"^\d+ clusters were asked for, but only")
@@ -52,8 +48,8 @@ class _Fit:
     n_iter: int
     unfinished: int
     told: dict[str, Any]
-    labels: NDArray[np.int32] | None = None
-    clusters: NDArray[Any] | None = None
+    labels: NDArray[np.int32]
+    clusters: NDArray[Any]
 
     @classmethod
     def of(cls, found: Any) -> _Fit:
@@ -70,22 +66,12 @@ class _Fit:
             found["cluster_centers"],
             found["inertia"],
             found["inertias"],
-            # The centres of a start that was ended moved once more when rows were labelled.
-            found["n_iter"] + unfinished,
+            found["n_iter"],
             unfinished,
             {**{name: found[name] for name in ("checkpoint_failure", "is_lead")}, "warnings": told},
             found["labels"],
             table(found["clusters"]),
         )
-
-    @classmethod
-    def short(cls, made: tuple[NDArray[np.float64], int, bool], rows: Any, row_weights: NDArray[np.float64] | None) -> _Fit:
-        """A run of one or two iterations, which was made here."""
-        centers, n_iter, is_done = made
-        squares = np.square(_native.nearest(rows, centers)["distances"])
-        inertia = float(squares.sum() if row_weights is None else np.dot(row_weights, squares))
-        told: dict[str, Any] = {"warnings": [], "checkpoint_failure": None, "is_lead": _native.process()[0] == 0}
-        return cls(centers, inertia, np.array([inertia]), n_iter, int(not is_done), told)
 
 
 class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
@@ -128,8 +114,8 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after every few sweeps, in the thread that called ``fit``; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it. To go on with a run of the
-        command, which counts two iterations fewer, say ``tol=0, max_iter=302``.
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it. So it does with a run of the
+        command, whose ``tol`` is 0.
     copy_x : bool, default=True
         For scikit-learn's interface: ``X`` is never changed.
 
@@ -240,10 +226,9 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     def _starts(self, rows: Any, row_weights: NDArray[np.float64] | None, seed: int, starts: int) -> list[NDArray[np.float64]] | None:
         """The centres that each start begins with; nothing if the native half draws them."""
         clusters, columns = int(self.n_clusters), self.n_features_in_
-        is_short = int(self.max_iter) < _LEAST_ITERATIONS
         init: Any = self.init
         if isinstance(init, str):
-            if _checks.choice("init", str(init), ("k-means++", "random")) == "k-means++" and not is_short:
+            if _checks.choice("init", str(init), ("k-means++", "random")) == "k-means++":
                 return None
             if rows_of(rows) < clusters or starts < 1:
                 # The native half says what is wrong.
@@ -306,8 +291,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         parameters: dict[str, Any] = {
             "clusters": clusters,
             "starts": starts,
-            # After these the native half moves the centres twice more: to see what they came to, and to label the rows.
-            "max_sweeps": max(iterations - 2, min(iterations, 1)),
+            "max_sweeps": iterations,
             "sweeps": _ALGORITHMS[algorithm],
             "seed": seed,
             "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
@@ -324,51 +308,26 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             )
         with Watch("KMeans", self.verbose, self.callback, self.checkpoint) as callback:
 
-            def run(centers: NDArray[np.float64] | None, checkpoint: Any = None) -> Any:
-                limit, moved = parameters["max_sweeps"], 0
-                with np.errstate(over="ignore"):
-                    is_near = centers is not None and bool(np.isfinite(np.square(centers).sum()))
-                if centers is not None and is_near and len(centers) <= rows_of(rows):
-                    # A centre that is far from all rows is moved before the native half would leave it alone.
-                    while moved < limit - 1 and moved < _RELOCATIONS:
-                        others = relocated(rows, row_weights, centers)
-                        if others is None or np.array_equal(others, centers):
-                            break
-                        centers, moved = others, moved + 1
-                given: dict[str, Any] = {} if centers is None else {"clusters": len(centers), "centers": centers.ravel().tolist()}
+            def run(centers: NDArray[np.float64] | None) -> _Fit:
+                given: dict[str, Any] = {} if centers is None else {"centers": centers.ravel().tolist()}
                 found: Any = _native.fit_kmeans(
                     rows,
                     row_weights,
-                    json.dumps({**parameters, **given, "max_sweeps": limit - moved}),
+                    json.dumps({**parameters, **given}),
                     threads=_checks.threads(self.n_jobs),
                     callback=callback,
-                    checkpoint=checkpoint,
+                    checkpoint=self.checkpoint,
                 )
-                found["n_iter"] += moved
-                return found
+                return _Fit.of(found)
 
-            if begins is not None and 0 < iterations < _LEAST_ITERATIONS and clusters <= rows_of(rows):
-                fits = [_Fit.short(iterated(rows, row_weights, centers, iterations), rows, row_weights) for centers in begins]
-            else:
-                fits = [_Fit.of(run(centers, self.checkpoint)) for centers in ([None] if begins is None else begins)]
+            fits = [run(centers) for centers in ([None] if begins is None else begins)]
             best = min(fits, key=lambda fit: fit.inertia)
             unfinished, begun = sum(fit.unfinished for fit in fits), sum(len(fit.inertias) for fit in fits)
             iterated_ = sum(fit.n_iter for fit in fits)
             inertias = np.concatenate([fit.inertias for fit in fits])
-            # Centres that were left alone on the way begin again at the rows that are farthest from the others.
-            for _ in range(_RELOCATIONS):
-                if len(best.centers) >= clusters:
-                    break
-                centers = filled(rows, row_weights, best.centers, clusters)
-                if len(centers) == len(best.centers):
-                    break
-                best = _Fit.of(run(centers))
-                iterated_ += best.n_iter
         self._take(best, rows, row_weights)
         self.inertias_ = inertias
-        if begun == 1 and len(fits) == 1 and best is not fits[0]:
-            self.inertias_ = np.array([self.inertia_])
-        self.n_iter_ = min(iterated_, iterations) if begun == 1 else iterated_
+        self.n_iter_ = iterated_
         tell(best.told)
         if not best.told["is_lead"]:
             return self
@@ -388,13 +347,13 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     def _take(self, fit: _Fit, rows: Any, row_weights: NDArray[np.float64] | None) -> None:
         """Centres, and the labels, sum of squares and clusters that belong to them."""
         centers: NDArray[Any] = fit.centers.astype(np.float32) if getattr(rows, "dtype", None) == np.float32 else fit.centers
-        near = _native.nearest(rows, centers.astype(np.float64, copy=False))
-        labels, squares = near["labels"], np.square(near["distances"])
-        shares = np.ones(len(labels)) if row_weights is None else row_weights
-        if fit.labels is not None and np.array_equal(labels, fit.labels) and fit.clusters is not None:
-            # A fixed point: they are those of the run, to the last bit.
-            self.clusters_, self.inertia_ = fit.clusters, fit.inertia
-        else:
+        labels = fit.labels
+        self.clusters_, self.inertia_ = fit.clusters, fit.inertia
+        if centers.dtype == np.float32:
+            # Rounded centres may be nearest to other rows.
+            near = _native.nearest(rows, centers.astype(np.float64))
+            labels, squares = near["labels"], np.square(near["distances"])
+            shares = np.ones(len(labels)) if row_weights is None else row_weights
             within = np.bincount(labels, weights=shares, minlength=len(centers))
             order = np.argsort(-within, kind="stable")
             places = np.empty_like(order)

@@ -271,7 +271,7 @@ def test_the_command_goes_on_with_a_run_of_python(line, make, found, command, wi
     ("line", "make"),
     [
         (["--clusters", "80"], lambda **more: lehr.DAClustering(80, **more)),
-        (["--method", "kmeans", "--clusters", "300", "--starts", "3"], lambda **more: lehr.KMeans(300, n_init=3, tol=0, max_iter=302, **more)),
+        (["--method", "kmeans", "--clusters", "300", "--starts", "3"], lambda **more: lehr.KMeans(300, n_init=3, tol=0, **more)),
     ],
     ids=["da", "kmeans"],
 )
