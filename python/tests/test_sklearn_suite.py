@@ -74,9 +74,9 @@ def test_scikit_learns_own_tests_pass_but_for_those_that_are_named(name, tmp_pat
     failed = {test: outcome[1] for test, outcome in outcomes.items() if outcome[0] != "passed"}
     excepted = {test for test in outcomes if test.partition("[")[0] in EXCEPTIONS[name]}
     assert {test: why for test, why in failed.items() if test not in excepted} == {}
-    # Of the tests of a name some parameters may pass; if all do, it is no exception any more.
-    stale = [name_of for name_of in EXCEPTIONS[name] if not any(test.partition("[")[0] == name_of for test in failed)]
-    assert stale == []
+    # What passes is no exception any more, and what is not there is none.
+    assert excepted - failed.keys() == set()
+    assert EXCEPTIONS[name].keys() == {test.partition("[")[0] for test in excepted}
     assert len(outcomes) >= {"KMeans": 150, "GaussianMixture": 45, "MDS": 18}[name]
     share = 1 - len(failed) / len(outcomes)
     assert share >= SHARES[name], f"{share:.1%} of {len(outcomes)} tests pass"
