@@ -105,8 +105,11 @@ fn every_operation_of_every_service_is_described_and_everything_described_can_be
                 let is_schema = described.is_object() || described.is_boolean();
                 assert!(is_schema, "the {schema} of {name} of {contract} has no schema: {page}");
                 // References lead elsewhere; what else a schema says is the contract's.
-                assert_eq!(described["type"], operation[schema]["type"], "the {schema} of {name} of {contract}");
-                assert_eq!(described["required"], operation[schema]["required"], "{schema} of {name} of {contract}");
+                let own = &operation[schema];
+                let to = own["$ref"].as_str().and_then(|to| own.pointer(to.strip_prefix('#')?));
+                let own = to.unwrap_or(own);
+                assert_eq!(described["type"], own["type"], "the {schema} of {name} of {contract}");
+                assert_eq!(described["required"], own["required"], "{schema} of {name} of {contract}");
             }
             operations += 1;
         }

@@ -32,7 +32,8 @@ fn limited(limit: &str, options: &[&str]) -> Served {
 fn policy(callers: &[(&str, &str)]) -> String {
     let callers: serde_json::Map<String, Value> =
         callers.iter().map(|(name, token)| ((*name).to_owned(), json!({ "token": token }))).collect();
-    json!({ "callers": callers, "rules": [{ "paths": ["/notes"] }] }).to_string()
+    let names: Vec<&String> = callers.keys().collect();
+    json!({ "callers": callers, "rules": [{ "callers": names, "paths": ["/notes"] }] }).to_string()
 }
 
 #[test]
