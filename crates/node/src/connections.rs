@@ -200,7 +200,7 @@ mod tests {
         // Those of a proxy are not counted by their address.
         let shared: Vec<_> = (0..4).filter_map(|_| connections.enter(address(9), true)).collect();
         assert_eq!(shared.len(), 4);
-        let in_use: Vec<_> = shared.iter().map(Place::answering).collect();
+        let in_use: Vec<_> = shared.iter().chain([&honest, &other]).map(Place::answering).collect();
         assert!(enter(4).is_none() && !connections.spare_one());
         drop(in_use);
         assert!(connections.spare_one());

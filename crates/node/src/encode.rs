@@ -101,8 +101,9 @@ pub(crate) fn sent_as(headers: &HeaderMap, operation: Option<&OperationDescripti
     let Some(value) = headers.get(hyper::header::CONTENT_TYPE) else { return Ok(Sent::Document(Format::Json)) };
     let text = value.to_str().unwrap_or("\u{fffd}");
     match essence(text) {
-        // What curl calls any text that it sends, unless told otherwise.
-        "application/json" | "application/x-www-form-urlencoded" | "" => Ok(Sent::Document(Format::Json)),
+        "application/json" | "" => Ok(Sent::Document(Format::Json)),
+        // What curl calls any text that it sends, unless told otherwise. Where files are taken too, it may well be one.
+        "application/x-www-form-urlencoded" if raw.is_empty() => Ok(Sent::Document(Format::Json)),
         "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => {
             Ok(Sent::Document(Format::MessagePack))
         }

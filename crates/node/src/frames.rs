@@ -141,6 +141,7 @@ mod tests {
         framed.count(&many).unwrap();
         framed.count(&data).unwrap();
         assert!(framed.count(&ping).is_err());
+        framed.passing = 0;
         let _ = framed.sent(Poll::Ready(Ok(2048)));
         assert!(framed.count(&ping.repeat(2)).is_ok() && framed.count(&ping).is_err());
     }

@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(placed["properties"]["leaf"]["$ref"], "#/components/schemas/a.b.Leaf");
         assert_eq!(placed["properties"]["more"]["items"]["$ref"], "#/components/schemas/a.b.Tree");
         assert!(placed.get("$defs").is_none() && placed.get("$schema").is_none());
-        assert_eq!(schemas["a.b.Leaf"]["anyOf"][0]["$ref"], "#/components/schemas/a.b.Vein");
+        assert_eq!(schemas["a.b.Leaf"]["$ref"], "#/components/schemas/a.b.Vein");
         assert_eq!(schemas.keys().collect::<Vec<_>>(), ["a.b.Leaf", "a.b.Tree", "a.b.Vein"]);
     }
 }

@@ -172,7 +172,10 @@ fn proxy(node: std::net::SocketAddr) -> std::net::SocketAddr {
             head.push(byte[0]);
         }
         if head.starts_with(b"PRI") {
-            return client.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            client.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")?;
+            // Reads the rest, as nginx does: closed with something unread, the connection is reset and the answer lost.
+            client.shutdown(std::net::Shutdown::Write)?;
+            return std::io::copy(&mut client, &mut std::io::sink()).map(drop);
         }
         let head = String::from_utf8(head).unwrap().replacen(" /lehr/", " /", 1);
         let mut behind = TcpStream::connect(node)?;

@@ -75,23 +75,23 @@ pub struct ServeArguments {
     #[arg(long)]
     pub log_json: bool,
 
-    /// Let pages of this origin ask the node, such as https://lab.example.org; * stands for all (may be repeated)
+    /// Let web pages of this origin ask the node, such as https://lab.example.org; * stands for all (may be repeated)
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<String>,
 
-    /// Believe this reverse proxy, or all of a network such as 10.0.0.0/8, on the addresses of its clients: X-Forwarded-For, or else Forwarded (may be repeated)
+    /// Take client addresses from the X-Forwarded-For (or else Forwarded) of this reverse proxy, or of all in a network such as 10.0.0.0/8 (may be repeated)
     #[arg(long, value_name = "ADDRESS")]
     pub trust_proxy: Vec<Network>,
 
-    /// How many connections may be open; beyond, a new one takes the place of one that is idle
+    /// Keep at most this many connections open; beyond, a new one takes the place of an idle one
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = at_least_one)]
     pub connections: usize,
 
-    /// How many connections may be open from one address
+    /// Keep at most this many connections open from one address
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
     pub connections_per_address: usize,
 
-    /// How many bytes of answers may wait until clients take them; beyond, requests are answered 503
+    /// Hold at most this many bytes of answers that clients have not taken; beyond, answer 503
     #[arg(long, value_name = "BYTES", default_value_t = 512 << 20, value_parser = at_least_one)]
     pub unsent_max: usize,
 

@@ -115,7 +115,7 @@ fn people_send_json() {
             accept: Format::Json,
             options: Ask { within: Some(DAY), ..Ask::default() },
         };
-        let state = String::from_utf8(link.send(ask).await.unwrap().body).unwrap();
+        let state = String::from_utf8(link.send(ask).await.unwrap().body.to_vec()).unwrap();
         assert!(state.contains(&format!(r#""options":{completed},"#)), "{state}");
         let jobs = clustering(&client, &url);
         let mut changes = jobs.subscribe(Subscribe::default().operations(["run"])).await.unwrap();
