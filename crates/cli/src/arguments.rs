@@ -35,7 +35,7 @@ pub use method::{
 pub use place::PlaceArguments;
 pub use predict::PredictArguments;
 pub use run::RunArguments;
-pub use serve::ServeArguments;
+pub use serve::{CheckPolicyArguments, ServeArguments};
 pub use spill::SpillArguments;
 pub use stream::StreamArguments;
 pub use table::ScaleArgument;
@@ -85,6 +85,10 @@ pub enum Command {
     ///
     /// Listens on this machine only, unless told otherwise. Ctrl-C ends the services, then the node.
     Serve(Box<ServeArguments>),
+    /// Say what is wrong with a policy before a node runs with it
+    ///
+    /// Names every fault, and what is most likely not meant.
+    CheckPolicy(CheckPolicyArguments),
     /// Run an application composed of services: the steps and links of a workflow file
     ///
     /// Without --node, the services run in this process, and nothing listens. Ctrl-C leaves the run to be resumed.

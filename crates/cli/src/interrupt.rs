@@ -17,7 +17,8 @@ use crate::exit::{Failure, Kind};
 
 /// Where requests to stop arrive.
 pub struct Interrupt {
-    requests: Receiver<()>,
+    /// When it is dropped, nobody looks any more, which the handler notices.
+    _looking: Receiver<()>,
     /// Whether there was one, for all threads.
     said: Arc<OnceLock<()>>,
 }
@@ -28,7 +29,7 @@ impl Interrupt {
     /// # Errors
     /// [`Kind::Environment`] if the operating system refuses the handler.
     pub fn listen() -> Result<Self, Failure> {
-        let (sender, requests) = channel();
+        let (sender, looking) = channel();
         let said = Arc::<OnceLock<()>>::default();
         let saying = said.clone();
         let mut before = 0;
@@ -42,7 +43,7 @@ impl Interrupt {
             }
         })
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))?;
-        Ok(Interrupt { requests, said })
+        Ok(Interrupt { _looking: looking, said })
     }
 
     /// Calls `said` at the first Ctrl-C, `SIGTERM` or `SIGHUP`, on the handler's thread; the second ends the process at once.
@@ -82,13 +83,6 @@ impl Interrupt {
         let _ = ctrlc::set_handler(|| ());
     }
 
-    /// Waits until a stop is asked for.
-    pub fn wait(self) {
-        // The handler's sender lives as long as the process.
-        let _ = self.requests.recv();
-        // The second request, while everything ends, is the handler's: it finds nobody listening, and ends the process.
-    }
-
     /// Waits as long as a Ctrl-C may take to be heard: it goes to every program of a pipe, and another one may have ended by it already.
     pub fn let_arrive() {
         thread::sleep(Duration::from_millis(200));
@@ -104,6 +98,94 @@ impl Interrupt {
         let said = self.said.clone();
         anneal::Interrupt::when(move || said.get().is_some())
     }
+}
+
+/// What a node is asked by signals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// To end.
+    Stop,
+    /// To read its policy, certificates and tokens anew.
+    Reload,
+}
+
+/// The signals that a node hears.
+pub struct Signals {
+    heard: Receiver<Signal>,
+}
+
+impl Signals {
+    /// Starts listening: `SIGINT` and `SIGTERM` ask to end, the second ends the process at once; `SIGHUP` asks to reload; `SIGUSR1`, which ends a process that
+    /// does not expect it, asks nothing.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`] if the operating system refuses the handler or the thread.
+    #[cfg(unix)]
+    pub fn listen() -> Result<Self, Failure> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+        let refused = |cause: io::Error| Failure::new(Kind::Environment, format!("cannot listen for signals: {cause}"));
+        let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1]).map_err(refused)?;
+        let (sender, heard) = channel();
+        let body = move || {
+            let mut before = 0;
+            for signal in signals.forever() {
+                let asked = match signal {
+                    SIGUSR1 => continue,
+                    SIGHUP => Signal::Reload,
+                    _ => Signal::Stop,
+                };
+                before += usize::from(asked == Signal::Stop);
+                let is_heard = sender.send(asked).is_ok();
+                if asked == Signal::Stop && (before > 1 || !is_heard) {
+                    // Asked twice, or nobody listens any more: do not keep the user waiting.
+                    std::process::exit(i32::from(Kind::Stopped.code()));
+                }
+            }
+        };
+        // It ends with the process.
+        Builder::new().name("lehr-signals".to_owned()).spawn(body).map_err(refused)?;
+        Ok(Self { heard })
+    }
+
+    /// Elsewhere Ctrl-C is all that there is.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`] if the operating system refuses the handler.
+    #[cfg(not(unix))]
+    pub fn listen() -> Result<Self, Failure> {
+        let (sender, heard) = channel();
+        Interrupt::tell(move || drop(sender.send(Signal::Stop)))?;
+        Ok(Self { heard })
+    }
+
+    /// Waits for the next one.
+    pub fn next(&self) -> Signal {
+        // The sender lives as long as the process.
+        self.heard.recv().unwrap_or(Signal::Stop)
+    }
+}
+
+/// Lets a write beyond the limit of the size of files (`ulimit -f`) fail with an error, which is reported as every other one. The signal that comes with it ends a
+/// process that has no handler for it.
+pub fn survive_file_size_limits() {
+    #[cfg(unix)]
+    if let Ok(signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGXFSZ]) {
+        // Heard by nobody, as long as the process lives.
+        std::mem::forget(signals);
+    }
+}
+
+/// Lets the process open as many files and connections as the system allows it, and says how many that are, if that is known.
+pub fn raise_descriptors() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+        if raised.is_ok() { limit.maximum } else { limit.current }
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 /// Waits for the end of an input; says whether anything came before it.

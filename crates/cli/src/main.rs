@@ -43,6 +43,7 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 
 fn main() -> ExitCode {
+    interrupt::survive_file_size_limits();
     let typed: Vec<OsString> = std::env::args_os().collect();
     let launcher = Launcher::of_this_process();
     // Of several processes that find the same fault, one says it.

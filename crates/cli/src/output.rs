@@ -3,8 +3,10 @@
 //! A reader that goes away (`lehr … | head`) ends the printing quietly; other failures to print are the environment's.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use lehr_data::LeftOut;
+use serde_json::json;
 
 use crate::exit::{Failure, Kind};
 
@@ -22,6 +24,24 @@ pub fn result(text: &str) -> Result<(), Failure> {
             Err(Failure::new(Kind::Environment, format!("cannot write to standard output: {cause}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Set when every line on standard error is to be JSON.
+static IN_JSON: OnceLock<()> = OnceLock::new();
+
+/// Writes every line on standard error as JSON from now on, for whoever collects the log of a node.
+pub fn speak_json() {
+    // Said twice, it is so already.
+    let _ = IN_JSON.set(());
+}
+
+/// That a node listens, on standard error.
+pub fn listening(url: &str) {
+    if IN_JSON.get().is_some() {
+        log(&json!({ "level": "info", "event": "listening", "address": url }).to_string());
+    } else {
+        note(&format!("listening at {url}"));
     }
 }
 
@@ -80,6 +100,14 @@ pub fn is_watched() -> bool {
 }
 
 fn say(label: &str, message: &str) {
+    if IN_JSON.get().is_some() {
+        let level = match label {
+            "note" | "hint" => "info",
+            "warning" => "warn",
+            _ => "error",
+        };
+        return log(&json!({ "level": level, "event": label, "reason": message }).to_string());
+    }
     let mut lines = message.lines();
     let mut text = format!("{label}: {}\n", lines.next().unwrap_or_default());
     for line in lines {

@@ -27,6 +27,7 @@ mod cli {
     mod place;
     mod predict;
     mod results;
+    mod running;
     mod sandbox;
     mod services;
     mod small_data;

@@ -189,7 +189,8 @@ pub enum Input {
 pub struct Order {
     /// The data sets that it takes.
     pub input: Input,
-    /// What the method is told.
+    /// What the method is told. Default: nothing, for methods that need not be told anything.
+    #[serde(default)]
     pub options: Options,
     /// What its outputs are to be called, up to the `/`. Default: its id.
     #[serde(default)]

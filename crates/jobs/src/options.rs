@@ -92,6 +92,13 @@ impl Options {
     }
 }
 
+impl Default for Options {
+    /// None at all.
+    fn default() -> Self {
+        Self(Json::Fields(Vec::new()))
+    }
+}
+
 impl From<Value> for Options {
     fn from(value: Value) -> Self {
         Self(Json::from(value))

@@ -7,7 +7,31 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::mpsc::Receiver;
 
+use crate::connections::Answering;
 use crate::taking::{OnTheWay, PIECE, Pieces};
+
+/// An answer, and that it is on its way.
+pub(crate) struct Sending {
+    pub(crate) answer: Answer,
+    pub(crate) _answering: Answering,
+}
+
+impl Body for Sending {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.get_mut().answer).poll_frame(polling)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.answer.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.answer.size_hint()
+    }
+}
 
 /// What is answered.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! The other side of the edge: services of another node, as links for references.
 //!
 //! A client has one thread, and one connection of HTTP/2 for each node. Requests go out in the order in which they were handed over,
-//! and the edge admits those of one connection to one service in that order. A connection that breaks is made anew with the next
+//! and the edge admits those of one connection to one service in that order. Before a proxy that speaks HTTP/1.1 only, each request has a connection of
+//! its own, and requests that are sent at once have no order. A connection that breaks is made anew with the next
 //! request; what was on its way is sent again only if that is harmless.
 
 use std::collections::HashMap;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http2;
+use hyper::client::conn::{http1, http2};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -30,7 +31,7 @@ use crate::certificate::reason_within;
 use crate::conditions::read_tag;
 use crate::encode::fault;
 use crate::exchange::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
-use crate::noting::{Noting, Why};
+use crate::noting::{Noted, Noting};
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
@@ -74,7 +75,8 @@ pub struct Client {
 
 struct Shared {
     nodes: Mutex<HashMap<Origin, mpsc::UnboundedSender<Job>>>,
-    token: Option<HeaderValue>,
+    /// What it shows; another one may come in its place while requests are made.
+    token: Mutex<Option<HeaderValue>>,
     trust: Arc<Trusting>,
     thread: TokioThread,
 }
@@ -168,14 +170,8 @@ impl Client {
     }
 
     fn with(token: Option<&str>, trust: Option<Trust>) -> Result<Self, Fault> {
-        let token = token.map(|token| {
-            let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-                .map_err(|_| Fault::new(Code::InvalidValue, "a token is of visible ASCII characters"))?;
-            value.set_sensitive(true);
-            Ok::<_, Fault>(value)
-        });
         // Before the thread: who leaves here waits for nobody.
-        let token = token.transpose()?;
+        let token = Mutex::new(token.map(bearer).transpose()?);
         let scarce =
             |error: std::io::Error| Fault::new(Code::InsufficientResources, format!("no thread for a client: {error}"));
         let thread = TokioThread::start("lehr-client").map_err(scarce)?;
@@ -186,6 +182,22 @@ impl Client {
             thread,
         };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Shows another token from the next request on.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if it cannot be sent; the one before stays.
+    ///
+    /// # Example
+    /// ```
+    /// let client = lehr_node::Client::new(Some("correct-horse-battery")).unwrap();
+    /// client.show("another-horse-battery").unwrap();
+    /// assert!(client.show("two\nlines").is_err());
+    /// ```
+    pub fn show(&self, token: &str) -> Result<(), Fault> {
+        *self.shared.token.lock() = Some(bearer(token)?);
+        Ok(())
     }
 
     /// A link to the service at an address, `http://node:port/path` or `https://…`. Nothing is sent yet.
@@ -236,6 +248,14 @@ impl Client {
     }
 }
 
+/// A token as a header.
+fn bearer(token: &str) -> Result<HeaderValue, Fault> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+        .map_err(|_| Fault::new(Code::InvalidValue, "a token is of visible ASCII characters"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
 /// A service of another node.
 ///
 /// # Example
@@ -265,47 +285,86 @@ fn unknown_fate(node: &Origin, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, reason)
 }
 
-async fn connect(node: &Origin, trust: &Trusting) -> Result<Connection, Fault> {
+/// What a node speaks: HTTP/2, on one connection for all requests, or HTTP/1.1, on a connection for each.
+enum Spoken {
+    Http2(Connection),
+    Http1(http1::SendRequest<Full<Bytes>>),
+}
+
+/// Connects to a node; `is_old` says that it is known to speak HTTP/1.1 only. Behind TLS that is settled with the connection.
+async fn connect(node: &Origin, trust: &Trusting, is_old: bool) -> Result<Spoken, Fault> {
     let connected = async {
         let stream = TcpStream::connect(&node.address()).await.map_err(|error| unreachable(node, error))?;
         let _ = stream.set_nodelay(true);
         if !node.is_tls {
-            return speak(node, stream).await;
+            return if is_old { speak_http1(node, stream).await } else { speak(node, stream).await };
         }
-        let stream = trust.trust()?.connect(node.host(), stream, &["h2"]).await;
-        speak(node, stream.map_err(|why| unreachable(node, why))?).await
+        let stream = trust.trust()?.connect(node.host(), stream, &["h2", "http/1.1"]).await;
+        let stream = stream.map_err(|why| unreachable(node, why))?;
+        if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+            speak(node, stream).await
+        } else {
+            speak_http1(node, stream).await
+        }
     };
     timeout(CONNECT_TIME, connected).await.unwrap_or_else(|_| Err(unreachable(node, "it takes too long to connect")))
 }
 
 /// Begins to speak HTTP/2.
-async fn speak<T>(node: &Origin, stream: T) -> Result<Connection, Fault>
+async fn speak<T>(node: &Origin, stream: T) -> Result<Spoken, Fault>
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.timer(TokioTimer::new()).keep_alive_interval(SIGN_OF_LIFE).keep_alive_timeout(2 * SIGN_OF_LIFE);
     builder.keep_alive_while_idle(true);
-    let (stream, why) = Noting::new(stream);
+    let (stream, noted) = Noting::new(stream);
     let (sender, connection) =
         builder.handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(node, said(&error)))?;
     // Its end is seen by the requests that are on their way.
     tokio::spawn(async move { drop(connection.await) });
-    Ok(Connection { sender, why })
+    Ok(Spoken::Http2(Connection { sender, noted }))
+}
+
+/// Begins to speak HTTP/1.1.
+async fn speak_http1<T>(node: &Origin, stream: T) -> Result<Spoken, Fault>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let made = http1::handshake(TokioIo::new(stream)).await;
+    let (sender, connection) = made.map_err(|error| unreachable(node, said(&error)))?;
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(Spoken::Http1(sender))
+}
+
+/// Sends one request over HTTP/1.1.
+async fn send_http1(
+    node: &Origin,
+    mut sender: http1::SendRequest<Full<Bytes>>,
+    mut request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>, Fault> {
+    let host = HeaderValue::try_from(&node.authority);
+    request.headers_mut().insert(header::HOST, host.map_err(|error| unreachable(node, error))?);
+    let target = request.uri().path_and_query().map_or("/", |target| target.as_str()).parse();
+    *request.uri_mut() = target.map_err(|error| unreachable(node, error))?;
+    sender.send_request(request).await.map_err(|error| match error.is_canceled() {
+        true => unreachable(node, said(&error)),
+        false => unknown_fate(node, said(&error)),
+    })
 }
 
 /// A connection to a node, and why it broke if it did.
 #[derive(Clone)]
 struct Connection {
     sender: Sender,
-    why: Why,
+    noted: Arc<Noted>,
 }
 
 impl Connection {
     /// Why a request on it was not answered. That a node does not take a certificate is said by it after the client believes to be connected,
     /// and then to the connection, not to the request.
     fn why(&self, error: &hyper::Error) -> String {
-        self.why.get().cloned().unwrap_or_else(|| said(error))
+        self.noted.why.get().cloned().unwrap_or_else(|| said(error))
     }
 }
 
@@ -317,6 +376,8 @@ fn said(error: &hyper::Error) -> String {
 /// Sends the requests for one node, one after the other, and awaits their answers side by side.
 async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::UnboundedReceiver<Job>) {
     let node = Arc::new(node);
+    // Set when it turns out to speak HTTP/1.1 only.
+    let is_old = Arc::<OnceLock<()>>::default();
     let mut connection: Option<Connection> = None;
     while let Some(job) = jobs.recv().await {
         let mut ready = None;
@@ -325,63 +386,74 @@ async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::Unbounde
         {
             ready = Some(known);
         }
-        let mut current = match ready {
-            Some(known) => known,
-            None => match connect(&node, &trust).await {
-                Ok(made) => made,
-                Err(fault) => {
-                    let _ = job.answer.send(Err(fault));
-                    continue;
-                }
-            },
+        let (node, trust, is_old) = (node.clone(), trust.clone(), is_old.clone());
+        let Job { request, within, is_repeatable, answer } = job;
+        let current = match ready {
+            Some(known) => Ok(Spoken::Http2(known)),
+            None => connect(&node, &trust, is_old.get().is_some()).await,
+        };
+        let mut current = match current {
+            Ok(Spoken::Http2(made)) => made,
+            Ok(Spoken::Http1(sender)) => {
+                tokio::spawn(answer_in_time(node.clone(), within, answer, async move {
+                    send_http1(&node, sender, request).await
+                }));
+                continue;
+            }
+            Err(fault) => {
+                let _ = answer.send(Err(fault));
+                continue;
+            }
         };
         connection = Some(current.clone());
         // Sent here, in order; only the answer is awaited elsewhere.
-        let repeat = job.is_repeatable.then(|| job.request.clone());
-        let sent = current.sender.send_request(job.request);
-        let (node, trust) = (node.clone(), trust.clone());
-        let (within, mut answer) = (job.within, job.answer);
-        tokio::spawn(async move {
-            let answered = async {
-                let first = match sent.await {
-                    Ok(response) => return Ok(response),
-                    Err(error) => error,
-                };
-                let never_began = first.is_canceled();
-                match repeat {
-                    Some(request) => {
-                        // Once more, on a connection of its own: order is no question for what may be sent twice.
-                        let mut anew = connect(&node, &trust).await?;
-                        match anew.sender.send_request(request).await {
-                            Ok(response) => Ok(response),
-                            Err(error) => Err(unreachable(&node, anew.why(&error))),
-                        }
-                    }
-                    None if never_began => Err(unreachable(&node, current.why(&first))),
-                    None => Err(unknown_fate(&node, current.why(&first))),
-                }
+        let again = request.clone();
+        let sent = current.sender.send_request(request);
+        tokio::spawn(answer_in_time(node.clone(), within, answer, async move {
+            let first = match sent.await {
+                Ok(response) => return Ok(response),
+                Err(error) => error,
             };
-            let late = || Err(Fault::new(Code::ResponseTimeout, format!("{node} has not answered in {within:?}")));
-            tokio::select! {
-                answered = timeout(within, answered) => {
-                    let _ = answer.send(answered.unwrap_or_else(|_| late()));
-                }
-                // Nobody waits any more: dropping what is on its way tells the node.
-                () = answer.closed() => {}
+            if current.noted.is_http1() {
+                // Nothing of it was understood, so nothing of it was done.
+                let _ = is_old.set(());
+            } else if !is_repeatable {
+                let why = current.why(&first);
+                return Err(if first.is_canceled() { unreachable(&node, why) } else { unknown_fate(&node, why) });
             }
-        });
+            // Once more, on a connection of its own: order is no question for what may be sent twice.
+            match connect(&node, &trust, is_old.get().is_some()).await? {
+                Spoken::Http1(sender) => send_http1(&node, sender, again).await,
+                Spoken::Http2(mut anew) => {
+                    let sent = anew.sender.send_request(again).await;
+                    sent.map_err(|error| unreachable(&node, anew.why(&error)))
+                }
+            }
+        }));
+    }
+}
+
+/// Hands on what a request was answered, or that this takes too long.
+async fn answer_in_time(
+    node: Arc<Origin>,
+    within: Duration,
+    mut answer: oneshot::Sender<Result<Response<Incoming>, Fault>>,
+    answered: impl Future<Output = Result<Response<Incoming>, Fault>>,
+) {
+    let late = || Err(Fault::new(Code::ResponseTimeout, format!("{node} has not answered in {within:?}")));
+    tokio::select! {
+        answered = timeout(within, answered) => {
+            let _ = answer.send(answered.unwrap_or_else(|_| late()));
+        }
+        // Nobody waits any more: dropping what is on its way tells the node.
+        () = answer.closed() => {}
     }
 }
 
 impl HttpLink {
-    /// The node, as `http://host:port`.
-    pub(crate) fn node(&self) -> String {
-        self.node.to_string()
-    }
-
-    /// Whether it is to no service but to the node.
-    pub(crate) fn is_root(&self) -> bool {
-        self.path.is_empty()
+    /// The whole address, in its one form.
+    pub(crate) fn address(&self) -> String {
+        format!("{}{}", self.node, self.path)
     }
 
     /// Sends what comes next on a connection of its own. What is on its way keeps the one that it has.
@@ -423,8 +495,8 @@ impl HttpLink {
         if let Some(trace) = options.trace {
             headers.insert("traceparent", value(trace.to_string())?);
         }
-        if let Some(token) = &self.client.shared.token {
-            headers.insert(header::AUTHORIZATION, token.clone());
+        if let Some(token) = self.client.shared.token.lock().clone() {
+            headers.insert(header::AUTHORIZATION, token);
         }
         Ok(request)
     }
@@ -445,14 +517,24 @@ impl HttpLink {
         Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&node, "the client has gone"))) })
     }
 
-    /// What the node has: its list of services, each with path, contract, version and phase.
+    /// What the node has: its list of services, each with path, contract, version and phase. A path of the address is where a proxy has put the
+    /// node, or else a service of it.
     ///
     /// # Errors
     /// Why the node could not be asked.
     pub async fn index(&self) -> Result<Vec<Listed>, Fault> {
         let root = Self { path: String::new(), ..self.clone() };
-        let request = root.request(Method::GET, "/", "", Vec::new(), &Options::default());
-        let (_, body) = collect(root.ask(request, ANSWER_TIME + MARGIN, true).await?).await?;
+        match self.list().await {
+            Err(fault) if !self.path.is_empty() && fault.code() != Code::Unavailable => {
+                root.list().await.map_err(|_| fault)
+            }
+            listed => listed,
+        }
+    }
+
+    async fn list(&self) -> Result<Vec<Listed>, Fault> {
+        let request = self.request(Method::GET, "/", "", Vec::new(), &Options::default());
+        let (_, body) = collect(self.ask(request, ANSWER_TIME + MARGIN, true).await?).await?;
         #[derive(Deserialize)]
         struct Index {
             services: Vec<Listed>,
@@ -530,7 +612,7 @@ impl Link for HttpLink {
             let number = |name: &str| parts.headers.get(name)?.to_str().ok()?.parse().ok();
             let tag = parts.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).and_then(read_tag);
             let incarnation = number(INCARNATION).unwrap_or_default();
-            Ok(Answered { body: body.into(), version: tag.map(|(_, version)| version), incarnation })
+            Ok(Answered { body: Arc::new(body.into()), version: tag.map(|(_, version)| version), incarnation })
         })
     }
 
@@ -670,7 +752,7 @@ fn told(block: &str) -> Result<Option<Told>, End> {
     Ok(Some(match kind {
         "seed" => {
             let Seed { incarnation, version, state } = serde_json::from_str(data).map_err(bad)?;
-            Told::Seed { version, incarnation, format: Format::Json, body: state.to_string().into_bytes() }
+            Told::Seed { version, incarnation, format: Format::Json, body: Arc::new(state.to_string().into_bytes()) }
         }
         "change" => {
             let changed: Changed = serde_json::from_str(data).map_err(bad)?;

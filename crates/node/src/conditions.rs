@@ -2,6 +2,9 @@
 
 use hyper::header::{self, HeaderMap, HeaderName};
 
+/// What stands at the end of the tag of an answer that was packed.
+pub(crate) const GZIP: &str = "-gzip";
+
 /// The tag of a version of the state of one life of a service.
 pub(crate) fn tag(incarnation: u64, version: u64) -> String {
     format!("\"{incarnation:x}-{version}\"")
@@ -9,7 +12,8 @@ pub(crate) fn tag(incarnation: u64, version: u64) -> String {
 
 /// The life and the version of a tag; nothing if it is none of ours.
 pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
-    let (incarnation, version) = text.trim().strip_prefix('"')?.strip_suffix('"')?.split_once('-')?;
+    let bare = text.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let (incarnation, version) = bare.strip_suffix(GZIP).unwrap_or(bare).split_once('-')?;
     Some((u64::from_str_radix(incarnation, 16).ok()?, version.parse().ok()?))
 }
 
@@ -71,6 +75,7 @@ mod tests {
     #[test]
     fn what_is_no_tag_of_ours_is_none() {
         assert_eq!(read_tag(&tag(0xabc, 7)), Some((0xabc, 7)));
+        assert_eq!(read_tag("\"abc-7-gzip\""), Some((0xabc, 7)));
         assert_eq!(["", "*", "\"x\"", "W/\"1-2\"", "\"1-2"].map(read_tag), [None; 5]);
     }
 

@@ -11,10 +11,12 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use lehr_sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::sync::{oneshot, watch};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
+use crate::body::{Answer, Sending};
 use crate::edge::{Edge, Peer};
 use crate::exchange::exchange;
+use crate::frames::Framed;
 use crate::noting::write_below;
 use crate::taking::OnTheWay;
 
@@ -80,8 +82,8 @@ where
     };
     // Who says nothing, or goes, has not asked for anything.
     let Ok(Ok((stream, is_http2))) = recognised else { return };
-    let io = TokioIo::new(stream);
     if is_http2 {
+        let io = TokioIo::new(Framed::new(stream, edge.host.clock().clone(), PREFACE.len()));
         let lanes = Lanes::default();
         let on_the_way = OnTheWay::default();
         let minded = on_the_way.clone();
@@ -89,8 +91,11 @@ where
             // Called in the order in which the headers came.
             let turn = lanes.turn(request.uri().path());
             let answered = exchange(edge.clone(), peer.clone(), turn, request);
-            let minded = minded.clone();
-            async move { answered.await.map(|response| response.map(|answer| answer.minded(&minded))) }
+            let (minded, answering) = (minded.clone(), peer.place.answering());
+            async move {
+                let sending = |answer: Answer| Sending { answer: answer.minded(&minded), _answering: answering };
+                answered.await.map(|response| response.map(sending))
+            }
         });
         let header_bytes = u32::try_from(limits.header_bytes).unwrap_or(u32::MAX);
         let mut connection = pin!(
@@ -103,17 +108,31 @@ where
                 .serve_connection(io, service)
         );
         // Errors are the client's going away in the middle, or its breaking the protocol, which it has been told.
-        tokio::select! {
-            _ = connection.as_mut() => {}
-            () = on_the_way.stuck(limits.take_time) => {}
-            _ = stopping.changed() => {
-                connection.as_mut().graceful_shutdown();
-                let _ = timeout(limits.answer_time, connection).await;
+        let mut stuck = pin!(on_the_way.stuck(limits.take_time));
+        let is_old = tokio::select! {
+            _ = connection.as_mut() => return,
+            () = stuck.as_mut() => return,
+            () = sleep(limits.connection_age) => true,
+            _ = stopping.changed() => false,
+        };
+        connection.as_mut().graceful_shutdown();
+        if is_old {
+            // The client has been told to make another one. What is on its way goes on.
+            tokio::select! {
+                _ = connection.as_mut() => return,
+                () = stuck => return,
+                _ = stopping.changed() => {}
             }
         }
+        let _ = timeout(limits.answer_time, connection).await;
     } else {
         // One request after the other: their order is that of the connection.
-        let service = service_fn(move |request| exchange(edge.clone(), peer.clone(), Turn::free(), request));
+        let io = TokioIo::new(stream);
+        let service = service_fn(move |request| {
+            let answered = exchange(edge.clone(), peer.clone(), Turn::free(), request);
+            let _answering = peer.place.answering();
+            async move { answered.await.map(|response| response.map(|answer| Sending { answer, _answering })) }
+        });
         let mut connection = pin!(
             http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -123,12 +142,17 @@ where
                 .serve_connection(io, service)
         );
         tokio::select! {
-            _ = connection.as_mut() => {}
-            _ = stopping.changed() => {
-                connection.as_mut().graceful_shutdown();
-                let _ = timeout(limits.answer_time, connection).await;
-            }
+            _ = connection.as_mut() => return,
+            () = sleep(limits.connection_age) => {}
+            _ = stopping.changed() => {}
         }
+        // One that is old ends after the answer that is on its way, which may be events without an end.
+        connection.as_mut().graceful_shutdown();
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            _ = stopping.wait_for(|stops| *stops) => {}
+        }
+        let _ = timeout(limits.answer_time, connection).await;
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::time::Duration;
 
+use hyper::body::Bytes;
 use lehr_services::{Code, Fault, Host};
 use lehr_sync::{Arc, Mutex};
 use serde_json::Value;
@@ -18,12 +19,16 @@ use tokio_rustls::server::TlsStream;
 
 use crate::certificate::reason_within;
 use crate::connection::serve;
+use crate::connections::{Connections, Place};
 use crate::log::Level;
+use crate::metrics::Traffic;
+use crate::policy::Policy;
 use crate::renewed::News;
 use crate::settings::{Limits, Rate, Settings};
 use crate::taking::Pressed;
 use crate::tls::{Tls, names};
 use crate::tokio_thread::TokioThread;
+use crate::unsent::{Shared, Unsent, counted};
 
 /// The other end of a connection.
 #[derive(Clone, Debug)]
@@ -31,6 +36,8 @@ pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
     /// The DNS names of the certificate that it has shown, if it had to.
     pub(crate) names: Option<Arc<[String]>>,
+    /// Its place among all connections.
+    pub(crate) place: Arc<Place>,
 }
 
 /// How many addresses are counted at once; the fullest buckets are forgotten first.
@@ -59,7 +66,14 @@ pub(crate) struct Edge {
     pub(crate) settings: Settings,
     /// Where it listens.
     pub(crate) address: SocketAddr,
-    connections: Arc<Semaphore>,
+    /// Changes while it runs.
+    policy: watch::Sender<Option<Arc<Policy>>>,
+    /// Whether the services are ending.
+    closing: watch::Sender<bool>,
+    pub(crate) connections: Arc<Connections>,
+    /// What is kept of all answers that are on their way.
+    pub(crate) unsent: Arc<Unsent>,
+    pub(crate) traffic: Traffic,
     requests: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
     /// How often an answer is looked for before an edge thread sleeps.
@@ -73,7 +87,15 @@ impl Edge {
         let places = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
         let limits = &settings.limits;
         Self {
-            connections: places(limits.connections),
+            policy: watch::Sender::new(settings.policy.clone().map(Arc::new)),
+            closing: watch::Sender::new(false),
+            connections: Connections::new(
+                limits.connections,
+                limits.connections_per_address,
+                limits.unsent_connection_bytes,
+            ),
+            unsent: Unsent::new(limits.unsent_bytes),
+            traffic: Traffic::default(),
             requests: places(limits.requests),
             subscriptions: places(limits.subscriptions),
             looks: Looks::here(),
@@ -88,6 +110,49 @@ impl Edge {
         &self.settings.limits
     }
 
+    /// Who may do what, now.
+    pub(crate) fn policy(&self) -> Option<Arc<Policy>> {
+        self.policy.borrow().clone()
+    }
+
+    /// Says who may do what from now on.
+    pub(crate) fn replace_policy(&self, policy: Policy) {
+        self.policy.send_replace(Some(Arc::new(policy)));
+    }
+
+    /// Hears of each policy that is put in the place of another.
+    pub(crate) fn policies(&self) -> watch::Receiver<Option<Arc<Policy>>> {
+        self.policy.subscribe()
+    }
+
+    /// Refuses requests to services from now on, and ends those that only wait.
+    pub(crate) fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        *self.closing.borrow()
+    }
+
+    /// Waits until the services are ending.
+    pub(crate) async fn closed(&self) {
+        // The sender is here, so this does not fail.
+        let _ = self.closing.subscribe().wait_for(|is_closing| *is_closing).await;
+    }
+
+    /// The bytes of an answer, which are counted until they are sent.
+    ///
+    /// # Errors
+    /// [`Code::Unavailable`] if too much is on its way, to this client or to all.
+    pub(crate) fn counted(&self, peer: &Peer, body: impl Into<Shared>) -> Result<Bytes, Fault> {
+        counted([&self.unsent, &peer.place.unsent], Some(peer.place.answering()), body.into())
+    }
+
+    /// Whether a connection from this address is a proxy's.
+    fn is_proxy(&self, address: IpAddr) -> bool {
+        self.settings.proxies.iter().any(|network| network.contains(address))
+    }
+
     /// A place for a request.
     pub(crate) fn request(&self) -> Result<OwnedSemaphorePermit, Fault> {
         place(&self.requests, "requests")
@@ -96,6 +161,12 @@ impl Edge {
     /// Whether no request but the caller's is being served.
     pub(crate) fn has_one_request(&self) -> bool {
         self.requests.available_permits() + 1 >= self.limits().requests.min(Semaphore::MAX_PERMITS)
+    }
+
+    /// How many requests and subscriptions there are.
+    pub(crate) fn in_flight(&self) -> (usize, usize) {
+        let taken = |places: &Semaphore, most: usize| most.min(Semaphore::MAX_PERMITS) - places.available_permits();
+        (taken(&self.requests, self.limits().requests), taken(&self.subscriptions, self.limits().subscriptions))
     }
 
     /// A place for a subscription.
@@ -161,6 +232,7 @@ pub(crate) fn listen(
 async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Receiver<bool>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let mut served = tokio::task::JoinSet::new();
+    let mut refusals = Refusals::default();
     // Who connects before the directory answers waits for it, and is not turned away.
     tokio::select! {
         () = edge.host.ready() => {}
@@ -174,28 +246,73 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
         while served.try_join_next().is_some() {}
         match accepted {
             Ok((stream, address)) => {
+                let canonical = address.ip().to_canonical();
                 // Too many: closed at once, which is the least that can be done.
-                let Ok(place) = edge.connections.clone().try_acquire_owned() else { continue };
+                let Some(place) = edge.connections.enter(canonical, edge.is_proxy(canonical)) else {
+                    refusals.tell(&edge, || format!("no place for a connection from {canonical}: all are in use"));
+                    continue;
+                };
                 let _ = stream.set_nodelay(true);
                 let (edge, stopping) = (edge.clone(), stopping.clone());
                 served.spawn(async move {
-                    begin(edge, stream, address, stopping).await;
-                    drop(place);
+                    let idle_time = edge.limits().idle_time;
+                    tokio::select! {
+                        () = begin(edge, stream, address, place.clone(), stopping) => {}
+                        () = place.ends(idle_time) => {}
+                    }
                 });
             }
-            // Out of descriptors, most likely: others are closed meanwhile.
-            Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            // Out of descriptors, most likely: one that is idle makes room, and others are closed meanwhile.
+            Err(error) => {
+                let is_spared = edge.connections.spare_one();
+                refusals.tell(&edge, || {
+                    let remedy = if is_spared { ", so an idle one was closed" } else { "" };
+                    format!("a connection cannot be taken: {error}{remedy}")
+                });
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
         }
     }
     drop(listener);
     while served.join_next().await.is_some() {}
 }
 
+/// Says in the log that connections are refused, once a second at most: there may be thousands.
+#[derive(Default)]
+struct Refusals {
+    /// When it was said last.
+    told: Option<Duration>,
+    /// How many there were since.
+    silent: u64,
+}
+
+impl Refusals {
+    fn tell(&mut self, edge: &Edge, reason: impl FnOnce() -> String) {
+        let now = edge.host.clock().now();
+        if self.told.is_some_and(|told| now.saturating_sub(told) < Duration::from_secs(1)) {
+            self.silent += 1;
+            return;
+        }
+        let more = std::mem::take(&mut self.silent);
+        self.told = Some(now);
+        say(edge, Level::Warn, || {
+            let more = if more > 0 { format!("; {more} more since the line before") } else { String::new() };
+            vec![("event", "connection".to_owned()), ("reason", reason() + &more)]
+        });
+    }
+}
+
 /// Serves a connection, behind TLS if the node speaks that.
-async fn begin(edge: Arc<Edge>, stream: TcpStream, address: SocketAddr, mut stopping: watch::Receiver<bool>) {
+async fn begin(
+    edge: Arc<Edge>,
+    stream: TcpStream,
+    address: SocketAddr,
+    place: Arc<Place>,
+    mut stopping: watch::Receiver<bool>,
+) {
     let Some(tls) = &edge.settings.tls else {
         let stream = Pressed::new(stream, edge.limits().take_time);
-        return serve(edge, stream, Peer { address, names: None }, stopping).await;
+        return serve(edge, stream, Peer { address, names: None, place }, stopping).await;
     };
     let accepted = tokio::select! {
         accepted = timeout(edge.limits().header_time, secured(&edge, tls, stream)) => accepted,
@@ -205,7 +322,7 @@ async fn begin(edge: Arc<Edge>, stream: TcpStream, address: SocketAddr, mut stop
         Ok(Ok(stream)) => {
             let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
             let names = shown.map(|certificate| Arc::from(names(certificate)));
-            return serve(edge, stream, Peer { address, names }, stopping).await;
+            return serve(edge, stream, Peer { address, names, place }, stopping).await;
         }
         Ok(Err(why)) => why,
         Err(_) => "it takes too long to begin".to_owned(),
@@ -232,6 +349,18 @@ const NOT_TLS: &[u8] =
 /// The first byte of whoever speaks TLS.
 const HANDSHAKE: u8 = 22;
 
+/// Says in the log what has become of the files of certificates.
+pub(crate) fn tell_of_certificates(edge: &Edge, news: News) {
+    let event = |reason: String| vec![("event", "certificate".to_owned()), ("reason", reason)];
+    match news {
+        News::Same => {}
+        News::Renewed => say(edge, Level::Info, || event("connections are shown the new one from now on".to_owned())),
+        News::Refused(fault) => {
+            say(edge, Level::Error, || event(format!("the one before is still shown, since {}", fault.reason())));
+        }
+    }
+}
+
 async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<Pressed>, String> {
     let mut first = [0];
     let count = stream.peek(&mut first).await.map_err(|error| error.to_string())?;
@@ -241,14 +370,7 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
         return Err("it does not speak TLS".to_owned());
     }
     let (acceptor, news) = tls.acceptor();
-    let event = |reason: String| vec![("event", "certificate".to_owned()), ("reason", reason)];
-    match news {
-        News::Same => {}
-        News::Renewed => say(edge, Level::Info, || event("connections are shown the new one from now on".to_owned())),
-        News::Refused(fault) => {
-            say(edge, Level::Error, || event(format!("the one before is still shown, since {}", fault.reason())));
-        }
-    }
+    tell_of_certificates(edge, news);
     // Below TLS: what that keeps to itself is not taken by anybody.
     match acceptor.accept(Pressed::new(stream, edge.limits().take_time)).into_fallible().await {
         Ok(stream) => Ok(stream),

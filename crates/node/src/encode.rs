@@ -58,6 +58,8 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
     });
     document.unwrap_or_else(|| {
         let code = match status.as_u16() {
+            // Nothing that speaks as a node does has understood it.
+            400 => Code::Unavailable,
             401 => Code::Unauthenticated,
             403 => Code::PermissionDenied,
             404 => Code::UnknownService,
@@ -66,7 +68,10 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
             502..=504 => Code::Unavailable,
             _ => Code::OperationFailed,
         };
-        Fault::new(code, format!("the node answered {status} without saying why"))
+        // Proxies answer with pages, and a node that speaks TLS with a line to who does not.
+        let text = std::str::from_utf8(body).ok().filter(|text| text.len() < 300 && !text.contains('<'));
+        let why = text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or("without saying why");
+        Fault::new(code, format!("the node answered {status}: {why}"))
     })
 }
 
@@ -94,9 +99,11 @@ pub(crate) fn sent_as(headers: &HeaderMap, operation: Option<&OperationDescripti
         return refuse("a body that is packed is not taken");
     }
     let Some(value) = headers.get(hyper::header::CONTENT_TYPE) else { return Ok(Sent::Document(Format::Json)) };
-    let text = value.to_str().unwrap_or_default();
+    let text = value.to_str().unwrap_or("\u{fffd}");
     match essence(text) {
-        "application/json" => Ok(Sent::Document(Format::Json)),
+        "application/json" | "" => Ok(Sent::Document(Format::Json)),
+        // What curl calls any text that it sends, unless told otherwise. Where files are taken too, it may well be one.
+        "application/x-www-form-urlencoded" if raw.is_empty() => Ok(Sent::Document(Format::Json)),
         "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => {
             Ok(Sent::Document(Format::MessagePack))
         }
@@ -140,6 +147,13 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
             format!("no answer in {text:?}: there is application/json and application/msgpack"),
         )
     })
+}
+
+/// Whether the answer is for people: a browser names HTML, and before JSON if it names that at all.
+pub(crate) fn is_for_people(headers: &HeaderMap) -> bool {
+    let text = headers.get(hyper::header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let wish = text.split(',').map(essence).find(|wish| matches!(*wish, "text/html" | "application/json"));
+    wish == Some("text/html")
 }
 
 #[cfg(test)]

@@ -3,14 +3,17 @@
 //! `seed` has the whole state, `change` an operation, `gap` says that some are missing and a seed follows, `end` why there are no
 //! more. A line with a colon is a sign of life.
 
-use std::time::Duration;
-
 use hyper::body::Bytes;
 use lehr_services::{Code, End, Events, Fault, Format, Subscribe, Told};
+use lehr_sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::timeout;
+
+use crate::edge::{Edge, Peer};
+use crate::taking::PIECE;
+use crate::unsent::Shared;
 
 /// Wishes in the query of an address: the fields of [`Subscribe`], lists with commas or by repetition.
 pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
@@ -35,27 +38,43 @@ pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     Ok(wishes)
 }
 
-/// Writes events as they come. Ends when the client goes, or does not take what is sent to it.
-pub(crate) fn stream(mut events: Box<dyn Events>, heartbeat: Duration, place: OwnedSemaphorePermit) -> Receiver<Bytes> {
+/// Writes events as they come. Ends when the client goes, or does not take what is sent to it, or may no more have it by the policy.
+pub(crate) fn stream(
+    mut events: Box<dyn Events>,
+    edge: Arc<Edge>,
+    peer: Peer,
+    place: OwnedSemaphorePermit,
+    still: impl Fn() -> Result<(), Fault> + Send + 'static,
+) -> Receiver<Bytes> {
     // One ahead: what waits beyond that waits in the bounded queue of the subscriber, which knows what to do when it is full.
     let (sender, receiver) = channel(1);
+    let (heartbeat, mut policies) = (edge.limits().heartbeat, edge.policies());
     tokio::spawn(async move {
         let _place = place;
         loop {
             let next = tokio::select! {
                 next = timeout(heartbeat, events.next()) => next,
+                // The edge has the sender, so this does not fail.
+                _ = policies.changed() => match still() {
+                    Ok(()) => continue,
+                    Err(fault) => Ok(Err(End::Lost(fault))),
+                },
                 () = sender.closed() => return,
             };
-            let (text, is_last) = match next {
-                Err(_) => (": here\n\n".to_owned(), false),
-                Ok(Ok(told)) => match written(&told) {
-                    Ok(text) => (text, false),
-                    Err(fault) => (last(&End::Lost(fault)), true),
+            let (parts, is_last) = match next {
+                Err(_) => (vec![Bytes::from_static(b": here\n\n")], false),
+                Ok(Ok(told)) => match written(&told, |body| edge.counted(&peer, body)) {
+                    Ok(parts) => (parts, false),
+                    Err(fault) => (vec![last(&End::Lost(fault))], true),
                 },
-                Ok(Err(end)) => (last(&end), true),
+                Ok(Err(end)) => (vec![last(&end)], true),
             };
-            let is_taken = matches!(timeout(heartbeat, sender.send(Bytes::from(text))).await, Ok(Ok(())));
-            if is_last || !is_taken {
+            for part in parts {
+                if !matches!(timeout(heartbeat, sender.send(part)).await, Ok(Ok(()))) {
+                    return;
+                }
+            }
+            if is_last {
                 return;
             }
         }
@@ -63,40 +82,44 @@ pub(crate) fn stream(mut events: Box<dyn Events>, heartbeat: Duration, place: Ow
     receiver
 }
 
-fn last(end: &End) -> String {
-    format!("event: end\ndata: {}\n\n", json!({ "why": end, "text": end.to_string() }))
+fn last(end: &End) -> Bytes {
+    format!("event: end\ndata: {}\n\n", json!({ "why": end, "text": end.to_string() })).into()
 }
 
-fn written(told: &Told) -> Result<String, Fault> {
+/// An event in parts. A long document is a part of its own, which all who are told it share.
+fn written(told: &Told, counted: impl Fn(Shared) -> Result<Bytes, Fault>) -> Result<Vec<Bytes>, Fault> {
     // What `Format::Json` writes has no line breaks, which would end the field.
-    let text = |body: &[u8]| {
-        String::from_utf8(body.to_vec())
-            .map_err(|error| Fault::new(Code::OperationFailed, "no JSON").log(error.to_string()))
+    let parts = |head: String, body: Shared| {
+        let end = b"}\n\n";
+        Ok(if body.as_ref().len() <= PIECE {
+            // One frame: clients take a stream of tiny ones for an attack.
+            vec![[head.as_bytes(), body.as_ref(), end].concat().into()]
+        } else {
+            vec![head.into(), counted(body)?, Bytes::from_static(end)]
+        })
     };
-    Ok(match told {
+    match told {
         Told::Seed { version, incarnation, format, body } => {
             let body = if *format == Format::Json {
                 body.clone()
             } else {
-                Format::Json.encode(&format.decode::<Value>(body)?)?
+                Arc::new(Format::Json.encode(&format.decode::<Value>(body)?)?)
             };
-            let state = text(&body)?;
-            format!(
-                "event: seed\nid: {incarnation:x}-{version}\ndata: {{\"incarnation\":{incarnation},\"version\":{version},\"state\":{}}}\n\n",
-                state
-            )
+            let head = format!(
+                "event: seed\nid: {incarnation:x}-{version}\ndata: {{\"incarnation\":{incarnation},\"version\":{version},\"state\":"
+            );
+            parts(head, body.into())
         }
         Told::Change(change) => {
-            let body = text(&change.body(Format::Json)?)?;
             let (incarnation, version) = (change.incarnation(), change.version());
-            format!(
-                "event: change\nid: {incarnation:x}-{version}\ndata: {{\"incarnation\":{incarnation},\"version\":{version},\"operation\":{},\"verb\":\"{}\",\"key\":{},\"body\":{}}}\n\n",
+            let head = format!(
+                "event: change\nid: {incarnation:x}-{version}\ndata: {{\"incarnation\":{incarnation},\"version\":{version},\"operation\":{},\"verb\":\"{}\",\"key\":{},\"body\":",
                 Value::from(change.name()),
                 change.verb(),
                 change.key().map_or(Value::Null, Value::from),
-                body
-            )
+            );
+            parts(head, change.body(Format::Json)?.into())
         }
-        Told::Gap { missed } => format!("event: gap\ndata: {{\"missed\":{missed}}}\n\n"),
-    })
+        Told::Gap { missed } => Ok(vec![format!("event: gap\ndata: {{\"missed\":{missed}}}\n\n").into()]),
+    }
 }

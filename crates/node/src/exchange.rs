@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::task::{Context as Polling, Waker};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use lehr_runtime::TraceParent;
@@ -23,11 +24,12 @@ use crate::body::Answer;
 use crate::conditions::{Tags, tag};
 use crate::connection::Turn;
 use crate::edge::{Edge, Looks, Peer};
-use crate::encode::{Sent, accepted, problem, sent_as, status};
+use crate::encode::{Sent, accepted, is_for_people, problem, sent_as, status};
 use crate::log::Level;
 use crate::policy::ANONYMOUS;
 use crate::route::{Route, allowed, route, service_of, without_slash};
-use crate::{events, metrics, openapi, shapes};
+use crate::tables::Rows;
+use crate::{coding, events, metrics, openapi, origin, page, proxy, range, shapes, tables};
 
 /// How long an answer is of use to the client, in milliseconds.
 pub(crate) const TIMEOUT: &str = "lehr-timeout-ms";
@@ -73,24 +75,60 @@ pub(crate) async fn exchange(
     turn: Turn,
     request: Request<Incoming>,
 ) -> Result<Response<Answer>, Infallible> {
-    let Some(log) = edge.settings.log.clone() else {
-        let answered = answer(&edge, &peer, turn, request, &mut Asked::default()).await;
-        return Ok(answered.unwrap_or_else(refuse));
-    };
-    let mut asked = Asked::default();
     let began = edge.host.clock().now();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let trace = request.headers().get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let answered = answer(&edge, &peer, turn, request, &mut asked).await;
+    let (parts, mut body) = request.into_parts();
+    let request = Request::from_parts(parts, ());
+    let client = proxy::client(&edge.settings.proxies, peer.address.ip().to_canonical(), request.headers());
+    let mut asked = Asked { client, caller: None, contract: String::new() };
+    let origin = origin::allowed(&edge.settings.origins, request.headers());
+    let is_preflight = origin.is_some() && origin::is_preflight(&request);
+    let answered = if is_preflight {
+        Ok(methods("GET, HEAD, POST, PUT, DELETE, OPTIONS"))
+    } else {
+        answer(&edge, &peer, turn, &request, &mut body, &mut asked).await
+    };
     let status = answered.as_ref().map_or_else(|refused| refused.status, Response::status);
-    let fault = answered.as_ref().err().map(|refused| &refused.fault);
-    log.line(level(&path, status), &path, &asked.contract, || {
-        let took = edge.host.clock().now().saturating_sub(began);
+    let took = edge.host.clock().now().saturating_sub(began);
+    edge.traffic.count(status, took);
+    tell(&edge, &peer, &request, &asked, (status, took), answered.as_ref().err().map(|refused| &refused.fault));
+    let mut response = match answered {
+        Ok(response) => response,
+        Err(refused) => {
+            pass_over(&edge, &request, &mut body).await;
+            refuse(refused)
+        }
+    };
+    if request.method() == Method::GET {
+        response = range::cut(request.headers(), response);
+        response = coding::packed(&edge, &peer, request.headers(), response).await;
+    }
+    if let Some(origin) = origin {
+        origin::tell(&mut response, origin, is_preflight);
+    }
+    Ok(response)
+}
+
+/// Says in the log what was asked and what came of it.
+fn tell(
+    edge: &Edge,
+    peer: &Peer,
+    request: &Request<()>,
+    asked: &Asked,
+    (status, took): (StatusCode, Duration),
+    fault: Option<&Fault>,
+) {
+    let Some(log) = &edge.settings.log else { return };
+    let path = request.uri().path();
+    log.line(level(path, status), path, &asked.contract, || {
+        let trace = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+        // The port is that of the other end, which a proxy's is not the client's.
+        let is_direct = asked.client == peer.address.ip().to_canonical();
+        let address = if is_direct { peer.address.to_string() } else { asked.client.to_string() };
         let fields = [
             ("event", Value::from("request")),
-            ("method", Value::from(method.as_str())),
-            ("caller", Value::from(asked.caller)),
-            ("address", Value::from(peer.address.to_string())),
+            ("method", Value::from(request.method().as_str())),
+            ("caller", Value::from(asked.caller.clone())),
+            ("address", Value::from(address)),
             ("status", Value::from(status.as_u16())),
             ("code", Value::from(fault.map(|fault| fault.code().as_str()))),
             ("reason", Value::from(fault.map(Fault::reason))),
@@ -101,12 +139,33 @@ pub(crate) async fn exchange(
         ];
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     });
-    Ok(answered.unwrap_or_else(refuse))
+}
+
+/// How long the rest of a body is read that belongs to a request which has been refused.
+const PASS_OVER_TIME: Duration = Duration::from_secs(5);
+
+/// Reads the rest of a body and forgets it, as far as a body may go: many clients read no answer before they have sent all, and take a stream
+/// that is closed under them for broken. One that waits to be told to go on is told the answer.
+async fn pass_over(edge: &Edge, request: &Request<()>, body: &mut Incoming) {
+    if hyper::body::Body::is_end_stream(body) || request.headers().contains_key(header::EXPECT) {
+        return;
+    }
+    let mut left = edge.limits().body_bytes;
+    let reading = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    let _ = timeout(PASS_OVER_TIME, reading).await;
 }
 
 /// What a request has turned out to be, for the log.
-#[derive(Default)]
 struct Asked {
+    /// Where the client is, as far as is known.
+    client: IpAddr,
     caller: Option<String>,
     contract: String,
 }
@@ -117,7 +176,7 @@ fn level(path: &str, status: StatusCode) -> Level {
     match status {
         _ if is_refused => Level::Warn,
         status if status.is_server_error() => Level::Error,
-        _ if matches!(path, "/health" | "/ready" | "/metrics") => Level::Debug,
+        _ if matches!(path, "/health" | "/healthz" | "/livez" | "/ready" | "/readyz" | "/metrics") => Level::Debug,
         _ => Level::Info,
     }
 }
@@ -164,26 +223,32 @@ fn methods(allow: &str) -> Response<Answer> {
     response
 }
 
+/// A page of the node itself.
+fn page(edge: &Edge, peer: &Peer, media_type: &'static str, text: String) -> Result<Response<Answer>, Refused> {
+    Ok(response(StatusCode::OK, media_type, Answer::whole(edge.counted(peer, text.into_bytes())?)))
+}
+
 /// A document as JSON.
-fn document(value: &Value) -> Response<Answer> {
-    response(StatusCode::OK, Format::Json.media_type(), Answer::whole(value.to_string()))
+fn document(edge: &Edge, peer: &Peer, value: &Value) -> Result<Response<Answer>, Refused> {
+    page(edge, peer, Format::Json.media_type(), value.to_string())
 }
 
 async fn answer(
     edge: &Arc<Edge>,
     peer: &Peer,
     turn: Turn,
-    request: Request<Incoming>,
+    request: &Request<()>,
+    body: &mut Incoming,
     asked: &mut Asked,
 ) -> Result<Response<Answer>, Refused> {
     let _place = edge.request()?;
-    let host = host(&request).map_err(|fault| Refused::with(StatusCode::BAD_REQUEST, fault))?;
+    let host = host(request).map_err(|fault| Refused::with(StatusCode::BAD_REQUEST, fault))?;
     same_site(edge, request.headers(), host)?;
-    edge.count(peer.address.ip())?;
+    edge.count(asked.client)?;
     let caller = caller(edge, peer, request.headers())?;
     asked.caller = Some(caller.clone());
     let path = without_slash(request.uri().path()).to_owned();
-    let answered = routed(edge, turn, caller.clone(), &path, request, asked).await;
+    let answered = routed((edge, peer), turn, caller.clone(), &path, (request, body), asked).await;
     answered.map_err(|mut refused| {
         if refused.status == StatusCode::METHOD_NOT_ALLOWED {
             // What a caller may not see looks as if nothing were there.
@@ -196,31 +261,37 @@ async fn answer(
 
 /// Does what a request asks for, once it is known who asks.
 async fn routed(
-    edge: &Arc<Edge>,
+    (edge, peer): (&Arc<Edge>, &Peer),
     turn: Turn,
     caller: String,
     path: &str,
-    request: Request<Incoming>,
+    (request, body): (&Request<()>, &mut Incoming),
     asked: &mut Asked,
 ) -> Result<Response<Answer>, Refused> {
     let route = route(request.method(), path)?;
+    if route.service().is_some() && edge.is_closing() {
+        // Before it is looked for: services go one after the other, and one that has gone would seem never to have been.
+        return Err(stopping().into());
+    }
     // Looked up once: routes that are about a service use it.
     let found = route.service().map(|service| edge.host.endpoint(service));
     if let (Some(_), Some(Ok(endpoint))) = (&edge.settings.log, &found) {
         asked.contract = endpoint.contract().to_owned();
     }
     match route {
-        Route::Index => Ok(document(&index(edge, &caller))),
-        Route::Health => Ok(document(&json!({ "status": "up" }))),
-        Route::Ready => Ok(ready(edge)),
+        Route::Index if is_for_people(request.headers()) => {
+            page(edge, peer, "text/html; charset=utf-8", page::html(&seen(edge, &caller)?))
+        }
+        Route::Index => document(edge, peer, &index(&seen(edge, &caller)?)),
+        Route::Health => document(edge, peer, &json!({ "status": "up" })),
+        Route::Ready => ready(edge, peer),
         Route::Metrics => {
-            let endpoints = visible(edge, &caller);
-            let text = metrics::text(endpoints.iter().map(Endpoint::info));
-            Ok(response(StatusCode::OK, metrics::MEDIA_TYPE, Answer::whole(text)))
+            let endpoints = seen(edge, &caller)?;
+            page(edge, peer, metrics::MEDIA_TYPE, metrics::text(edge, endpoints.iter().map(Endpoint::info)))
         }
         Route::OpenApi => {
-            let infos = visible(edge, &caller).iter().map(Endpoint::info).collect::<Vec<_>>();
-            Ok(document(&openapi::document(&infos)))
+            let infos = seen(edge, &caller)?.iter().map(Endpoint::info).collect::<Vec<_>>();
+            document(edge, peer, &openapi::document(&infos))
         }
         Route::OptionsOfPage => Ok(methods(&allowed(path, None))),
         Route::Options(service) => {
@@ -229,27 +300,28 @@ async fn routed(
         }
         Route::Get(service) => {
             let endpoint = permitted(edge, &caller, &service, found, Verb::Get)?;
-            send(edge, &endpoint, Action::Get, Verb::Get, turn, caller, request).await
+            send((edge, peer), &endpoint, (Action::Get, Verb::Get), turn, caller, (request, body)).await
         }
         Route::Lookup(service) => {
             let endpoint = permitted(edge, &caller, &service, found, Verb::Lookup)?;
-            send(edge, &endpoint, Action::Lookup, Verb::Lookup, turn, caller, request).await
+            send((edge, peer), &endpoint, (Action::Lookup, Verb::Lookup), turn, caller, (request, body)).await
         }
         Route::Drop(service) => {
             let endpoint = permitted(edge, &caller, &service, found, Verb::Drop)?;
-            send(edge, &endpoint, Action::Drop, Verb::Drop, turn, caller, request).await
+            send((edge, peer), &endpoint, (Action::Drop, Verb::Drop), turn, caller, (request, body)).await
         }
         Route::Operation(service, name, is_in_query) => {
             let known = found.as_ref().and_then(|found| found.as_ref().ok());
             let verb = known.and_then(|endpoint| Some(endpoint.operation(&name)?.verb));
             // What is not there is refused as what it would most likely be.
             let endpoint = permitted(edge, &caller, &service, found, verb.unwrap_or(Verb::Submit))?;
-            let verb = verb.unwrap_or(Verb::Submit);
-            if is_in_query && verb != Verb::Query {
+            // One that is not there is refused below, and nobody is sent to a POST of it.
+            if is_in_query && verb.is_some_and(|verb| verb != Verb::Query) {
                 let fault = Fault::new(Code::ActionNotSupported, format!("{name:?} is no query: POST it"));
                 return Err(fault.into());
             }
-            send(edge, &endpoint, Action::Operation(name), verb, turn, caller, request).await
+            let verb = verb.unwrap_or(Verb::Submit);
+            send((edge, peer), &endpoint, (Action::Operation(name), verb), turn, caller, (request, body)).await
         }
         Route::Events(service) => {
             let endpoint = permitted(edge, &caller, &service, found, Verb::Subscribe)?;
@@ -261,9 +333,21 @@ async fn routed(
             let subscribed = endpoint.subscribe(wishes, Format::Json, options);
             drop(turn);
             let events = subscribed.await?;
-            let body = events::stream(events, edge.limits().heartbeat, place);
+            let (again, peer, shown) = (edge.clone(), peer.clone(), request.headers().clone());
+            let still = {
+                let (edge, peer) = (edge.clone(), peer.clone());
+                move || {
+                    let caller = self::caller(&edge, &peer, &shown)?;
+                    permitted(&edge, &caller, &service, None, Verb::Subscribe)
+                        .map(drop)
+                        .map_err(|refused| refused.fault)
+                }
+            };
+            let body = events::stream(events, again, peer, place, still);
             let mut response = response(StatusCode::OK, "text/event-stream", Answer::Events(body));
             response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            // nginx keeps answers back until it has some kilobytes, unless told otherwise.
+            response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
             Ok(response)
         }
     }
@@ -295,7 +379,8 @@ fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
 
 /// A node on loopback without a policy trusts whoever sits at the machine, and not the pages that their browser has open.
 fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<(), Fault> {
-    if edge.settings.policy.is_none() && edge.address.ip().is_loopback() {
+    let origins = &edge.settings.origins;
+    if edge.policy().is_none() && edge.address.ip().is_loopback() && !origins.name(host) {
         let name = host.rsplit_once(':').map_or(host, |(name, port)| if port.ends_with(']') { host } else { name });
         let name = name.trim_start_matches('[').trim_end_matches(']');
         let is_here =
@@ -307,16 +392,19 @@ fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<(), Fault> 
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
     let origin = origin.to_str().unwrap_or_default();
     let is_same = origin.split_once("://").is_some_and(|(_, origin)| origin == host);
-    if is_same {
+    if is_same || origins.allow(origin) {
         Ok(())
     } else {
-        Err(Fault::new(Code::PermissionDenied, format!("pages of {origin:?} may not ask here")))
+        Err(Fault::new(
+            Code::PermissionDenied,
+            format!("pages of {origin:?} may not ask here (lehr serve --allow-origin lets them)"),
+        ))
     }
 }
 
 /// Who asks.
 fn caller(edge: &Edge, peer: &Peer, headers: &HeaderMap) -> Result<String, Fault> {
-    let Some(policy) = &edge.settings.policy else { return Ok(ANONYMOUS.to_owned()) };
+    let Some(policy) = edge.policy() else { return Ok(ANONYMOUS.to_owned()) };
     let token = match headers.get(header::AUTHORIZATION) {
         None => None,
         Some(value) => {
@@ -341,7 +429,7 @@ fn permitted(
     verb: Verb,
 ) -> Result<Endpoint, Refused> {
     let found = found.unwrap_or_else(|| edge.host.endpoint(path));
-    if let Some(policy) = &edge.settings.policy {
+    if let Some(policy) = edge.policy() {
         let contract = found.as_ref().map(Endpoint::contract).unwrap_or_default();
         // Before it is said whether anything is there.
         policy.check(caller, verb, path, contract)?;
@@ -355,9 +443,9 @@ fn permitted(
 
 /// The services that a caller may see.
 fn visible(edge: &Edge, caller: &str) -> Vec<Endpoint> {
+    let policy = edge.policy();
     let may = |path: &str, contract: &str| {
-        let policy = edge.settings.policy.as_ref();
-        policy.is_none_or(|policy| policy.check(caller, Verb::Lookup, path, contract).is_ok())
+        policy.as_ref().is_none_or(|policy| policy.check(caller, Verb::Lookup, path, contract).is_ok())
     };
     let found = edge.host.paths().into_iter().filter_map(|path| {
         let endpoint = edge.host.endpoint(&path).ok()?;
@@ -366,8 +454,28 @@ fn visible(edge: &Edge, caller: &str) -> Vec<Endpoint> {
     found.collect()
 }
 
-fn index(edge: &Edge, caller: &str) -> Value {
-    let services = visible(edge, caller).into_iter().map(|endpoint| {
+/// The same for a page about them.
+///
+/// # Errors
+/// [`Code::Unauthenticated`] or [`Code::PermissionDenied`] if there is none: an empty page would say that nothing is there.
+fn seen(edge: &Edge, caller: &str) -> Result<Vec<Endpoint>, Fault> {
+    let endpoints = visible(edge, caller);
+    if !endpoints.is_empty() || edge.policy().is_none() {
+        return Ok(endpoints);
+    }
+    Err(match caller {
+        ANONYMOUS => Fault::new(Code::Unauthenticated, "to see what is here takes a token"),
+        _ => Fault::new(Code::PermissionDenied, format!("{caller} may look up no service")),
+    })
+}
+
+/// The fault of a request while the services end.
+fn stopping() -> Fault {
+    Fault::new(Code::ServiceStopping, "the node is stopping").retry_after(Duration::from_secs(1))
+}
+
+fn index(services: &[Endpoint]) -> Value {
+    let services = services.iter().map(|endpoint| {
         let info = endpoint.info();
         json!({
             "path": info.path,
@@ -380,17 +488,18 @@ fn index(edge: &Edge, caller: &str) -> Value {
     json!({ "services": services.collect::<Vec<_>>() })
 }
 
-fn ready(edge: &Edge) -> Response<Answer> {
+fn ready(edge: &Edge, peer: &Peer) -> Result<Response<Answer>, Refused> {
     let unready: Vec<String> =
         edge.host.paths().into_iter().filter(|path| edge.host.phase(path) != Some(Phase::Ready)).collect();
     // Without a word of what: who asks here has shown no token. `lehr ls` says it.
     let degraded = edge.host.reports().len();
-    let mut response =
-        document(&json!({ "is_ready": unready.is_empty(), "unready": unready.len(), "degraded": degraded }));
-    if !unready.is_empty() {
+    let is_ready = unready.is_empty() && !edge.is_closing();
+    let state = json!({ "is_ready": is_ready, "unready": unready.len(), "degraded": degraded });
+    let mut response = document(edge, peer, &state)?;
+    if !is_ready {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }
-    response
+    Ok(response)
 }
 
 /// What comes along in the headers.
@@ -440,19 +549,27 @@ fn read_contract(text: &str) -> Option<(String, Version)> {
 
 /// Sends what is asked to the service.
 async fn send(
-    edge: &Arc<Edge>,
+    (edge, peer): (&Arc<Edge>, &Peer),
     endpoint: &Endpoint,
-    action: Action,
-    verb: Verb,
+    (action, verb): (Action, Verb),
     mut turn: Turn,
     caller: String,
-    request: Request<Incoming>,
+    (request, incoming): (&Request<()>, &mut Incoming),
 ) -> Result<Response<Answer>, Refused> {
-    let (parts, body) = request.into_parts();
-    let accept = accepted(&parts.headers).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?;
-    let options = options(edge, &parts.headers, caller)?;
-    let (demanded, known) = (Tags::demanded(&parts.headers), Tags::known(&parts.headers));
-    let changes = parts.method != Method::GET && parts.method != Method::HEAD && verb != Verb::Query;
+    let rows = match &action {
+        Action::Operation(name) => {
+            endpoint.operation(name).and_then(|operation| Rows::wanted(request.headers(), operation))
+        }
+        _ => None,
+    };
+    let accept = match rows {
+        // What the rows are taken out of.
+        Some(_) => Format::Json,
+        None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
+    };
+    let options = options(edge, request.headers(), caller)?;
+    let (demanded, known) = (Tags::demanded(request.headers()), Tags::known(request.headers()));
+    let changes = request.method() != Method::GET && request.method() != Method::HEAD && verb != Verb::Query;
     if changes && known.is_some() {
         let reason = match known {
             Some(Tags::Any) => "If-None-Match: * asks that nothing be there, and a service always has a state",
@@ -472,22 +589,22 @@ async fn send(
         Some(Tags::These(tags)) => tags.into_iter().map(Some).collect(),
     };
     let (format, body) = match &action {
-        Action::Operation(name) if matches!(parts.method, Method::GET | Method::HEAD) => {
-            let fields = query(parts.uri.query().unwrap_or_default(), endpoint.operation(name))?;
+        Action::Operation(name) if matches!(*request.method(), Method::GET | Method::HEAD) => {
+            let fields = query(request.uri().query().unwrap_or_default(), endpoint.operation(name))?;
             let body = if fields.is_empty() { Vec::new() } else { Value::Object(fields).to_string().into_bytes() };
             (Format::Json, body)
         }
-        Action::Operation(name) => match sent_as(&parts.headers, endpoint.operation(name)) {
+        Action::Operation(name) => match sent_as(request.headers(), endpoint.operation(name)) {
             Ok(Sent::Document(format)) => {
-                let body = read(edge, body).await?;
+                let body = read(edge, incoming).await?;
                 if let Some(operation) = endpoint.operation(name) {
                     shapes::check(format, &body, &operation.body)?;
                 }
                 (format, body)
             }
             Ok(Sent::Bytes(media_type)) => {
-                let fields = query(parts.uri.query().unwrap_or_default(), endpoint.operation(name))?;
-                (Format::MessagePack, raw_document(&fields, &media_type, &read(edge, body).await?)?)
+                let fields = query(request.uri().query().unwrap_or_default(), endpoint.operation(name))?;
+                (Format::MessagePack, raw_document(&fields, &media_type, &read(edge, incoming).await?)?)
             }
             Err(fault) => return Err(Refused::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, fault)),
         },
@@ -497,6 +614,10 @@ async fn send(
     turn.come().await;
     let mut turn = Some(turn);
     let mut message = Message { action, verb, body, format, accept, options };
+    if let Some(rows) = rows {
+        (message.format, message.body) = (Format::Json, rows.asked(message.format, &message.body, None)?);
+    }
+    let for_more = rows.map(|rows| (rows, message.clone()));
     let last = demanded.len() - 1;
     let mut tried = 0;
     let answered = loop {
@@ -508,7 +629,7 @@ async fn send(
         let next = (tried < last).then(|| message.clone());
         let sent = endpoint.send(message);
         drop(turn.take());
-        match (looked_for(sent, edge.looks, || edge.has_one_request()).await, next) {
+        match (looked_for(sent, edge.looks, || edge.has_one_request(), gives_up(edge, verb)).await, next) {
             (Ok(answered), _) => break answered,
             (Err(fault), next) => {
                 let is_other = matches!(fault.code(), Code::StaleReference | Code::PreconditionFailed);
@@ -523,12 +644,15 @@ async fn send(
             }
         }
     };
+    if let Some((rows, message)) = for_more {
+        return table(edge, peer, endpoint, rows, message, &answered.body).await;
+    }
     let version = answered.version.map(|version| (answered.incarnation, version));
     let is_known = known.zip(version).is_some_and(|(known, version)| known.contain(version));
     let (status, body) = if is_known {
         (StatusCode::NOT_MODIFIED, Answer::Whole(None))
     } else {
-        (StatusCode::OK, Answer::whole(answered.body))
+        (StatusCode::OK, Answer::whole(edge.counted(peer, answered.body)?))
     };
     let mut response = response(status, accept.media_type(), body);
     let headers = response.headers_mut();
@@ -543,10 +667,45 @@ async fn send(
     Ok(response)
 }
 
-/// Waits for an answer. If `is_alone` says that this thread has nothing else to do, it looks for it a while, some microseconds at most: most
+/// Answers with rows as a file: those of the first piece, and of as many more as were asked for.
+async fn table(
+    edge: &Edge,
+    peer: &Peer,
+    endpoint: &Endpoint,
+    rows: Rows,
+    message: Message,
+    first: &[u8],
+) -> Result<Response<Answer>, Refused> {
+    let mut answered = tables::Answered::first(rows, first)?;
+    let to = message.format.decode::<Value>(&message.body)?["to"].as_u64();
+    while let Some(from) = answered.next(to)? {
+        let body = rows.asked(message.format, &message.body, Some(from))?;
+        let piece = endpoint.send(Message { body, ..message.clone() }).await?;
+        answered.add(&piece.body)?;
+    }
+    let (bytes, mut response) = answered.into_response();
+    *response.body_mut() = Answer::whole(edge.counted(peer, bytes)?);
+    Ok(response)
+}
+
+/// Waits until a request that changes nothing need not be waited for: the services are ending, and what it waits for may take longer than they may.
+async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
+    if !matches!(verb, Verb::Query | Verb::Get | Verb::Lookup) {
+        std::future::pending::<()>().await;
+    }
+    edge.closed().await;
+    Err(stopping())
+}
+
+/// Waits for an answer, or for what is there instead. If `is_alone` says that this thread has nothing else to do, it looks for it a while, some microseconds at most: most
 /// handlers take less than falling asleep and being woken does.
-async fn looked_for<T>(answer: impl Future<Output = T>, most: Looks, is_alone: impl Fn() -> bool) -> T {
-    let mut answer = pin!(answer);
+async fn looked_for<T>(
+    answer: impl Future<Output = T>,
+    most: Looks,
+    is_alone: impl Fn() -> bool,
+    instead: impl Future<Output = T>,
+) -> T {
+    let (mut answer, mut instead) = (pin!(answer), pin!(instead));
     let mut looks = 0;
     poll_fn(move |polling| {
         loop {
@@ -554,8 +713,11 @@ async fn looked_for<T>(answer: impl Future<Output = T>, most: Looks, is_alone: i
             // Nobody is to be woken while this thread looks: that would be a system call of the worker, and a turn of this task for nothing.
             let mut looking = Polling::from_waker(Waker::noop());
             let polled = answer.as_mut().poll(if is_last { &mut *polling } else { &mut looking });
-            if polled.is_ready() || is_last {
+            if polled.is_ready() {
                 return polled;
+            }
+            if is_last {
+                return instead.as_mut().poll(polling);
             }
             looks += 1;
             if looks <= most.spinning {
@@ -569,10 +731,10 @@ async fn looked_for<T>(answer: impl Future<Output = T>, most: Looks, is_alone: i
 }
 
 /// Reads a body, as far as it may go.
-async fn read(edge: &Edge, body: Incoming) -> Result<Vec<u8>, Refused> {
+async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Refused> {
     let limits = edge.limits();
     let too_large = || Fault::new(Code::TooLarge, format!("a body has at most {} bytes here", limits.body_bytes));
-    if hyper::body::Body::size_hint(&body).lower() > limits.body_bytes as u64 {
+    if hyper::body::Body::size_hint(body).lower() > limits.body_bytes as u64 {
         return Err(too_large().into());
     }
     match timeout(limits.body_time, Limited::new(body, limits.body_bytes).collect()).await {

@@ -1,8 +1,13 @@
-//! What the services of a node have counted, in Prometheus's text format.
+//! What a node and its services have counted, in Prometheus's text format.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
+use hyper::StatusCode;
 use lehr_services::{Counts, Info};
+use lehr_sync::Count;
+
+use crate::edge::Edge;
 
 /// The media type of the format.
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -19,10 +24,70 @@ const COUNTERS: [Counter; 5] = [
     ("lehr_repeated_requests_total", "Requests answered from memory, by their key.", |counts| counts.repeated),
 ];
 
+/// The bounds of durations, in milliseconds.
+const BOUNDS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 1000, 5000, 30_000, 300_000];
+
+/// What the edge has answered.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    /// By the first digit of the status.
+    statuses: [Count; 6],
+    /// Answers that took no longer than each bound and longer than the one before; the last are those beyond all.
+    within: [Count; BOUNDS.len() + 1],
+    microseconds: Count,
+}
+
+impl Traffic {
+    pub(crate) fn count(&self, status: StatusCode, took: Duration) {
+        self.statuses[usize::from(status.as_u16() / 100).min(5)].add(1);
+        let bound = BOUNDS.iter().position(|bound| took <= Duration::from_millis(*bound)).unwrap_or(BOUNDS.len());
+        self.within[bound].add(1);
+        self.microseconds.add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    fn write(&self, page: &mut String) {
+        let name = "lehr_http_responses_total";
+        let _ = write!(page, "# HELP {name} Answers by the kind of their status.\n# TYPE {name} counter\n");
+        for (digit, count) in self.statuses.iter().enumerate().skip(1) {
+            let _ = writeln!(page, "{name}{{status=\"{digit}xx\"}} {}", count.get());
+        }
+        let name = "lehr_http_request_duration_seconds";
+        let help = "From the head of a request to the head of its answer";
+        let _ = write!(page, "# HELP {name} {help}.\n# TYPE {name} histogram\n");
+        let mut all = 0;
+        for (bound, count) in BOUNDS.iter().zip(&self.within) {
+            all += count.get();
+            let _ = writeln!(page, "{name}_bucket{{le=\"{}\"}} {all}", *bound as f64 / 1e3);
+        }
+        all += self.within[BOUNDS.len()].get();
+        let seconds = self.microseconds.get() as f64 / 1e6;
+        let _ = writeln!(page, "{name}_bucket{{le=\"+Inf\"}} {all}\n{name}_sum {seconds}\n{name}_count {all}");
+    }
+}
+
+/// The memory that the process holds, in bytes, where the system says it in a file.
+fn memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
 /// The page of metrics. Paths of services need no escaping: they have no quotes and no backslashes.
-pub(crate) fn text(infos: impl Iterator<Item = Info>) -> String {
+pub(crate) fn text(edge: &Edge, infos: impl Iterator<Item = Info>) -> String {
     let infos: Vec<Info> = infos.collect();
     let mut page = String::new();
+    edge.traffic.write(&mut page);
+    let (requests, subscriptions) = edge.in_flight();
+    let gauges = [
+        ("lehr_connections", "Connections that are open.", Some(edge.connections.count() as u64)),
+        ("lehr_requests_in_flight", "Requests that are being answered.", Some(requests as u64)),
+        ("lehr_subscriptions", "Subscriptions that are open.", Some(subscriptions as u64)),
+        ("lehr_unsent_bytes", "Bytes of answers that clients have not taken.", Some(edge.unsent.bytes() as u64)),
+        ("process_resident_memory_bytes", "Memory that the process holds.", memory()),
+    ];
+    for (name, help, value) in gauges.into_iter().filter_map(|(name, help, value)| Some((name, help, value?))) {
+        let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+    }
     // Writing to a string does not fail.
     for (name, help, value) in COUNTERS {
         let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} counter\n");

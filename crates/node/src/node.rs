@@ -8,7 +8,8 @@ use lehr_services::{Code, Fault, Host, HostReport};
 use lehr_sync::Arc;
 use tokio::sync::watch;
 
-use crate::edge::{Edge, listen};
+use crate::edge::{Edge, listen, tell_of_certificates};
+use crate::policy::Policy;
 use crate::settings::Settings;
 use crate::tokio_thread::TokioThread;
 
@@ -30,6 +31,7 @@ use crate::tokio_thread::TokioThread;
 pub struct Node {
     host: Host,
     address: SocketAddr,
+    edge: Arc<Edge>,
     stop: watch::Sender<bool>,
     threads: Vec<TokioThread>,
 }
@@ -55,7 +57,7 @@ impl Node {
         let (stop, stopping) = watch::channel(false);
         let edge = Arc::new(Edge::new(host.clone(), settings, address));
         let threads = listen(&edge, &listener, &stopping).map_err(scarce)?;
-        Ok(Self { host, address, stop, threads })
+        Ok(Self { host, address, edge, stop, threads })
     }
 
     /// Where it listens.
@@ -63,13 +65,37 @@ impl Node {
         self.address
     }
 
+    /// Says who may do what from now on, also on connections and subscriptions that have begun.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::{Node, Policy, Settings};
+    /// use lehr_services::Host;
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let address = ([127, 0, 0, 1], 0).into();
+    /// let node = Node::start(Host::new(dispatcher.handle()), Settings { address, ..Settings::new() }).unwrap();
+    /// let text = r#"{ "callers": { "ada": { "token": "correct-horse-battery" } }, "rules": [{ "callers": ["ada"] }] }"#;
+    /// node.replace_policy(Policy::from_json(text).unwrap()); // who shows no token is refused from now on
+    /// ```
+    pub fn replace_policy(&self, policy: Policy) {
+        self.edge.replace_policy(policy);
+    }
+
+    /// Looks at the files of certificates, which is done for each new connection anyway, and says in the log what has become of them.
+    pub fn look_at_certificates(&self) {
+        if let Some(tls) = &self.edge.settings.tls {
+            tell_of_certificates(&self.edge, tls.acceptor().1);
+        }
+    }
+
     /// The host behind it.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Ends the services ([`Host::shutdown`]), then the edge.
+    /// Ends the services ([`Host::shutdown`]), then the edge. Meanwhile requests are answered 503, also those that only wait, such as for a job's end.
     pub async fn shutdown(self, limit: Duration) -> HostReport {
+        self.edge.close();
         let report = self.host.shutdown(limit).await;
         drop(self);
         report

@@ -233,12 +233,8 @@ impl Joining {
 
     /// The address of a node in its one form, and the link to its directory.
     fn link(&self, address: &str) -> Result<(String, HttpLink), Fault> {
-        let root = self.client.link(address)?;
-        if !root.is_root() {
-            let reason = format!("expected the address of a node, such as http://127.0.0.1:8420, found {address:?}");
-            return Err(Fault::new(Code::InvalidValue, reason));
-        }
-        let address = root.node();
+        // A path is where a proxy has put the node.
+        let address = self.client.link(address)?.address();
         let link = self.client.link(&format!("{address}{DIRECTORY}"))?;
         Ok((address, link))
     }

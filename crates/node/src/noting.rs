@@ -10,29 +10,48 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::certificate::reason_within;
 
-/// Why a stream broke, if it did.
-pub(crate) type Why = Arc<OnceLock<String>>;
+/// What is noted of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    /// Why it broke, if it did.
+    pub(crate) why: OnceLock<String>,
+    /// Whether the other end has begun to speak as HTTP/1 does.
+    is_http1: OnceLock<bool>,
+}
+
+impl Noted {
+    /// Whether the other end speaks HTTP/1: then it has understood nothing of what it was sent in HTTP/2.
+    pub(crate) fn is_http1(&self) -> bool {
+        self.is_http1.get() == Some(&true)
+    }
+}
 
 /// A stream whose first fault in reading is noted.
 pub(crate) struct Noting<T> {
     stream: T,
-    why: Why,
+    noted: Arc<Noted>,
 }
 
 impl<T> Noting<T> {
-    pub(crate) fn new(stream: T) -> (Self, Why) {
-        let why = Why::default();
-        (Self { stream, why: why.clone() }, why)
+    pub(crate) fn new(stream: T) -> (Self, Arc<Noted>) {
+        let noted = Arc::<Noted>::default();
+        (Self { stream, noted: noted.clone() }, noted)
     }
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Noting<T> {
     fn poll_read(self: Pin<&mut Self>, polling: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        let before = buffer.filled().len();
         let polled = Pin::new(&mut this.stream).poll_read(polling, buffer);
+        let came = &buffer.filled()[before..];
+        if !came.is_empty() {
+            // Only the first bytes count. A frame of HTTP/2 that begins like this would be longer than any may be.
+            let _ = this.noted.is_http1.set(came.starts_with(b"HTTP"));
+        }
         if let Poll::Ready(Err(error)) = &polled {
             // Noted before anybody above hears of it. Only the first counts.
-            let _ = this.why.set(reason_within(error).unwrap_or_else(|| error.to_string()));
+            let _ = this.noted.why.set(reason_within(error).unwrap_or_else(|| error.to_string()));
         }
         polled
     }

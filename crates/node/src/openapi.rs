@@ -3,11 +3,13 @@
 use lehr_services::{Info, Verb};
 use serde_json::{Map, Value, json};
 
+use crate::schemas::Described;
+
 /// Describes the services; golden file in `tests/golden`.
 pub(crate) fn document(infos: &[Info]) -> Value {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
     for info in infos {
-        let described = Described { schemas: &mut schemas, prefix: info.contract.name.replace('/', ".") };
+        let described = Described::new(&mut schemas, &info.contract.name);
         describe(info, described, &mut paths);
     }
     schemas.insert("Problem".to_owned(), problem());
@@ -54,67 +56,6 @@ fn problem() -> Value {
     })
 }
 
-/// Schemas on their way from a contract, where each has its definitions within, into one document, where they have a place of their own.
-struct Described<'a> {
-    schemas: &'a mut Map<String, Value>,
-    /// Before the names of definitions: contracts may use one name for different things.
-    prefix: String,
-}
-
-impl Described<'_> {
-    /// The schema with its references as they are here; its definitions are moved out.
-    fn place(&mut self, schema: &Value) -> Value {
-        let mut placed = schema.clone();
-        let Some(fields) = placed.as_object_mut() else { return placed };
-        // The whole document has one dialect.
-        fields.remove("$schema");
-        let definitions = fields.remove("$defs");
-        // One that speaks of itself needs a name.
-        let own = schema["title"].as_str().unwrap_or("Document").to_owned();
-        self.lead(&mut placed, &own);
-        if let Some(Value::Object(definitions)) = definitions {
-            for (name, mut definition) in definitions {
-                self.lead(&mut definition, &own);
-                self.schemas.insert(format!("{}.{name}", self.prefix), definition);
-            }
-        }
-        if speaks_of_itself(schema) {
-            self.schemas.insert(format!("{}.{own}", self.prefix), placed.clone());
-        }
-        placed
-    }
-
-    /// Makes references lead to where the definitions are.
-    fn lead(&self, value: &mut Value, own: &str) {
-        match value {
-            Value::Object(fields) => {
-                for (name, field) in fields.iter_mut() {
-                    let Some(to) = field.as_str().filter(|_| name == "$ref") else {
-                        self.lead(field, own);
-                        continue;
-                    };
-                    let to = if to == "#" { Some(own) } else { to.strip_prefix("#/$defs/") };
-                    if let Some(to) = to {
-                        *field = Value::from(format!("#/components/schemas/{}.{to}", self.prefix));
-                    }
-                }
-            }
-            Value::Array(entries) => entries.iter_mut().for_each(|entry| self.lead(entry, own)),
-            _ => {}
-        }
-    }
-}
-
-fn speaks_of_itself(schema: &Value) -> bool {
-    match schema {
-        Value::Object(fields) => {
-            fields.get("$ref").is_some_and(|to| to == "#") || fields.values().any(speaks_of_itself)
-        }
-        Value::Array(entries) => entries.iter().any(speaks_of_itself),
-        _ => false,
-    }
-}
-
 /// A document in both forms.
 fn content(schema: &Value) -> Value {
     json!({ "application/json": { "schema": schema }, "application/msgpack": { "schema": schema } })
@@ -142,7 +83,7 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
         json!({
             "operationId": identifier("get"), "tags": [tag], "summary": "The state.",
             "parameters": [header("if-none-match", "A version that is known.", "string"), timeout],
-            "responses": responses("The state; its version is in ETag.", &described.place(&info.contract.state)),
+            "responses": responses("The state; its version is in ETag.", &described.named(&info.contract.state, "State")),
         }),
     );
     // One that its node alone ends answers 405, and so has none.
@@ -163,13 +104,15 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
         if !operation.verb.is_idempotent() {
             parameters.push(header("idempotency-key", "Makes sending it again harmless.", "string"));
         }
-        let (body, reply) = (described.place(&operation.body), described.place(&operation.reply));
+        let body = described.named(&operation.body, &format!("{}_body", name.replace(['.', '/'], "_")));
+        let reply = described.named(&operation.reply, &format!("{}_reply", name.replace(['.', '/'], "_")));
         let mut bodies = content(&body);
         for media_type in &operation.raw {
             bodies[media_type] = json!({ "schema": { "type": "string", "format": "binary" } });
         }
         if !operation.raw.is_empty() {
-            let fields = body["properties"].as_object().into_iter().flatten();
+            let fields = described.place(&operation.body);
+            let fields = fields["properties"].as_object().into_iter().flatten();
             let others = fields.filter(|(field, _)| *field != "data" && *field != "media_type");
             parameters.extend(others.map(|(field, schema)| {
                 let description = "Where the body is bytes: the field of this name.";
@@ -238,22 +181,5 @@ mod tests {
         assert_eq!(page["requestBody"]["content"]["text/csv"]["schema"]["format"], "binary");
         let in_query = page["parameters"].as_array().unwrap().iter().filter(|parameter| parameter["in"] == "query");
         assert_eq!(in_query.map(|parameter| &parameter["name"]).collect::<Vec<_>>(), ["name"]);
-    }
-
-    #[test]
-    fn references_lead_to_where_the_definitions_are() {
-        let schema = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": "Tree",
-            "properties": { "leaf": { "$ref": "#/$defs/Leaf" }, "more": { "items": { "$ref": "#" } } },
-            "$defs": { "Leaf": { "anyOf": [{ "$ref": "#/$defs/Vein" }] }, "Vein": { "type": "string" } },
-        });
-        let mut schemas = Map::new();
-        let placed = Described { schemas: &mut schemas, prefix: "a.b".to_owned() }.place(&schema);
-        assert_eq!(placed["properties"]["leaf"]["$ref"], "#/components/schemas/a.b.Leaf");
-        assert_eq!(placed["properties"]["more"]["items"]["$ref"], "#/components/schemas/a.b.Tree");
-        assert!(placed.get("$defs").is_none() && placed.get("$schema").is_none());
-        assert_eq!(schemas["a.b.Leaf"]["anyOf"][0]["$ref"], "#/components/schemas/a.b.Vein");
-        assert_eq!(schemas.keys().collect::<Vec<_>>(), ["a.b.Leaf", "a.b.Tree", "a.b.Vein"]);
     }
 }

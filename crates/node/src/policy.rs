@@ -5,6 +5,7 @@ use std::fmt;
 
 use lehr_services::{Code, Fault, Verb};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 /// Callers and their rights. Nothing is allowed that no rule allows.
 ///
@@ -43,8 +44,28 @@ impl fmt::Debug for Policy {
 struct Caller {
     /// What it shows with each request.
     token: Option<String>,
+    /// The SHA-256 of that in hexadecimal digits, where the file should not hold the token itself.
+    token_sha256: Option<String>,
     /// A DNS name in the certificate that it shows with its connection.
     certificate: Option<String>,
+}
+
+impl Caller {
+    /// The SHA-256 of its token, if it has one.
+    fn shown(&self) -> Option<[u8; 32]> {
+        match &self.token {
+            Some(token) => Some(Sha256::digest(token.as_bytes()).into()),
+            None => self.token_sha256.as_deref().and_then(digest),
+        }
+    }
+}
+
+/// The bytes of a SHA-256 in hexadecimal digits.
+fn digest(text: &str) -> Option<[u8; 32]> {
+    let digits: Vec<u32> = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<_>>()?;
+    let bytes: Vec<u8> =
+        digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | *digit as u8)).collect();
+    (digits.len() == 64).then(|| bytes.try_into().ok())?
 }
 
 /// The shortest token that is taken.
@@ -108,7 +129,13 @@ impl Policy {
             serde_json::from_str(text).map_err(|error| Fault::new(Code::InvalidValue, error.to_string()))?;
         let mut faults = Vec::new();
         for (name, caller) in &policy.callers {
-            if caller.token.is_none() && caller.certificate.is_none() {
+            if caller.token.is_some() && caller.token_sha256.is_some() {
+                faults.push(format!("caller {name:?}: expected a token or the SHA-256 of one, not both"));
+            }
+            if caller.token_sha256.as_ref().is_some_and(|hash| digest(hash).is_none()) {
+                faults.push(format!("caller {name:?}: token_sha256 has 64 hexadecimal digits"));
+            }
+            if caller.token.is_none() && caller.token_sha256.is_none() && caller.certificate.is_none() {
                 faults.push(format!("caller {name:?}: expected a token, or a name in a certificate"));
             }
             let token = caller.token.as_deref().unwrap_or_default();
@@ -128,7 +155,8 @@ impl Policy {
                 faults.push(format!("caller {name:?}: this is who has no token"));
             }
             let others = || policy.callers.iter().filter(|(other, _)| *other != name).map(|(_, other)| other);
-            if caller.token.is_some() && others().any(|other| other.token == caller.token) {
+            let shown = caller.shown();
+            if shown.is_some() && others().any(|other| other.shown() == shown) {
                 faults.push(format!("caller {name:?}: another caller has the same token"));
             }
             if caller.certificate.is_some() && others().any(|other| other.certificate == caller.certificate) {
@@ -158,12 +186,41 @@ impl Policy {
         let Some(token) = token else { return Ok(ANONYMOUS) };
         // All are looked at in full: how long it takes says nothing of how near a guess was.
         let mut found = None;
+        let shown = Sha256::digest(token.as_bytes());
         for (name, caller) in &self.callers {
-            if caller.token.as_ref().is_some_and(|known| is_same(token.as_bytes(), known.as_bytes())) {
+            let is_token = caller.token.as_ref().is_some_and(|known| is_same(token.as_bytes(), known.as_bytes()));
+            let hash = caller.token_sha256.as_deref().and_then(digest);
+            if is_token || hash.is_some_and(|known| is_same(&shown, &known)) {
                 found = Some(name.as_str());
             }
         }
         found.ok_or_else(|| Fault::new(Code::Unauthenticated, "the token is not known"))
+    }
+
+    /// What in it is as it can be meant, and still most likely not meant: callers that no rule allows anything, and rules that let everybody do everything.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::Policy;
+    /// let text = r#"{ "callers": { "ada": { "token": "correct-horse-battery" } }, "rules": [{ "callers": ["anonymous"] }] }"#;
+    /// let warnings = Policy::from_json(text).unwrap().warnings();
+    /// assert_eq!(warnings[0], "caller \"ada\": no rule allows anything");
+    /// assert!(warnings[1].starts_with("rule 1: whoever reaches the node may do everything"));
+    /// ```
+    pub fn warnings(&self) -> Vec<String> {
+        let allows = |rule: &&Rule| rule.effect == Effect::Allow;
+        let is_named = |rule: &Rule, name: &String| rule.callers.is_empty() || rule.callers.contains(name);
+        let idle =
+            self.callers.keys().filter(|name| !self.rules.iter().filter(allows).any(|rule| is_named(rule, name)));
+        let mut warnings: Vec<String> = idle.map(|name| format!("caller {name:?}: no rule allows anything")).collect();
+        for (index, rule) in self.rules.iter().enumerate().filter(|(_, rule)| rule.effect == Effect::Allow) {
+            let is_open = rule.verbs.is_empty() && rule.paths.is_empty() && rule.contracts.is_empty();
+            if is_open && is_named(rule, &ANONYMOUS.to_owned()) {
+                let number = index + 1;
+                warnings.push(format!("rule {number}: whoever reaches the node may do everything that no rule denies"));
+            }
+        }
+        warnings
     }
 
     /// Whose certificate has these DNS names.

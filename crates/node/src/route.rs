@@ -67,8 +67,8 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
     if is_read {
         match path {
             "/" => return Ok(Route::Index),
-            "/health" => return Ok(Route::Health),
-            "/ready" => return Ok(Route::Ready),
+            "/health" | "/healthz" | "/livez" => return Ok(Route::Health),
+            "/ready" | "/readyz" => return Ok(Route::Ready),
             "/metrics" => return Ok(Route::Metrics),
             "/openapi.json" => return Ok(Route::OpenApi),
             _ => {}
@@ -99,7 +99,7 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
 
 /// The pages of the node itself.
 fn is_page(path: &str) -> bool {
-    matches!(path, "/" | "/health" | "/ready" | "/metrics" | "/openapi.json")
+    matches!(path, "/" | "/health" | "/healthz" | "/livez" | "/ready" | "/readyz" | "/metrics" | "/openapi.json")
 }
 
 /// A path without the slash behind it, which many clients add.

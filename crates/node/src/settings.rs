@@ -6,7 +6,9 @@ use std::time::Duration;
 use lehr_services::{Code, Fault};
 
 use crate::log::Log;
+use crate::origin::Origins;
 use crate::policy::Policy;
+use crate::proxy::Network;
 use crate::tls::Tls;
 
 /// Where a node listens, whom it lets in, and how much it takes from anybody.
@@ -26,6 +28,10 @@ pub struct Settings {
     pub address: SocketAddr,
     /// Who may do what. Default: none, which is for loopback only: everybody may do everything.
     pub policy: Option<Policy>,
+    /// Origins whose pages may ask it, beside its own. Default: none.
+    pub origins: Origins,
+    /// The reverse proxies before it, whose word on the address of a client counts. Default: none.
+    pub proxies: Vec<Network>,
     /// Lets it listen beyond loopback without a policy.
     pub is_insecure: bool,
     /// What it shows and asks for on connections, which then speak TLS and nothing else. Default: none, and no TLS.
@@ -47,8 +53,18 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Connections at once; one more is closed at once. Default: 4096.
+    /// Connections at once. One more takes the place of one that is idle, and is closed at once if none is. Default: 4096.
     pub connections: usize,
+    /// Connections at once from one address that is no proxy's. Default: 1024.
+    pub connections_per_address: usize,
+    /// How long a connection may be open without an answer on its way, which may be seen as late as after twice as long. Default: 2 minutes.
+    pub idle_time: Duration,
+    /// How old a connection may be until its client is asked to make another one; what is on its way goes on. Default: 1 day.
+    pub connection_age: Duration,
+    /// What is kept of answers on one connection until the client takes it, in bytes. One answer always fits; what does not is answered 503. Default: 128 MiB.
+    pub unsent_connection_bytes: usize,
+    /// The same of all connections together. What several answers share is counted once. Default: 512 MiB.
+    pub unsent_bytes: usize,
     /// The size of a body. Default: 16 MiB.
     pub body_bytes: usize,
     /// The size of all headers together, at least 8 KiB. Default: 64 KiB.
@@ -96,6 +112,11 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 4096,
+            connections_per_address: 1024,
+            idle_time: Duration::from_secs(120),
+            connection_age: Duration::from_secs(86_400),
+            unsent_connection_bytes: 128 << 20,
+            unsent_bytes: 512 << 20,
             body_bytes: 16 << 20,
             header_bytes: 64 << 10,
             headers: 100,
@@ -127,6 +148,8 @@ impl Settings {
         Self {
             address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8420),
             policy: None,
+            origins: Origins::default(),
+            proxies: Vec::new(),
             is_insecure: false,
             tls: None,
             log: None,
@@ -160,6 +183,9 @@ impl Settings {
         let counts = [
             ("threads", self.threads),
             ("connections", limits.connections),
+            ("connections_per_address", limits.connections_per_address),
+            ("unsent_connection_bytes", limits.unsent_connection_bytes),
+            ("unsent_bytes", limits.unsent_bytes),
             ("body_bytes", limits.body_bytes),
             ("headers", limits.headers),
             ("requests", limits.requests),
@@ -180,6 +206,8 @@ impl Settings {
             ("take_time", limits.take_time),
             ("answer_time", limits.answer_time),
             ("heartbeat", limits.heartbeat),
+            ("idle_time", limits.idle_time),
+            ("connection_age", limits.connection_age),
         ];
         faults.extend(
             times.iter().filter(|(_, time)| time.is_zero()).map(|(name, _)| format!("{name}: expected more than 0")),

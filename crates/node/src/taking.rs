@@ -5,7 +5,7 @@
 //! a piece at a time.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -68,16 +68,16 @@ impl Pressed {
     }
 }
 
-/// The socket a second time, outside Tokio, which would wait until the system says that there is room.
+/// Writes past Tokio, which would wait until the system says that there is room. No descriptor is needed for it: when none is left, clients that are there go on.
 #[cfg(unix)]
-fn again(stream: &TcpStream) -> io::Result<std::net::TcpStream> {
+fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
     use std::os::fd::AsFd;
-    stream.as_fd().try_clone_to_owned().map(Into::into)
+    Ok(rustix::io::writev(stream.as_fd(), parts)?)
 }
 
 /// Elsewhere what the system says of room is all that is known.
 #[cfg(not(unix))]
-fn again(_: &TcpStream) -> io::Result<std::net::TcpStream> {
+fn write_now(_: &TcpStream, _: &[io::IoSlice<'_>]) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -91,7 +91,7 @@ impl AsyncWrite for Pressed {
     fn poll_write(self: Pin<&mut Self>, polling: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write(polling, bytes);
-        this.mind(polled, polling, |stream| again(stream)?.write(bytes))
+        this.mind(polled, polling, |stream| write_now(stream, &[io::IoSlice::new(bytes)]))
     }
 
     // Nothing is kept back above the system, so nothing waits here.
@@ -110,7 +110,7 @@ impl AsyncWrite for Pressed {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write_vectored(polling, parts);
-        this.mind(polled, polling, |stream| again(stream)?.write_vectored(parts))
+        this.mind(polled, polling, |stream| write_now(stream, parts))
     }
 
     fn is_write_vectored(&self) -> bool {

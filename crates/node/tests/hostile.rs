@@ -79,7 +79,7 @@ fn bodies_of_another_schema_are_refused_with_the_field() {
 #[test]
 fn another_content_type_is_refused_before_the_body_is_read() {
     unharmed(patient(), async |at| {
-        for kind in ["text/xml", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "\u{e9}"] {
+        for kind in ["text/xml", "multipart/form-data; boundary=x", "text/plain", "\u{e9}"] {
             let headers = format!("content-type: {kind}\r\n");
             assert_eq!(ask(at, "POST /books:put", &headers, "{}").status, 415, "{kind:?}");
         }

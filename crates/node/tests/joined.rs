@@ -248,7 +248,7 @@ fn what_cannot_be_joined_is_refused_and_nobody_else_writes_what_is_heard() {
         let code = |outcome: Result<String, Fault>| outcome.unwrap_err().code();
         let join = |address: &str| pair.nodes.call(Join { address: address.to_owned() });
         assert_eq!(code(join("ftp://x").await), Code::InvalidValue);
-        assert_eq!(code(join("http://127.0.0.1:1/path").await), Code::InvalidValue);
+        assert_eq!(code(join("http://127.0.0.1:1/path?query").await), Code::InvalidValue);
         assert_eq!(code(join(&pair.wire.url()).await), Code::DuplicateEntry);
         pair.nodes.call(Leave { address: pair.wire.url() }).await.unwrap();
         assert_eq!(pair.nodes.call(Leave { address: pair.wire.url() }).await.unwrap_err().code(), Code::UnknownEntry);

@@ -2,6 +2,7 @@
 
 #[path = "../../services/tests/behaviours/mod.rs"]
 mod behaviours;
+mod bounds;
 mod breaking;
 mod deadlines;
 mod edge;
@@ -10,6 +11,7 @@ mod hostile;
 mod joined;
 mod load;
 mod nodes;
+mod proxied;
 mod raw;
 mod security;
 mod taking;
@@ -56,6 +58,8 @@ pub fn settings() -> Settings {
         header_time: FOR_EVER,
         body_time: FOR_EVER,
         take_time: FOR_EVER,
+        idle_time: FOR_EVER,
+        connection_age: FOR_EVER,
         answer_time_max: FOR_EVER,
         ..Limits::default()
     };

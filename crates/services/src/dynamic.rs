@@ -104,7 +104,7 @@ pub struct OutlinedOperation {
 ///     accept: Format::Json,
 ///     options: Options::default(),
 /// };
-/// assert_eq!(host.endpoint("/sums")?.send(add).await?.body, b"4");
+/// assert_eq!(*host.endpoint("/sums")?.send(add).await?.body, b"4");
 /// assert_eq!(sums.get().await?["sum"], 4);
 /// # Ok::<(), Fault>(())
 /// # }).unwrap();

@@ -16,6 +16,7 @@ use crate::operation::Envelope;
 use crate::publisher::Subscriber;
 use crate::reference::{Cancels, State, end, stale};
 use crate::subscription::{End, Event, Subscribe, Subscription};
+use crate::written::Written;
 
 /// A service of this process behind the encoded form.
 ///
@@ -104,7 +105,7 @@ impl Endpoint {
     fn begin(&self, message: &Message) -> Result<Pending<'static, Result<Answered, Fault>>, Fault> {
         self.check(&message.options)?;
         let (incarnation, accept) = (self.incarnation(), message.accept);
-        let plain = move |body| Answered { body, version: None, incarnation };
+        let plain = move |body| Answered { body: Arc::new(body), version: None, incarnation };
         match &message.action {
             Action::Lookup => {
                 let body = accept.encode(&self.info())?;
@@ -203,28 +204,30 @@ fn unsent(at: &Local, unsent: Unsent<()>) -> Fault {
     }
 }
 
-fn written<D: Contract>(state: &State<D>, accept: Format) -> Result<Answered, Fault> {
-    let body = accept.encode(&**state)?;
+fn answered<D: Contract>(written: &Written, state: &State<D>, accept: Format) -> Result<Answered, Fault> {
+    let body = written.body(state, accept)?;
     Ok(Answered { body, version: Some(state.version()), incarnation: state.incarnation() })
 }
 
 impl<D: Contract> Encoded for Whole<D> {
     fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>> {
-        at.glance::<D>().map(|state| written(&state, accept))
+        at.glance::<D>().map(|state| answered(&self.written, &state, accept))
     }
 
     fn get(&self, at: &Arc<Local>, accept: Format) -> Result<Pending<'static, Result<Answered, Fault>>, Fault> {
         let answer = ask_for(&self.port, &at.shared().path, Ask::Get).map_err(|why| unsent(at, why))?;
-        Ok(Box::pin(async move { written::<D>(&answer.await?, accept) }))
+        let written = self.written.clone();
+        Ok(Box::pin(async move { answered::<D>(&written, &answer.await?, accept) }))
     }
 
     fn subscribe(&self, at: &Arc<Local>, subscriber: Arc<Subscriber>, accept: Format) -> Result<Subscribed, Fault> {
         let answer = ask_for(&self.port, &at.shared().path, |reply| Ask::Subscribe(subscriber.clone(), reply))
             .map_err(|why| unsent(at, why))?;
-        let at = at.clone();
+        let (at, written) = (at.clone(), self.written.clone());
         Ok(Box::pin(async move {
             let seed: State<D> = answer.await?;
-            let events = EncodedEvents { subscription: Subscription::local(at, subscriber, seed), accept };
+            let subscription = Subscription::local(at, subscriber, seed);
+            let events = EncodedEvents { subscription, accept, written };
             Ok(Box::new(events) as Box<dyn Events>)
         }))
     }
@@ -243,6 +246,7 @@ impl<D: Contract> Encoded for Whole<D> {
 struct EncodedEvents<D: Contract> {
     subscription: Subscription<D>,
     accept: Format,
+    written: Arc<Written>,
 }
 
 impl<D: Contract> Events for EncodedEvents<D> {
@@ -253,7 +257,7 @@ impl<D: Contract> Events for EncodedEvents<D> {
                     version: state.version(),
                     incarnation: state.incarnation(),
                     format: self.accept,
-                    body: self.accept.encode(&*state).map_err(End::Lost)?,
+                    body: self.written.body(&state, self.accept).map_err(End::Lost)?,
                 },
                 Event::Change(change) => Told::Change(change),
                 Event::Gap { missed } => Told::Gap { missed },

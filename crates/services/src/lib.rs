@@ -121,6 +121,7 @@ mod start;
 mod store;
 mod subscription;
 pub mod verb;
+mod written;
 
 pub use call::Call;
 pub use contract::{Contract, Description, OperationDescription, Version, schema_difference};

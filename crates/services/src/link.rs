@@ -74,8 +74,8 @@ pub struct Options {
 /// An answer as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The reply, in the format that was asked for.
-    pub body: Vec<u8>,
+    /// The reply, in the format that was asked for. Shared by all who are sent the same state.
+    pub body: Arc<Vec<u8>>,
     /// The version of the state, if the answer is the state.
     pub version: Option<u64>,
     /// Which life of the service has answered.
@@ -108,8 +108,8 @@ pub enum Told {
         incarnation: u64,
         /// How the body is written.
         format: Format,
-        /// The document.
-        body: Vec<u8>,
+        /// The document, shared by all who are sent it.
+        body: Arc<Vec<u8>>,
     },
     /// A change.
     Change(Arc<Change>),

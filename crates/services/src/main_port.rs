@@ -20,6 +20,7 @@ use crate::reference::State;
 use crate::shared::Shared;
 use crate::subscription::End;
 use crate::verb::{Kind, Verb};
+use crate::written::Written;
 
 /// The ports of the operations, by type and by name.
 #[derive(Default)]
@@ -160,17 +161,19 @@ pub(crate) struct Whole<D> {
     pub(crate) port: Port<Ask<D>>,
     /// There while the service runs: it holds the state.
     glance: Arc<Mutex<Option<Glance<D>>>>,
+    /// The state as it was written last, for all who are sent it.
+    pub(crate) written: Arc<Written>,
 }
 
 impl<D> Clone for Whole<D> {
     fn clone(&self) -> Self {
-        Self { port: self.port.clone(), glance: self.glance.clone() }
+        Self { port: self.port.clone(), glance: self.glance.clone(), written: self.written.clone() }
     }
 }
 
 impl<D> Whole<D> {
     pub(crate) fn new(port: Port<Ask<D>>) -> Self {
-        Self { port, glance: Arc::default() }
+        Self { port, glance: Arc::default(), written: Arc::default() }
     }
 
     /// From now on it can be looked at.

@@ -214,7 +214,7 @@ async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options
     let options = Options { caller: Some(WORKFLOWS.to_owned()), ..options };
     // Whether it may be sent again is the key's to say.
     let message = Message { action, verb: Verb::Submit, body, format, accept: format, options };
-    Ok(link.send(message).await?.body)
+    Ok(std::sync::Arc::unwrap_or_clone(link.send(message).await?.body))
 }
 
 /// Tells a service that nobody wants a job any more. Whether it hears is its business.

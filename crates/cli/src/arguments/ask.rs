@@ -11,7 +11,7 @@ use super::positive;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The request")]
 pub struct RequestArguments {
-    /// The file with the token to show
+    /// The file with the token to show [default: the environment variable LEHR_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub token: Option<PathBuf>,
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use lehr_jobs::Settings;
+use lehr_node::Network;
 use lehr_services::Restart;
 
 use super::{at_least_one, positive, thread_count};
@@ -70,6 +71,30 @@ pub struct ServeArguments {
     #[arg(long, value_name = "FILTERS", default_value = "warn")]
     pub log: String,
 
+    /// Write warnings and notes as JSON too, so that every line on standard error is JSON
+    #[arg(long)]
+    pub log_json: bool,
+
+    /// Let web pages of this origin ask the node, such as https://lab.example.org; * stands for all (may be repeated)
+    #[arg(long, value_name = "ORIGIN")]
+    pub allow_origin: Vec<String>,
+
+    /// Take client addresses from the X-Forwarded-For (or else Forwarded) of this reverse proxy, or of all in a network such as 10.0.0.0/8 (may be repeated)
+    #[arg(long, value_name = "ADDRESS")]
+    pub trust_proxy: Vec<Network>,
+
+    /// Keep at most this many connections open; beyond, a new one takes the place of an idle one
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = at_least_one)]
+    pub connections: usize,
+
+    /// Keep at most this many connections open from one address
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
+    pub connections_per_address: usize,
+
+    /// Hold at most this many bytes of answers that clients have not taken; beyond, answer 503
+    #[arg(long, value_name = "BYTES", default_value_t = 512 << 20, value_parser = at_least_one)]
+    pub unsent_max: usize,
+
     /// How the node speaks TLS.
     #[command(flatten)]
     pub tls: ServeTlsArguments,
@@ -116,7 +141,7 @@ pub struct JoinArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
     pub lease: f64,
 
-    /// The file with the token to show them
+    /// The file with the token to show them [default: the environment variable LEHR_JOIN_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub join_token: Option<PathBuf>,
 
@@ -161,7 +186,19 @@ pub struct PlacedService {
     pub settings: Option<Settings>,
 }
 
+/// What `lehr check-policy` takes.
+#[derive(Debug, Args)]
+pub struct CheckPolicyArguments {
+    /// The policy
+    #[arg(value_name = "FILE")]
+    pub policy: PathBuf,
+}
+
 const SERVE_HELP: &str = "\
+Signals:
+  SIGTERM and SIGINT end the services, then the node. SIGHUP reads the policy, the certificates and the token anew.
+  SIGUSR1 does nothing.
+
 Example:
   lehr serve --start lehr/records=/notes
       a node with a service for documents by key; its address is printed when it listens

@@ -34,7 +34,7 @@ pub fn failure(fault: &Fault) -> Failure {
 /// # Errors
 /// [`Kind::Environment`] for a token that cannot be read, [`Kind::BadData`] for certificates, [`Kind::Usage`] for a token that cannot be shown.
 pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
-    let token = request.token.as_deref().map(token).transpose()?;
+    let token = token_or(request.token.as_deref(), TOKEN)?;
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
     let identity = request.cert.as_deref().zip(request.key.as_deref());
     if request.ca.is_some() || identity.is_some() {
@@ -53,6 +53,24 @@ pub fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options)
     let link = client(request)?.link(url).map_err(|fault| Failure::new(Kind::Usage, fault.reason()))?;
     let within = Duration::try_from_secs_f64(request.timeout).ok();
     Ok((link, Options { within, ..Options::default() }))
+}
+
+/// The environment variable with the token of a client.
+const TOKEN: &str = "LEHR_TOKEN";
+
+/// The token in a file, or else in an environment variable, for programs that are given secrets that way.
+///
+/// # Errors
+/// [`Kind::Environment`] if the file cannot be read, or the variable is no text.
+pub fn token_or(file: Option<&Path>, variable: &str) -> Result<Option<String>, Failure> {
+    if let Some(file) = file {
+        return token(file).map(Some);
+    }
+    // An empty one is as good as none.
+    let Some(value) = std::env::var_os(variable).filter(|value| !value.is_empty()) else { return Ok(None) };
+    let text = value.into_string();
+    text.map(|text| Some(text.trim().to_owned()))
+        .map_err(|_| Failure::new(Kind::Environment, format!("the environment variable {variable} is no text")))
 }
 
 /// The token in a file.

@@ -8,18 +8,18 @@ use lehr_jobs::Setup;
 use lehr_node::manifest::{Apply, MANIFEST, Manifest, ManifestText, Manifests};
 use lehr_node::{
     CONSTRUCTOR, Client, Constructor, Create, INSPECTOR, Inspector, Joining, LOG, Limits, Log, Logging, NODES, Node,
-    Policy, Rate, Records, Settings, Tls, Trust,
+    Origins, Policy, Rate, Records, Settings, Tls, Trust,
 };
 use lehr_runtime::{Builder, Idle, block_on};
 use lehr_services::{Code, Fault, Host, Placement};
 use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem};
 use lehr_workflow::{WORKFLOWS, Workflows};
 
-use crate::arguments::ServeArguments;
+use crate::arguments::{CheckPolicyArguments, ServeArguments};
 use crate::command::apply::texts;
-use crate::command::ask::{failure, token};
+use crate::command::ask::{failure, token, token_or};
 use crate::exit::{Failure, Kind};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Signal, Signals, raise_descriptors};
 use crate::output;
 use crate::samples::Samples;
 
@@ -29,6 +29,9 @@ use crate::samples::Samples;
 /// [`Kind::Usage`] for settings that cannot be meant, [`Kind::BadData`] for a policy or certificates that cannot, [`Kind::Environment`] if the address
 /// cannot be had or services had to be cut off at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
+    if arguments.log_json {
+        output::speak_json();
+    }
     let settings = settings(&arguments)?;
     let manifests = texts(&arguments.manifest)?;
     let known = client(&arguments, true)?;
@@ -46,8 +49,9 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
         builder = builder.idle(Idle { spin: Duration::ZERO, ..Idle::default() });
     }
     let dispatcher = builder.start().map_err(|cause| environment(&cause))?;
-    let interrupt = Interrupt::listen()?;
+    let signals = Signals::listen()?;
     let host = Host::new(dispatcher.handle());
+    let asking = known.clone();
     host.reach_by(move |address| known.link(address));
     let log = settings.log.clone();
     block_on(start(&host, &arguments, manifests, joining, others, log)).map_err(|fault| failure(&fault))?;
@@ -55,14 +59,52 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let node = Node::start(host, settings).map_err(|fault| refused(&fault))?;
     let scheme = if arguments.tls.cert.is_some() { "https" } else { "http" };
     output::result(&format!("{scheme}://{}\n", node.address()))?;
+    output::listening(&format!("{scheme}://{}", node.address()));
     output::note("Ctrl-C ends the node; a second one ends it at once");
-    interrupt.wait();
+    while signals.next() == Signal::Reload {
+        reload(&node, &asking, &arguments);
+    }
     let report = block_on(node.shutdown(Duration::from_secs(arguments.grace)));
     if report.cut_off.is_empty() {
         return Ok(());
     }
     let paths = report.cut_off.join(", ");
     Err(Failure::new(Kind::Environment, format!("cut off after {} s: {paths}", arguments.grace)))
+}
+
+/// Reads the policy, the certificates and the token for other nodes anew. What cannot be used leaves what was there before.
+fn reload(node: &Node, asking: &Client, arguments: &ServeArguments) {
+    let kept =
+        |failure: Failure| output::warning(&format!("not reloaded, so the one before counts: {}", failure.message));
+    if let Some(file) = &arguments.policy {
+        match policy(file) {
+            Ok(policy) => {
+                warn_of(&policy);
+                node.replace_policy(policy);
+                output::note(&format!("{}: reloaded", file.display()));
+            }
+            Err(failure) => kept(failure),
+        }
+    }
+    if let Some(file) = &arguments.join.join_token {
+        let shown = token(file).and_then(|token| asking.show(&token).map_err(|fault| bad_file(&fault)));
+        shown.unwrap_or_else(kept);
+    }
+    node.look_at_certificates();
+}
+
+/// Says what is most likely not meant.
+fn warn_of(policy: &Policy) {
+    policy.warnings().iter().for_each(|warning| output::warning(&format!("policy: {warning}")));
+}
+
+/// Says what is wrong with a policy.
+///
+/// # Errors
+/// [`Kind::BadData`] with every fault; [`Kind::Environment`] if the file cannot be read.
+pub fn check_policy(arguments: &CheckPolicyArguments) -> Result<(), Failure> {
+    warn_of(&policy(&arguments.policy)?);
+    output::result(&format!("{}: no fault found\n", arguments.policy.display()))
 }
 
 /// Where data sets and the first method stand, unless the command line puts them elsewhere.
@@ -152,10 +194,13 @@ async fn start(
     Ok(())
 }
 
+/// The environment variable with the token for joined nodes.
+const JOIN_TOKEN: &str = "LEHR_JOIN_TOKEN";
+
 /// How other nodes are asked: those that the command line names are shown the token, those that a client names are not.
 fn client(arguments: &ServeArguments, shows_token: bool) -> Result<Client, Failure> {
     let join = &arguments.join;
-    let token = join.join_token.as_deref().filter(|_| shows_token).map(token).transpose()?;
+    let token = if shows_token { token_or(join.join_token.as_deref(), JOIN_TOKEN)? } else { None };
     let identity = arguments.tls.cert.as_deref().zip(arguments.tls.key.as_deref());
     let client = if join.ca.is_some() || identity.is_some() {
         let trust = Trust::from_files(join.ca.as_deref(), identity).map_err(|fault| bad_file(&fault))?;
@@ -199,7 +244,18 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     let policy = arguments.policy.as_deref().map(policy).transpose()?;
     let rate = arguments.rate.map(|per_second| Rate { per_second, burst: per_second.ceil().max(1.0) as u32 });
     let take_time = Duration::try_from_secs_f64(arguments.take_time).unwrap_or(Duration::MAX);
-    let limits = Limits { body_bytes: arguments.body_max, take_time, rate, ..Limits::default() };
+    let connections = connections(arguments.connections);
+    let limits = Limits {
+        body_bytes: arguments.body_max,
+        take_time,
+        rate,
+        connections,
+        connections_per_address: arguments.connections_per_address,
+        unsent_bytes: arguments.unsent_max,
+        ..Limits::default()
+    };
+    let origins = Origins::new(&arguments.allow_origin).map_err(|fault| refused(&fault))?;
+    let proxies = arguments.trust_proxy.clone();
     let (address, is_insecure) = (arguments.listen, arguments.insecure);
     let tls = match (&arguments.tls.cert, &arguments.tls.key) {
         (Some(certificate), Some(key)) => {
@@ -209,14 +265,38 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
         _ => None,
     };
     let log = Log::new(&arguments.log, output::log).map_err(|fault| refused(&fault))?;
-    let settings = Settings { address, policy, is_insecure, limits, tls, log: Some(log), ..Settings::new() };
+    let log = Some(log);
+    let settings = Settings { address, policy, origins, proxies, is_insecure, limits, tls, log, ..Settings::new() };
     settings.check().map_err(|fault| refused(&fault))?;
+    if let Some(policy) = &settings.policy {
+        warn_of(policy);
+    }
+    let is_open = !address.ip().is_loopback();
+    if is_open && settings.policy.is_none() {
+        output::warning("--insecure without a policy: whoever reaches this node may do everything");
+    } else if is_open && settings.tls.is_none() {
+        output::warning(
+            "the policy counts without TLS: whoever sees the traffic sees the tokens (--cert and --key, or TLS at a proxy)",
+        );
+    }
     Ok(settings)
+}
+
+/// Descriptors that connections leave to files, listeners and connections to other nodes.
+const DESCRIPTORS_LEFT: u64 = 128;
+
+/// How many connections the process can have, of those that were asked for: with no descriptor left, nothing could be kept or read.
+fn connections(wanted: usize) -> usize {
+    let Some(descriptors) = raise_descriptors() else { return wanted };
+    let most = usize::try_from(descriptors.saturating_sub(DESCRIPTORS_LEFT).max(descriptors / 2)).unwrap_or(usize::MAX);
+    wanted.min(most.max(1))
 }
 
 fn policy(path: &Path) -> Result<Policy, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", path.display())))?;
-    Policy::from_json(&text)
-        .map_err(|fault| Failure::new(Kind::BadData, format!("{}: {}", path.display(), fault.reason())))
+    Policy::from_json(&text).map_err(|fault| {
+        let faults = fault.reason().split("; ").map(|fault| format!("{}: {fault}", path.display()));
+        Failure::new(Kind::BadData, faults.collect::<Vec<_>>().join("\n"))
+    })
 }

@@ -40,10 +40,27 @@ fn document(node: &Served, path: &str) -> Value {
     document
 }
 
-/// The schemas that a description has for a request and for its answer.
-fn schemas(page: &Value) -> [&Value; 2] {
-    let body = &page["requestBody"]["content"]["application/json"]["schema"];
-    [body, &page["responses"]["200"]["content"]["application/json"]["schema"]]
+/// The schemas that a description has for a request and for its answer, the same in both forms of documents.
+fn schemas<'a>(openapi: &'a Value, page: &'a Value) -> [&'a Value; 2] {
+    [&page["requestBody"]["content"], &page["responses"]["200"]["content"]].map(|content| {
+        let schema = &content["application/json"]["schema"];
+        assert_eq!(schema, &content["application/msgpack"]["schema"]);
+        assert!(schema.get("properties").is_none(), "an object has a name: {schema}");
+        let to = schema["$ref"].as_str().and_then(|to| openapi.pointer(to.strip_prefix('#')?));
+        to.unwrap_or(schema)
+    })
+}
+
+/// Whether a schema chooses between words in a way that generators take for types without anything in common.
+fn has_constants(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            let forms = ["oneOf", "anyOf"].iter().filter_map(|key| fields.get(*key)?.as_array()).flatten();
+            forms.filter(|form| form.get("const").is_some()).count() > 0 || fields.values().any(has_constants)
+        }
+        Value::Array(entries) => entries.iter().any(has_constants),
+        _ => false,
+    }
 }
 
 /// Where references in a value lead to.
@@ -84,17 +101,21 @@ fn every_operation_of_every_service_is_described_and_everything_described_can_be
             let at = if name == "replace" { (*path).to_owned() } else { format!("{path}:{name}") };
             let page = &paths[&at][if name == "replace" { "put" } else { "post" }];
             assert!(page.is_object(), "{name} of {contract} is not described at {at}");
-            for (schema, described) in ["body", "reply"].into_iter().zip(schemas(page)) {
+            for (schema, described) in ["body", "reply"].into_iter().zip(schemas(&openapi, page)) {
                 let is_schema = described.is_object() || described.is_boolean();
                 assert!(is_schema, "the {schema} of {name} of {contract} has no schema: {page}");
                 // References lead elsewhere; what else a schema says is the contract's.
-                assert_eq!(described["type"], operation[schema]["type"], "the {schema} of {name} of {contract}");
-                assert_eq!(described["required"], operation[schema]["required"], "{schema} of {name} of {contract}");
+                let own = &operation[schema];
+                let to = own["$ref"].as_str().and_then(|to| own.pointer(to.strip_prefix('#')?));
+                let own = to.unwrap_or(own);
+                assert_eq!(described["type"], own["type"], "the {schema} of {name} of {contract}");
+                assert_eq!(described["required"], own["required"], "{schema} of {name} of {contract}");
             }
             operations += 1;
         }
     }
     assert!(operations > 40, "{operations} operations");
+    assert!(!has_constants(&openapi["components"]), "a choice between words is an enumeration");
     let mut lead = BTreeSet::new();
     references(&openapi, &mut lead);
     for to in lead {

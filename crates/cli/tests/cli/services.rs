@@ -19,8 +19,13 @@ impl Served {
     }
 
     /// Runs a command that is a node, and waits until it listens.
-    pub fn run(mut command: Command) -> Self {
-        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    pub fn run(command: Command) -> Self {
+        Self::run_telling(command, Stdio::null())
+    }
+
+    /// The same with a place for what it says on standard error.
+    pub fn run_telling(mut command: Command, errors: impl Into<Stdio>) -> Self {
+        let mut process = command.stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
         Self { process, url: url.trim().to_owned() }

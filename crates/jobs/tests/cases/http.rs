@@ -115,7 +115,7 @@ fn people_send_json() {
             accept: Format::Json,
             options: Ask { within: Some(DAY), ..Ask::default() },
         };
-        let state = String::from_utf8(link.send(ask).await.unwrap().body).unwrap();
+        let state = String::from_utf8(link.send(ask).await.unwrap().body.to_vec()).unwrap();
         assert!(state.contains(&format!(r#""options":{completed},"#)), "{state}");
         let jobs = clustering(&client, &url);
         let mut changes = jobs.subscribe(Subscribe::default().operations(["run"])).await.unwrap();
@@ -284,5 +284,53 @@ fn pieces_are_sent_as_they_are() {
         assert_eq!(piece(6, b"1\n").0, 412);
         assert_eq!(piece(4, b"10\n").1["offset"], 7);
         assert_eq!(datasets.call(Finish { name: "line".into() }).await.unwrap().rows, 2);
+    });
+}
+
+/// Asks by hand, as curl does: the head and the body of the answer.
+fn curl(url: &str, line: &str, headers: &str, body: &str) -> (String, Vec<u8>) {
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = body.len();
+    let head =
+        format!("{line} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n");
+    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    (String::from_utf8_lossy(&answer[..end]).to_lowercase(), answer[end + 4..].to_vec())
+}
+
+#[test]
+fn rows_come_as_a_file_for_who_accepts_it_and_options_may_be_left_out() {
+    on_a_node(async |_, client, url| {
+        // More rows than a piece has.
+        let count = 70_000;
+        let values: Vec<f64> = (0..count).map(|row| f64::from(row % 10)).collect();
+        let table = Table::builder().numbers("x", values).build().unwrap();
+        let datasets = Reference::<Datasets>::over(client.link(&format!("{url}/datasets")).unwrap()).within(DAY);
+        datasets.call(Put { name: "rows".into(), table: Handle(table), replace: false }).await.unwrap();
+        let (head, body) = curl(&url, "GET /datasets:read?name=rows", "accept: text/csv\r\n", "");
+        assert!(head.starts_with("http/1.1 200") && head.contains("content-type: text/csv"), "{head}");
+        assert!(head.contains(&format!("lehr-rows: 0-{count}/{count}")), "{head}");
+        let text = String::from_utf8(body).unwrap();
+        assert_eq!((text.lines().count(), text.lines().next()), (count as usize + 1, Some("x")));
+        let (_, part) = curl(&url, "GET /datasets:read?name=rows&from=3&to=5", "accept: text/csv\r\n", "");
+        assert_eq!(String::from_utf8(part).unwrap(), "3\n4\n");
+        let arrow = "accept: application/vnd.apache.arrow.stream\r\n";
+        let (head, body) = curl(&url, "POST /datasets:read", arrow, r#"{ "name": "rows", "to": 7 }"#);
+        assert!(head.contains("content-type: application/vnd.apache.arrow.stream"), "{head}");
+        // The mark of a stream's first message.
+        assert_eq!(body[..4], [0xff; 4]);
+        let (head, _) = curl(&url, "GET /datasets:read?name=rows", "accept: image/png\r\n", "");
+        assert!(head.starts_with("http/1.1 406"), "{head}");
+
+        // Nothing is said of options, and nothing of the type of the body.
+        let (head, body) = curl(&url, "POST /clustering:run", "", r#"{ "input": "rows" }"#);
+        assert!(head.starts_with("http/1.1 200"), "{head}{}", String::from_utf8_lossy(&body));
+        let job: Value = serde_json::from_slice(&body).unwrap();
+        let job = job["job"].as_str().unwrap();
+        let (head, _) = curl(&url, "POST /clustering:cancel", "", &format!(r#"{{ "job": "{job}" }}"#));
+        assert!(head.starts_with("http/1.1 200"), "{head}");
     });
 }

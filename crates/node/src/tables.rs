@@ -1,0 +1,186 @@
+//! Rows of tables as files: `Accept: text/csv` in the place of a document with the text inside.
+//!
+//! An operation answers rows if it has a field `format` and its reply has fields with the names of formats, one of which is filled. So nothing below knows of it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Response, StatusCode};
+use lehr_services::{Code, Fault, Format, OperationDescription};
+use serde_json::Value;
+
+use crate::body::Answer;
+
+/// How many bytes of text are put together of pieces; a longer table is asked for in parts.
+pub(crate) const BYTES_MAX: usize = 64 << 20;
+
+/// Which rows there are in an answer: the first, the one after the last, and how many the table has.
+const ROWS: &str = "lehr-rows";
+
+/// A form of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rows {
+    Csv,
+    Arrow,
+}
+
+const ALL: [Rows; 2] = [Rows::Csv, Rows::Arrow];
+
+impl Rows {
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv",
+            Self::Arrow => "application/vnd.apache.arrow.stream",
+        }
+    }
+
+    /// What it is called in the field `format`, and the field of the reply.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Arrow => "arrow",
+        }
+    }
+
+    /// The form that a client likes best, if the operation has it and no document is liked as much.
+    pub(crate) fn wanted(headers: &HeaderMap, operation: &OperationDescription) -> Option<Self> {
+        let text = headers.get(header::ACCEPT)?.to_str().ok()?;
+        let has = |rows: &Self| {
+            operation.body["properties"].get("format").is_some()
+                && operation.reply["properties"].get(rows.name()).is_some()
+        };
+        let mut best: Option<(f32, Option<Self>)> = None;
+        for wish in text.split(',') {
+            let mut parts = wish.split(';').map(str::trim);
+            let named = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let quality =
+                parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |text| text.parse().unwrap_or(0.0));
+            let rows = ALL.into_iter().find(|rows| rows.media_type() == named).filter(has);
+            let is_known =
+                rows.is_some() || matches!(named.as_str(), "application/json" | "application/msgpack" | "*/*");
+            if is_known && quality > best.map_or(0.0, |(best, _)| best) {
+                best = Some((quality, rows));
+            }
+        }
+        best?.1
+    }
+
+    /// The body of the request with its field `format`, and from a row on, if that is said.
+    pub(crate) fn asked(self, format: Format, body: &[u8], from: Option<u64>) -> Result<Vec<u8>, Fault> {
+        let mut body: Value = if body.is_empty() { Value::Object(Default::default()) } else { format.decode(body)? };
+        if let Some(fields) = body.as_object_mut() {
+            fields.insert("format".to_owned(), Value::from(self.name()));
+            if let Some(from) = from {
+                fields.insert("from".to_owned(), Value::from(from));
+            }
+        }
+        Format::Json.encode(&body)
+    }
+}
+
+/// Rows that have been answered, in one piece or several.
+pub(crate) struct Answered {
+    rows: Rows,
+    bytes: Vec<u8>,
+    from: u64,
+    to: u64,
+    of: u64,
+}
+
+impl Answered {
+    /// Of the first piece.
+    ///
+    /// # Errors
+    /// [`Code::OperationFailed`] if that is no piece.
+    pub(crate) fn first(rows: Rows, piece: &[u8]) -> Result<Self, Fault> {
+        let mut answered = Self { rows, bytes: Vec::new(), from: 0, to: 0, of: 0 };
+        answered.from = answered.add(piece)?;
+        Ok(answered)
+    }
+
+    /// Where the next piece begins, if one has to be asked for: streams of Arrow cannot be put together, and are answered as far as a piece goes.
+    ///
+    /// # Errors
+    /// [`Code::TooLarge`] if it would be more than fits.
+    pub(crate) fn next(&self, to: Option<u64>) -> Result<Option<u64>, Fault> {
+        if self.rows == Rows::Arrow || self.to >= to.unwrap_or(self.of).min(self.of) {
+            return Ok(None);
+        }
+        if self.bytes.len() > BYTES_MAX {
+            let reason = format!("the rows are more than {BYTES_MAX} bytes: ask for parts, with from and to");
+            return Err(Fault::new(Code::TooLarge, reason));
+        }
+        Ok(Some(self.to))
+    }
+
+    /// Adds a piece, and says where it begins.
+    pub(crate) fn add(&mut self, piece: &[u8]) -> Result<u64, Fault> {
+        let bad = || Fault::new(Code::OperationFailed, "the answer has no rows in the form asked for");
+        let piece: Value = Format::Json.decode(piece)?;
+        let number = |name: &str| piece[name].as_u64().ok_or_else(bad);
+        let text = piece[self.rows.name()].as_str().ok_or_else(bad)?;
+        match self.rows {
+            Rows::Csv => self.bytes.extend_from_slice(text.as_bytes()),
+            Rows::Arrow => self.bytes = STANDARD.decode(text).map_err(|error| bad().log(error.to_string()))?,
+        }
+        (self.to, self.of) = (number("to")?, number("rows")?);
+        number("from")
+    }
+
+    /// The bytes, and the answer that is to have them.
+    pub(crate) fn into_response(self) -> (Vec<u8>, Response<Answer>) {
+        let mut response = Response::new(Answer::Whole(None));
+        *response.status_mut() = StatusCode::OK;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.rows.media_type()));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(header::VARY, HeaderValue::from_static("accept"));
+        if let Ok(value) = HeaderValue::try_from(format!("{}-{}/{}", self.from, self.to, self.of)) {
+            headers.insert(ROWS, value);
+        }
+        (self.bytes, response)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_services::Verb;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rows_are_for_who_likes_them_best_where_there_are_some() {
+        let schema = |names: &[&str]| json!({ "properties": names.iter().map(|name| ((*name).to_owned(), json!({}))).collect::<serde_json::Map<_, _>>() });
+        let operation = |body: &[&str], reply: &[&str]| OperationDescription {
+            verb: Verb::Query,
+            body: schema(body),
+            reply: schema(reply),
+            raw: Vec::new(),
+        };
+        let read = operation(&["name", "format"], &["csv", "arrow"]);
+        let wanted = |text: &'static str, operation: &OperationDescription| {
+            Rows::wanted(&HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(text))]), operation)
+        };
+        assert_eq!(wanted("text/csv", &read), Some(Rows::Csv));
+        assert_eq!(wanted("application/vnd.apache.arrow.stream, */*;q=0.1", &read), Some(Rows::Arrow));
+        assert_eq!(wanted("text/csv;q=0.5, application/json", &read), None);
+        assert_eq!(wanted("*/*", &read), None);
+        assert_eq!(wanted("text/csv", &operation(&["name"], &["csv"])), None);
+        assert_eq!(wanted("text/csv", &operation(&["format"], &["json"])), None);
+    }
+
+    #[test]
+    fn pieces_of_text_are_put_together() {
+        let piece =
+            |from: u64, to: u64, csv: &str| json!({ "from": from, "to": to, "rows": 3, "csv": csv }).to_string();
+        let mut answered = Answered::first(Rows::Csv, piece(0, 2, "x\n1\n2\n").as_bytes()).unwrap();
+        assert_eq!(answered.next(None), Ok(Some(2)));
+        assert_eq!(answered.next(Some(2)), Ok(None));
+        answered.add(piece(2, 3, "3\n").as_bytes()).unwrap();
+        assert_eq!(answered.next(None), Ok(None));
+        let (bytes, response) = answered.into_response();
+        assert_eq!((&bytes[..], &response.headers()[ROWS]), (&b"x\n1\n2\n3\n"[..], &HeaderValue::from_static("0-3/3")));
+        assert!(Answered::first(Rows::Arrow, piece(0, 2, "x").as_bytes()).is_err());
+    }
+}

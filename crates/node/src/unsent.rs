@@ -1,0 +1,165 @@
+//! How much of answers is kept until clients take it: on one connection, and on all together.
+//!
+//! Bytes that several answers share are counted once, since they are there once. What each answer costs beside its bytes is counted for each.
+
+use std::collections::HashMap;
+
+use hyper::body::Bytes;
+use lehr_services::{Code, Fault};
+use lehr_sync::{Arc, Mutex};
+
+use crate::connections::Answering;
+
+/// What an answer on its way costs beside its bytes: its stream, its headers, its task.
+const ANSWER_COST: usize = 2 << 10;
+
+/// A bound on what is kept, and what is.
+#[derive(Debug)]
+pub(crate) struct Unsent {
+    limit: usize,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    bytes: usize,
+    /// How many answers share each body, by its address, which is that of no other body as long as it is held.
+    shares: HashMap<usize, usize>,
+}
+
+impl Unsent {
+    pub(crate) fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self { limit, held: Mutex::default() })
+    }
+
+    /// How many bytes are kept now.
+    pub(crate) fn bytes(&self) -> usize {
+        self.held.lock().bytes
+    }
+
+    /// Counts a body. One always fits, however long it is, or it could never be read.
+    fn enter(self: &Arc<Self>, body: &[u8]) -> Option<Entry> {
+        let (key, length) = (body.as_ptr().addr(), body.len());
+        let mut held = self.held.lock();
+        let is_shared = held.shares.contains_key(&key);
+        let more = ANSWER_COST + if is_shared { 0 } else { length };
+        if held.bytes > 0 && held.bytes.saturating_add(more) > self.limit {
+            return None;
+        }
+        held.bytes += more;
+        *held.shares.entry(key).or_default() += 1;
+        Some(Entry { ledger: self.clone(), key, length })
+    }
+}
+
+/// A body that is counted until this is dropped.
+struct Entry {
+    ledger: Arc<Unsent>,
+    key: usize,
+    length: usize,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut held = self.ledger.held.lock();
+        held.bytes -= ANSWER_COST;
+        if let Some(count) = held.shares.get_mut(&self.key) {
+            *count -= 1;
+            if *count == 0 {
+                held.shares.remove(&self.key);
+                held.bytes -= self.length;
+            }
+        }
+    }
+}
+
+/// A body with its entries, which go before it: its address is free for another one after that.
+struct Counted {
+    _entries: [Entry; 2],
+    /// Its connection is not idle as long as it is on its way.
+    _answering: Option<Answering>,
+    body: Shared,
+}
+
+/// Bytes that several answers may share.
+pub(crate) enum Shared {
+    Whole(Arc<Vec<u8>>),
+    Slice(Arc<[u8]>),
+}
+
+impl From<Vec<u8>> for Shared {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Whole(Arc::new(bytes))
+    }
+}
+
+impl From<Arc<Vec<u8>>> for Shared {
+    fn from(bytes: Arc<Vec<u8>>) -> Self {
+        Self::Whole(bytes)
+    }
+}
+
+impl From<Arc<[u8]>> for Shared {
+    fn from(bytes: Arc<[u8]>) -> Self {
+        Self::Slice(bytes)
+    }
+}
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Slice(bytes) => bytes,
+        }
+    }
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        self.body.as_ref()
+    }
+}
+
+/// The bytes of a body, counted in both ledgers until the last piece of them has been sent or dropped.
+///
+/// # Errors
+/// [`Code::Unavailable`] if a ledger has no room.
+pub(crate) fn counted(ledgers: [&Arc<Unsent>; 2], answering: Option<Answering>, body: Shared) -> Result<Bytes, Fault> {
+    if body.as_ref().is_empty() {
+        return Ok(Bytes::new());
+    }
+    let full = || {
+        let reason = "too much of earlier answers waits to be taken";
+        Fault::new(Code::Unavailable, reason).retry_after(std::time::Duration::from_secs(1))
+    };
+    let [first, second] = ledgers.map(|ledger| ledger.enter(body.as_ref()));
+    let entries = [first.ok_or_else(full)?, second.ok_or_else(full)?];
+    Ok(Bytes::from_owner(Counted { _entries: entries, _answering: answering, body }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_counted_once_until_its_last_piece_is_gone() {
+        let (all, one) = (Unsent::new(100_000), Unsent::new(50_000));
+        let body = Arc::new(vec![7; 40_000]);
+        let mut first = counted([&all, &one], None, body.clone().into()).unwrap();
+        let second = counted([&all, &one], None, body.into()).unwrap();
+        assert_eq!((all.bytes(), one.bytes()), (40_000 + 2 * ANSWER_COST, 40_000 + 2 * ANSWER_COST));
+        // Another body is one too many for this connection, and not for another one.
+        let other = Arc::new(vec![8; 40_000]);
+        assert_eq!(counted([&all, &one], None, other.clone().into()).unwrap_err().code(), Code::Unavailable);
+        let elsewhere = counted([&all, &Unsent::new(50_000)], None, other.into()).unwrap();
+        assert_eq!(all.bytes(), 80_000 + 3 * ANSWER_COST);
+        drop((second, elsewhere));
+        let piece = first.split_to(10);
+        drop(first);
+        assert_eq!(one.bytes(), 40_000 + ANSWER_COST);
+        drop(piece);
+        assert_eq!((all.bytes(), one.bytes()), (0, 0));
+        // However long it is, one can be read.
+        assert!(counted([&all, &one], None, vec![0; 200_000].into()).is_ok());
+    }
+}
