@@ -124,12 +124,8 @@ mod tests {
     fn columns_that_are_left_out_are_told_with_an_example_as_far_as_they_are_few() {
         let taken = ["x".to_owned(), "y".to_owned()];
         assert_eq!(columns_told("by", &taken, &[]), "by x, y; --columns chooses others");
-        let left = |column: usize| LeftOut {
-            column: format!("c{column}"),
-            example: "a".into(),
-            has_commas: false,
-            kind: None,
-        };
+        let left =
+            |column: usize| LeftOut { column: format!("c{column}"), example: "a".into(), slip: None, kind: None };
         let left: Vec<LeftOut> = (0..12).map(left).collect();
         let told = columns_told("by", &taken, &left);
         assert!(

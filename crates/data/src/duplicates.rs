@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
+use crate::error::quoted;
+
 /// Which of the given items are equal.
 ///
 /// # Example
@@ -62,6 +64,40 @@ impl Duplicates {
         self.item_of.iter().for_each(|item| weights[*item] += 1);
         weights
     }
+}
+
+/// What is to be said where several items have one id, by which results could not tell them apart. Nothing where all differ.
+///
+/// # Example
+/// ```
+/// use lehr_data::duplicates::shared_ids;
+/// let ids = ["a", "b", "a", "a"].map(String::from);
+/// let warning = shared_ids(&ids).unwrap();
+/// assert_eq!(warning, "1 id stands for several items, which results tell apart by their order alone: \"a\" (items 1, 3 and 1 more)");
+/// assert_eq!(shared_ids(&ids[..2]), None);
+/// ```
+pub fn shared_ids(ids: &[String]) -> Option<String> {
+    const LISTED: usize = 3;
+    let duplicates = Duplicates::of(ids);
+    if duplicates.first.len() == ids.len() {
+        return None;
+    }
+    let weights = duplicates.weights();
+    let shared: Vec<usize> = (0..weights.len()).filter(|item| weights[*item] > 1).collect();
+    let told = |item: &usize| {
+        let first = duplicates.first[*item];
+        let second = (first + 1..ids.len()).find(|given| duplicates.item_of[*given] == *item).unwrap_or(first);
+        let more = weights[*item] - 2;
+        if more == 0 {
+            format!("{} (items {} and {})", quoted(&ids[first]), first + 1, second + 1)
+        } else {
+            format!("{} (items {}, {} and {more} more)", quoted(&ids[first]), first + 1, second + 1)
+        }
+    };
+    let list = shared.iter().take(LISTED).map(told).collect::<Vec<_>>().join(", ");
+    let (count, verb) = (shared.len(), if shared.len() == 1 { "id stands" } else { "ids stand" });
+    let more = if count > LISTED { ", …" } else { "" };
+    Some(format!("{count} {verb} for several items, which results tell apart by their order alone: {list}{more}"))
 }
 
 #[cfg(test)]

@@ -15,16 +15,21 @@ use crate::points::Points;
 /// The Earth's mean radius in kilometres (IUGG: a third of twice the equatorial plus the polar radius).
 pub const EARTH_RADIUS_KM: f64 = 6371.0088;
 
-/// Names that say longitude or latitude, in lower case.
-const LONGITUDES: [&str; 7] = ["lon", "lng", "long", "longitude", "lon_deg", "decimallongitude", "intptlon"];
-const LATITUDES: [&str; 5] = ["lat", "latitude", "lat_deg", "decimallatitude", "intptlat"];
+/// Words in a name that say longitude or latitude, in lower case.
+const LONGITUDES: [&str; 6] = ["lon", "lng", "long", "longitude", "decimallongitude", "intptlon"];
+const LATITUDES: [&str; 4] = ["lat", "latitude", "decimallatitude", "intptlat"];
 
 /// Positions on the sphere, n × 3 in kilometres, from longitude and latitude, n × 2 in degrees; weights and ids stay.
 ///
 /// `x` points to longitude 0 on the equator, `y` to longitude 90° east, `z` to the north pole.
 ///
+/// A name says longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`. Where the names of both columns say nothing, their order is
+/// believed; [`order_warning`] says so.
+///
+/// Each place is one position: 180° west is 180° east, and a pole has any longitude.
+///
 /// # Errors
-/// - [`Error::Shape`] if there are not exactly two columns, or if their names say latitude and longitude in that order.
+/// - [`Error::Shape`] if there are not exactly two columns, or if the name of the first says latitude or that of the second longitude.
 /// - [`Error::Faults`] with each longitude outside of -180 to 360 and each latitude outside of -90 to 90 degrees.
 /// - [`Error::Spill`] if the points are in a file and its folder does not take another.
 ///
@@ -46,8 +51,8 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
     let [longitude, latitude] = columns else {
         return shape(format!("{}: {}", points.dimension(), columns.join(", ")));
     };
-    if is_one_of(longitude, &LATITUDES) && is_one_of(latitude, &LONGITUDES) {
-        return shape(format!("{longitude:?} then {latitude:?}"));
+    if says(longitude) == Some(Degrees::Latitude) || says(latitude) == Some(Degrees::Longitude) {
+        return shape(format!("{longitude:?} then {latitude:?}; give the columns in the other order"));
     }
     let mut faults = Faults::new(points.name());
     let kept = |error| Error::kept(points.name(), error);
@@ -60,12 +65,46 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
         if !(-90.0..=90.0).contains(&lat) {
             faults.add_with(|| points.fault(row, 1, "a latitude of -90 to 90 degrees", lat.to_string()));
         }
-        let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (lon.to_radians().sin_cos(), lat.to_radians().sin_cos());
-        let position = [lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM);
+        let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (sin_cos_of_degrees(lon), sin_cos_of_degrees(lat));
+        // + 0.0: -0 is another number to whoever compares bits.
+        let position = [lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM + 0.0);
         values.extend(&position).map_err(kept)?;
     }
     faults.or(())?;
     points.with_stored(values.finish()?, vec!["x_km".into(), "y_km".into(), "z_km".into()])
+}
+
+/// Sine and cosine of an angle of -180 to 360 degrees: the same bits for the same direction, and exact where a circle is cut into quarters, which radians are not.
+fn sin_cos_of_degrees(angle: f64) -> (f64, f64) {
+    let angle = if angle > 180.0 { angle - 360.0 } else { angle };
+    match angle {
+        0.0 => (0.0, 1.0),
+        90.0 => (1.0, 0.0),
+        -90.0 => (-1.0, 0.0),
+        180.0 | -180.0 => (0.0, -1.0),
+        _ => angle.to_radians().sin_cos(),
+    }
+}
+
+/// What is to be said of longitude and latitude where the names of the columns do not say which is which: the order that was taken.
+///
+/// # Example
+/// ```
+/// use lehr_data::{geography::order_warning, Points};
+/// let places = Points::new(vec![8.5, 47.4], 2)?.with_columns(vec!["u".into(), "v".into()])?;
+/// assert!(order_warning(&places).unwrap().contains("u is taken for longitude and v for latitude"));
+/// assert_eq!(order_warning(&places.with_columns(vec!["start_lng".into(), "start_lat".into()])?), None);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn order_warning(points: &Points) -> Option<String> {
+    let [longitude, latitude] = points.columns() else { return None };
+    if says(longitude).is_some() || says(latitude).is_some() {
+        return None;
+    }
+    Some(format!(
+        "{}: {longitude} is taken for longitude and {latitude} for latitude, by their order; names with \"lon\" and \"lat\" would say so",
+        points.name()
+    ))
 }
 
 /// Longitude (-180 to 180) and latitude in degrees of the place on the surface above or below a position.
@@ -112,8 +151,8 @@ pub fn arc_km(chord_km: f64) -> f64 {
 pub fn looks_like_degrees(points: &Points) -> bool {
     let columns = points.columns();
     let all = |column: usize, low: f64, high: f64| points.column(column).all(|value| (low..=high).contains(&value));
-    let called = |names: &[&str]| columns.iter().position(|column| is_one_of(column, names));
-    if let (Some(longitude), Some(latitude)) = (called(&LONGITUDES), called(&LATITUDES)) {
+    let called = |degrees| columns.iter().position(|column| says(column) == Some(degrees));
+    if let (Some(longitude), Some(latitude)) = (called(Degrees::Longitude), called(Degrees::Latitude)) {
         return all(longitude, -180.0, 360.0) && all(latitude, -90.0, 90.0);
     }
     columns.iter().enumerate().all(|(index, name)| *name == format!("x{index}"))
@@ -124,8 +163,47 @@ pub fn looks_like_degrees(points: &Points) -> bool {
         && points.values().iter().any(|value| value.fract() != 0.0)
 }
 
-fn is_one_of(name: &str, names: &[&str]) -> bool {
-    names.contains(&name.to_lowercase().as_str())
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Degrees {
+    Longitude,
+    Latitude,
+}
+
+/// What a name says, if a word of it says longitude or latitude, and not another one the opposite.
+fn says(name: &str) -> Option<Degrees> {
+    let (mut longitude, mut latitude) = (false, false);
+    for word in words(name) {
+        longitude |= LONGITUDES.contains(&word.as_str());
+        latitude |= LATITUDES.contains(&word.as_str());
+    }
+    match (longitude, latitude) {
+        (true, false) => Some(Degrees::Longitude),
+        (false, true) => Some(Degrees::Latitude),
+        _ => None,
+    }
+}
+
+/// The words of a name in lower case: runs of letters, of which a capital behind a small letter begins another (`startLat`, `GPSLat`).
+fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words = vec![String::new()];
+    for (place, letter) in letters.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| letters[before]);
+        let is_small = |letter: Option<&char>| letter.is_some_and(|letter| letter.is_lowercase());
+        let begins = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase() || (before.is_uppercase() && is_small(letters.get(place + 1)))
+            });
+        if begins || !letter.is_alphabetic() {
+            words.push(String::new());
+        }
+        if letter.is_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -139,7 +217,7 @@ mod tests {
 
     #[test]
     fn there_and_back_is_the_same_place() {
-        let places = [(0.0, 0.0), (-117.596211, 39.950025), (179.5, -89.0), (-180.0, 12.0), (45.0, 90.0)];
+        let places = [(0.0, 0.0), (-117.596211, 39.950025), (179.5, -89.0), (-180.0, 12.0), (45.0, 89.5)];
         let values = places.iter().flat_map(|(lon, lat)| [*lon, *lat]).collect();
         let positions = on_sphere(&named(values, &["lon", "lat"])).unwrap();
         for (row, (lon, lat)) in places.iter().enumerate() {
@@ -186,9 +264,40 @@ mod tests {
     #[test]
     fn columns_in_the_wrong_order_or_number_are_refused() {
         let swapped = on_sphere(&named(vec![39.0, 40.0], &["Lat", "Lon"])).unwrap_err().to_string();
-        assert_eq!(swapped, "points: expected two columns, longitude then latitude, found \"Lat\" then \"Lon\"");
+        assert_eq!(
+            swapped,
+            "points: expected two columns, longitude then latitude, found \"Lat\" then \"Lon\"; give the columns in the other order"
+        );
         let three = on_sphere(&named(vec![1.0, 2.0, 3.0], &["a", "b", "c"])).unwrap_err().to_string();
         assert_eq!(three, "points: expected two columns, longitude then latitude, found 3: a, b, c");
+    }
+
+    #[test]
+    fn a_word_of_a_name_says_what_it_is() {
+        for name in ["lon", "LNG", "start_lng", "pickupLongitude", "GPSLong", "Long. (deg)", "lon_deg", "lon2", "X-Lon"]
+        {
+            assert_eq!(says(name), Some(Degrees::Longitude), "{name}");
+        }
+        for name in ["lat", "Latitude", "startLat", "start lat", "lat1", "INTPTLAT", "decimalLatitude", "stop.lat"] {
+            assert_eq!(says(name), Some(Degrees::Latitude), "{name}");
+        }
+        for name in ["", "plate", "latency", "longer", "x", "lat_lon", "colon", "x0"] {
+            assert_eq!(says(name), None, "{name}");
+        }
+        let wrong = |columns: &[&str]| on_sphere(&named(vec![47.4, 8.5], columns)).is_err();
+        assert!(wrong(&["start_lat", "start_lng"]) && wrong(&["lat", "x"]) && wrong(&["y", "lng"]));
+        assert!(!wrong(&["start_lng", "start_lat"]) && !wrong(&["x", "lat"]) && !wrong(&["x", "y"]));
+    }
+
+    #[test]
+    fn a_place_is_one_position_however_it_is_written() {
+        let values =
+            vec![180.0, 10.0, -180.0, 10.0, 0.0, 20.0, 360.0, 20.0, 7.0, 90.0, -133.5, 90.0, 270.0, 5.0, -90.0, 5.0];
+        let positions = on_sphere(&named(values, &["lon", "lat"])).unwrap();
+        for pair in 0..4 {
+            let bits = |row: usize| positions.row(row).iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(2 * pair), bits(2 * pair + 1), "pair {pair}");
+        }
     }
 
     #[test]

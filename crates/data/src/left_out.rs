@@ -16,7 +16,7 @@ use crate::error::quoted;
 /// assert_eq!(points.columns(), ["area"]);
 /// let told: Vec<String> = points.left_out().iter().map(ToString::to_string).collect();
 /// assert_eq!(told, ["site (\"A\")", "price (\"3,14\", with a comma where numbers have a point)", "note (empty)"]);
-/// assert!(points.left_out()[1].has_commas);
+/// assert_eq!(points.left_out()[1].slip, Some("with a comma where numbers have a point"));
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,22 +25,38 @@ pub struct LeftOut {
     pub column: String,
     /// The first value in it; empty if there is none.
     pub example: String,
-    /// Whether that value would be a number if it had no commas: a mistake, most likely, and no text.
-    pub has_commas: bool,
+    /// Why that value is no number, if but for that it would be one ([`slip`](crate::read::slip)): a mistake, most likely, and no text.
+    pub slip: Option<&'static str>,
     /// What its values are, where the file says so and they are neither numbers nor text.
     pub kind: Option<String>,
 }
 
+impl LeftOut {
+    /// What is to be said of columns that would be numbers but for a slip: they were hardly meant as text.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::{LeftOut, read::{Selection, points_from}};
+    /// let points = points_from("x,share\n1,5%\n2,6%\n".as_bytes(), "t.csv", &Selection::default())?;
+    /// let warning = LeftOut::warning(points.left_out()).unwrap();
+    /// assert_eq!(warning, "left out share (\"5%\", with a percent sign)");
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn warning(left_out: &[Self]) -> Option<String> {
+        let columns: Vec<String> =
+            left_out.iter().filter(|left| left.slip.is_some()).map(ToString::to_string).collect();
+        (!columns.is_empty()).then(|| format!("left out {}", columns.join(", ")))
+    }
+}
+
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { column, example, has_commas, kind } = self;
-        if let Some(kind) = kind {
-            return write!(f, "{column} ({kind})");
-        }
-        match (example.is_empty(), has_commas) {
-            (true, _) => write!(f, "{column} (empty)"),
-            (false, false) => write!(f, "{column} ({})", quoted(example)),
-            (false, true) => write!(f, "{column} ({}, with a comma where numbers have a point)", quoted(example)),
+        let Self { column, example, slip, kind } = self;
+        match (kind, slip) {
+            (Some(kind), _) => write!(f, "{column} ({kind})"),
+            (None, _) if example.is_empty() => write!(f, "{column} (empty)"),
+            (None, None) => write!(f, "{column} ({})", quoted(example)),
+            (None, Some(slip)) => write!(f, "{column} ({}, {slip})", quoted(example)),
         }
     }
 }

@@ -11,6 +11,8 @@ pub mod csv;
 pub mod dissimilarities;
 pub mod fasta;
 pub mod fps;
+mod half;
+mod header;
 mod intake;
 pub mod matrix_market;
 mod npy;
@@ -18,8 +20,10 @@ pub mod packed;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub(crate) mod records;
+mod slip;
 pub(crate) mod source;
 pub mod svmlight;
+mod unpack;
 
 use std::io::Read;
 use std::path::Path;
@@ -34,7 +38,10 @@ use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
+pub use half::half;
+pub use slip::slip;
 use source::Source;
+pub use unpack::Unpacked;
 
 /// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
 ///
@@ -73,11 +80,11 @@ pub struct Selection {
 
 /// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by gzip. Or Parquet, if it starts as one or is called `.parquet`.
 ///
-/// NPY arrays have one or two dimensions (one: a single column), elements `f4`, `f8`, `i1` to `i8` or `u1` to `u8` of either byte order, and
+/// NPY arrays have one or two dimensions (one: a single column), elements `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (truth values: 1 and 0) of either byte order, and
 /// either order of rows and columns; integers beyond 2⁵³ are rounded. Their columns are called `x0`, `x1`, …; `delimiter` and
 /// `header` do not apply to them.
 ///
-/// Parquet is read with the feature `parquet`: columns of numbers, whole numbers (rounded likewise) and truth values (1 and 0), and ids that are those or text; pages that are plain or packed by snappy, gzip or zstd. Where no columns
+/// Parquet is read with the feature `parquet`: columns of numbers (floating point in 16 bits too), whole numbers (rounded likewise) and truth values (1 and 0), and ids that are those or text; pages that are plain or packed by snappy, gzip or zstd. Where no columns
 /// are chosen, those of other kinds and those that pandas has for its index are left out and told ([`Points::left_out`]). `delimiter` and `header` do not apply.
 ///
 /// Cost: one pass; memory for the result and a window of 64 KiB, of Parquet a page of each column.
@@ -310,12 +317,8 @@ pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> 
 ///
 /// # Errors
 /// Those of reading the first two bytes.
-pub fn unpacked<'a>(mut reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a>> {
-    let mut magic = Vec::with_capacity(2);
-    reader.by_ref().take(2).read_to_end(&mut magic)?;
-    let is_gzip = magic == [0x1f, 0x8b];
-    let whole = std::io::Cursor::new(magic).chain(reader);
-    Ok(if is_gzip { Box::new(flate2::read::MultiGzDecoder::new(whole)) } else { Box::new(whole) })
+pub fn unpacked<'a>(reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a>> {
+    Ok(Box::new(Unpacked::new(reader, u64::MAX)?))
 }
 
 /// What can be said against a selection before any data are seen.

@@ -141,7 +141,8 @@ impl Aligner {
             .iter()
             .flat_map(|x| occurring.iter().map(move |y| (*x, *y)))
             .map(|(x, y)| {
-                let is_match = x == y && alphabet.is_certain(x);
+                // Equal letters match, those that stand for several too: a masked sequence is equal to itself.
+                let is_match = x == y;
                 packing.letters(
                     scoring.matrix().score(x, y),
                     is_match,

@@ -16,7 +16,8 @@ use crate::scoring::Scoring;
 /// How an alignment becomes a dissimilarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
-    /// `1 - matches / columns`, gaps counted: what the papers' group takes.
+    /// `1 - matches / columns`, gaps counted: what the papers' group takes. Equal letters match, also those that stand for several or for none known (`N`, `X`, `*`), as EMBOSS,
+    /// parasail and BLAST count identities: equal sequences are at distance 0.
     #[default]
     Identity,
     /// `1 - matches / columns with two letters`: blind to insertions and deletions.

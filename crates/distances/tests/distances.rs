@@ -5,6 +5,7 @@ mod distances {
     mod acceptance;
     mod brute_force;
     mod data;
+    mod equal;
     mod layout;
     mod parasail;
     mod properties;

@@ -79,6 +79,9 @@ pub struct Dataset {
     pub checksum: String,
     /// Where it came from.
     pub source: Source,
+    /// What its owner should know of how it was read: columns that were left out and why, ids that several rows have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The number of its content.
     pub(crate) content: u64,
 }
@@ -94,6 +97,7 @@ impl Dataset {
             bytes: table.bytes() as u64,
             checksum: table.checksum(),
             source,
+            warnings: Vec::new(),
             content: 0,
         }
     }

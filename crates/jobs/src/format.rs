@@ -8,16 +8,17 @@ mod column;
 mod parquet;
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
+use lehr_data::LeftOut;
+use lehr_data::duplicates::shared_ids;
 use lehr_data::read::dissimilarities::{array_path, header_from, matrix_from};
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
 use lehr_data::read::svmlight::rows_from;
-use lehr_data::read::{Selection, incomplete_from, points_from};
+use lehr_data::read::{Selection, Unpacked, incomplete_from, points_from};
 use lehr_data::write::csv::Table as Text;
 use lehr_data::write::npy;
 use lehr_services::{Code, Fault};
@@ -137,13 +138,21 @@ pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
     Fault::new(code, error.to_string())
 }
 
-/// Reads a file whose values take at most `bytes_max`; `name` is what messages call it.
+/// A table as it was read, and what its owner should know of how.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub table: Table,
+    pub warnings: Vec<String>,
+}
+
+/// Reads a file that takes at most `bytes_max` when it is unpacked, and whose values take no more either; `name` is what messages call it.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
-pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
+    let mut left_out = Vec::new();
     let read = || match form {
-        Form::Csv | Form::Tsv | Form::Npy => read_text(&mut file, form, reading, name, bytes_max),
+        Form::Csv | Form::Tsv | Form::Npy => read_text(&mut file, form, reading, name, bytes_max, &mut left_out),
         Form::Parquet => parquet::read(file, &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Fasta | Form::Fps | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
@@ -152,7 +161,23 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
             table_of(matrix, name)
         }
     };
-    sound(guarded(&format!("{name}: expected a sound {form:?} file"), read)?, name, bytes_max)
+    let table = sound(guarded(&format!("{name}: expected a sound {form:?} file"), read)?, name, bytes_max)?;
+    let warnings = warnings_of(&table, &left_out, name);
+    Ok(Found { table, warnings })
+}
+
+/// What the command says of the same file: columns that were left out, and ids that several rows have.
+fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
+    const LISTED: usize = 10;
+    let texts: Vec<String> = left_out.iter().filter(|left| left.slip.is_none()).map(ToString::to_string).collect();
+    let without_numbers = (!texts.is_empty()).then(|| {
+        let more = texts.len().saturating_sub(LISTED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("left out, without a number: {}{more}", texts[..texts.len().min(LISTED)].join(", "))
+    });
+    let shared = table.id().and_then(|id| shared_ids(&table.texts(id)?));
+    let warnings = LeftOut::warning(left_out).into_iter().chain(without_numbers).chain(shared);
+    warnings.map(|warning| format!("{name}: {warning}")).collect()
 }
 
 /// Reads dissimilarities whose header and array are two files: `open` gives the one that stands under a name beside the header.
@@ -164,7 +189,7 @@ pub(crate) fn read_beside(
     open: impl FnOnce(&Path) -> Result<File, Fault>,
     name: &str,
     bytes_max: u64,
-) -> Result<Table, Fault> {
+) -> Result<Found, Fault> {
     let read = || {
         let mut text = Vec::new();
         let failed = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
@@ -172,15 +197,11 @@ pub(crate) fn read_beside(
         let head = header_from(&mut &text[..], name).map_err(|error| fault_of(&error))?;
         let path = array_path(Path::new(name), &head).map_err(|error| fault_of(&error))?;
         let array = open(&path)?;
-        let plain: Box<dyn Read> = Box::new(array);
-        let mut limited = Limited { plain, left: bytes_max, is_over: false };
-        let matrix = matrix_from((&text[..]).chain(&mut limited), name);
-        if limited.is_over {
-            return Err(too_large(name, bytes_max));
-        }
-        table_of(matrix.map_err(|error| fault_of(&error))?, name)
+        let matrix = limited(array, name, bytes_max, |plain| matrix_from((&text[..]).chain(plain), name))?;
+        table_of(matrix, name)
     };
-    sound(guarded(&format!("{name}: expected sound dissimilarities"), read)?, name, bytes_max)
+    let table = sound(guarded(&format!("{name}: expected sound dissimilarities"), read)?, name, bytes_max)?;
+    Ok(Found { table, warnings: Vec::new() })
 }
 
 fn sound(table: Table, name: &str, bytes_max: u64) -> Result<Table, Fault> {
@@ -205,19 +226,28 @@ fn guarded<T>(expected: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result
 }
 
 fn too_large(name: &str, bytes_max: u64) -> Fault {
-    Fault::new(Code::TooLarge, format!("{name}: its values take more than the {bytes_max} bytes that are allowed"))
+    Fault::new(Code::TooLarge, format!("{name}: unpacked it takes more than the {bytes_max} bytes that are allowed"))
 }
 
-fn read_text(file: &mut File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+fn read_text(
+    file: &mut File,
+    form: Form,
+    reading: &Reading,
+    name: &str,
+    bytes_max: u64,
+    left_out: &mut Vec<LeftOut>,
+) -> Result<Table, Fault> {
     let delimiter = reading.delimiter()?.or((form == Form::Tsv).then_some(b'\t'));
     let Columns { columns, weights, id } = reading.wanted();
     let selection = Selection { columns, weights, id, delimiter, header: reading.header };
     // A packed file may be a thousand times as large when it is unpacked. Numbers in text take at least two bytes, in memory eight.
     if reading.gaps {
         let records = limited(file, name, bytes_max, |plain| incomplete_from(plain, name, &selection))?;
+        left_out.extend_from_slice(records.left_out());
         return Table::of_records(&records, selection.id.as_deref());
     }
     let points = limited(file, name, bytes_max, |plain| points_from(plain, name, &selection))?;
+    left_out.extend_from_slice(points.left_out());
     Table::of_points_named(&points, selection.weights.as_deref(), selection.id.as_deref())
 }
 
@@ -251,42 +281,15 @@ fn read_items(file: &mut File, form: Form, name: &str, bytes_max: u64) -> Result
 
 /// Reads a file, unpacked if it is packed, as long as that is no more than `bytes_max`.
 fn limited<T>(
-    file: &mut File,
+    file: impl Read,
     name: &str,
     bytes_max: u64,
-    read: impl FnOnce(&mut Limited<'_>) -> Result<T, lehr_data::Error>,
+    read: impl FnOnce(&mut Unpacked<'_>) -> Result<T, lehr_data::Error>,
 ) -> Result<T, Fault> {
-    let mut magic = [0; 2];
     let unreadable = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
-    let found = file.read(&mut magic).map_err(unreadable)?;
-    file.rewind().map_err(unreadable)?;
-    let is_packed = found == 2 && magic == [0x1f, 0x8b];
-    let plain: Box<dyn Read + '_> = if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
-    let mut limited = Limited { plain, left: bytes_max, is_over: false };
-    let result = read(&mut limited);
-    if limited.is_over {
-        return Err(too_large(name, bytes_max));
-    }
-    result.map_err(|error| fault_of(&error))
-}
-
-/// Reads so many bytes; one more is a failure.
-struct Limited<'a> {
-    plain: Box<dyn Read + 'a>,
-    left: u64,
-    is_over: bool,
-}
-
-impl Read for Limited<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.plain.read(buffer)?;
-        self.is_over |= read as u64 > self.left;
-        if self.is_over {
-            return Err(io::Error::other("too large"));
-        }
-        self.left -= read as u64;
-        Ok(read)
-    }
+    let mut plain = Unpacked::new(file, bytes_max).map_err(unreadable)?;
+    let result = read(&mut plain);
+    if plain.is_over() { Err(too_large(name, bytes_max)) } else { result.map_err(|error| fault_of(&error)) }
 }
 
 /// In which form rows are wanted.

@@ -4,6 +4,7 @@
 //! km, or scaled columns), and centres, spreads and temperatures become values in the units of the table.
 
 use lehr_data::counter::{counts_rows, counts_rows_incomplete};
+use lehr_data::duplicates::shared_ids;
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
 use lehr_data::{Error, Fingerprints, Incomplete, LeftOut, Points, Sparse};
@@ -41,7 +42,7 @@ fn told(
     differ: Option<String>,
     counts: Option<String>,
 ) -> Vec<String> {
-    let mut warnings = commas(table.name(), left_out);
+    let mut warnings = reading_warnings(table.name(), left_out, table.ids());
     if looks_like_dissimilarities(table) {
         warnings.push(
             "the table has as many rows as columns, is symmetric and 0 on the diagonal, as dissimilarities are; \
@@ -74,10 +75,10 @@ enum Table {
     Sparse(Sparse, Vec<String>),
 }
 
-/// What is to be said of columns that were left out for commas in their numbers: they are hardly meant as text.
-pub fn commas(name: &str, left_out: &[LeftOut]) -> Vec<String> {
-    let columns: Vec<String> = left_out.iter().filter(|left| left.has_commas).map(ToString::to_string).collect();
-    if columns.is_empty() { Vec::new() } else { vec![format!("{name}: left out {}", columns.join(", "))] }
+/// What is to be said of how rows were read: columns that were left out and hardly meant as text, and ids that several rows have.
+pub fn reading_warnings(name: &str, left_out: &[LeftOut], ids: Option<&[String]>) -> Vec<String> {
+    let shared = ids.and_then(shared_ids);
+    LeftOut::warning(left_out).into_iter().chain(shared).map(|warning| format!("{name}: {warning}")).collect()
 }
 
 /// Whether a table of numbers looks like the dissimilarities of its rows. Two rows say nothing.
@@ -318,12 +319,19 @@ impl Rows {
     /// What an owner of such a table would want to know before trusting distances in it.
     pub fn warnings(&self) -> Vec<String> {
         // Bits have one scale, columns of sparse rows as many as there are rare ones; neither count rows.
-        let Table::Numbers(table) = &self.table else { return Vec::new() };
+        let table = match &self.table {
+            Table::Numbers(table) => table,
+            Table::Bits(rows, _) => return reading_warnings(rows.name(), &[], Some(rows.ids())),
+            Table::Sparse(rows, _) => return reading_warnings(rows.name(), &[], rows.ids()),
+        };
         let is_plain = matches!(self.kind, Kind::Plain);
-        match &self.told_of_gaps {
+        let order = if self.is_sphere() { geography::order_warning(table) } else { None };
+        let mut warnings = match &self.told_of_gaps {
             Some([differ, counts]) => told(table, &self.left_out, is_plain, differ.clone(), counts.clone()),
             None => warnings_of(table, is_plain),
-        }
+        };
+        warnings.extend(order);
+        warnings
     }
 
     /// A centre in the units of the columns: longitude and latitude in degrees on the sphere, else the columns unscaled.

@@ -24,7 +24,7 @@ use crate::progress::{Saved, Units, Watch};
 use crate::resume::{self, checkpoint_of};
 use lehr_methods::distances::Items;
 use lehr_methods::numbers::{counted, duration, significant};
-use lehr_methods::rows::commas;
+use lehr_methods::rows::reading_warnings;
 
 /// What group-format files scale a number by.
 const GROUP_SCALE: f64 = 1.0 / 32767.0;
@@ -37,13 +37,14 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], company: &Company<
     let plan = DistancesPlan::new(arguments, typed, company.job())?;
     let Holds::Items(kind) = plan.holds else { return convert(&plan) };
     let mut items = items::as_given(kind, &plan.options, plan.delimiter, &plan.input)?.scaled(&plan.options);
+    let left_out = if let Items::Records(records) = &items { records.left_out() } else { &[] };
+    let name = plan.input.display().to_string();
+    reading_warnings(&name, left_out, Some(&items.ids())).iter().for_each(|warning| output::warning(warning));
     if let Items::Records(records) = &items
         && plan.options.columns.is_none()
+        && !plan.quiet
     {
-        commas(records.name(), records.left_out()).iter().for_each(|warning| output::warning(warning));
-        if !plan.quiet {
-            output::columns_taken("comparing by", records.columns(), records.left_out());
-        }
+        output::columns_taken("comparing by", records.columns(), records.left_out());
     }
     let collapsed = plan.options.collapse.then(|| {
         let ids = items.ids();

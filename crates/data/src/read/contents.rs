@@ -26,8 +26,9 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
         return Ok(Some(Contents::MatrixMarket));
     }
     let head = source.peek(LOOKED_AT);
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let text = head.trim_ascii_start();
+    let mut lines =
+        text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let (_, second, third) = (lines.next(), lines.next(), lines.next());
     Ok(match text.first() {
         // A table may begin so too, but no line of letters alone follows the names of its columns.
@@ -37,7 +38,7 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
         Some(b'@') if second.is_some_and(are_letters) && third.is_some_and(|line| line.starts_with(b"+")) => {
             Some(Contents::Reads)
         }
-        Some(b'{') if text[1..].trim_ascii_start().starts_with(b"\"") => {
+        Some(b'{' | b'[') if is_json(text) => {
             let format = format!("\"{FORMAT}\"");
             let is_ours = text.windows(format.len()).any(|window| window == format.as_bytes());
             Some(if is_ours { Contents::Dissimilarities } else { Contents::Json })
@@ -82,6 +83,26 @@ pub(super) fn is_described(array: &Path) -> bool {
             .is_ok_and(|described| described == array)
 }
 
+/// Whether a text begins as a document in JSON: an object with a first key, or a list of objects, lists, texts or numbers. No table begins so: a bracket is neither a
+/// name nor a number.
+fn is_json(text: &[u8]) -> bool {
+    let inside = text[1..].trim_ascii_start();
+    match text[0] {
+        b'{' => matches!(inside.first(), Some(b'"' | b'}')),
+        _ => match inside.first() {
+            Some(b'{' | b'[' | b']' | b'"') => true,
+            // A table may have intervals (`[1,2)`) or lists in its cells: the list must not end before its line does.
+            Some(b'-' | b'0'..=b'9') => {
+                let end = inside.iter().position(|byte| *byte == b']').unwrap_or(inside.len());
+                let is_of_numbers = |byte: &u8| byte.is_ascii_digit() || b"+-.eE, \t\r\n".contains(byte);
+                inside[..end].iter().all(is_of_numbers)
+                    && inside.get(end + 1..).is_none_or(|rest| rest.trim_ascii().is_empty())
+            }
+            _ => false,
+        },
+    }
+}
+
 fn are_letters(line: &[u8]) -> bool {
     line.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'.' | b'*' | b' '))
 }
@@ -106,6 +127,13 @@ mod tests {
             ("1 3:1 9:2\n", Contents::SvmLight),
             ("{\n \"format\": \"lehr dissimilarities 1\",\n", Contents::Dissimilarities),
             ("{\"program\": \"lehr\"}", Contents::Json),
+            ("[{\"x\": 1}]\n", Contents::Json),
+            ("[[1, 2],\n [3, 4]]\n", Contents::Json),
+            ("[1, 2,\n3.5e1]", Contents::Json),
+            ("{}", Contents::Json),
+            ("[x],y\n1,2\n", Contents::Table),
+            ("[1,2),5\n[2,3),6\n", Contents::Table),
+            (">a\rACGT\r>b\rACGA\r", Contents::Sequences),
             ("x,y\n1,2\n", Contents::Table),
             (">x,y\n1,2\n", Contents::Table),
             ("@a\nACGT\nACGT\n", Contents::Table),

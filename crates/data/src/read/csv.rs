@@ -3,9 +3,7 @@
 //! Decided on the first [`SAMPLE_ROWS`] rows, before any number is kept: whether there is a header, and (where no columns were
 //! asked for) which columns are numeric. Then rows stream through one at a time.
 //!
-//! - **Header.** Columns asked for by name need one. Otherwise the first row is a header if any field of it in the wanted columns is
-//!   a name, that is, neither a number nor a number gone wrong: the mark of a missing value ([`MISSING`]), or, beside true numbers, something
-//!   that begins with a digit, a sign or a point. A first row of data with an `n/a` or a `3.5x` is reported, not taken for names.
+//! - **Header.** Whether the first row has names is decided in `header.rs`.
 //! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers in more than half
 //!   of all rows although it had none in the first is reported. The others are left out, which is told with a value of each ([`LeftOut`]). Where values may be missing, a column whose first rows
 //!   are all gaps is numeric too if numbers follow and no text does.
@@ -17,7 +15,9 @@ use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::Selection;
-use crate::read::records::{Record, Records, is_number_with_commas};
+use crate::read::header::has_header;
+use crate::read::records::{Record, Records};
+use crate::read::slip;
 use crate::read::source::Source;
 
 /// Rows on which header and numeric columns are decided.
@@ -66,7 +66,7 @@ fn begun<'a>(
     let Some(first) = sample.first() else {
         return empty("an empty file");
     };
-    let has_header = has_header(&sample, selection);
+    let has_header = has_header(records.name(), &sample, selection)?;
     if has_header && sample.len() == 1 {
         // A name that is not there is told first: it will not be there in a longer file either.
         Layout::new(
@@ -143,63 +143,31 @@ impl<'a> Rows<'a> {
 }
 
 /// Whether a field says that there is no value.
-fn is_gap(field: &str) -> bool {
+pub(super) fn is_gap(field: &str) -> bool {
     let field = field.trim().to_lowercase();
     MISSING.contains(&field.as_str()) && !field.ends_with("inf")
 }
 
 /// A field that should be a number as messages show it, with the reason why it is none where that is a comma.
 fn shown(field: &str) -> String {
-    let why = if is_number_with_commas(field) { ", with a comma where numbers have a point" } else { "" };
+    let why = slip(field).map(|why| format!(", {why}")).unwrap_or_default();
     format!("{}{why}", quoted(field))
 }
 
 /// The number in a field, if it is one and finite; spaces around it do not matter.
-fn number(field: &str) -> Option<f64> {
+pub(super) fn number(field: &str) -> Option<f64> {
     field.trim().parse().ok().filter(|number: &f64| number.is_finite())
-}
-
-fn has_header(sample: &[Record], selection: &Selection) -> bool {
-    if let Some(given) = selection.header {
-        return given;
-    }
-    if sample[0].is_marked {
-        return true;
-    }
-    let index = |column: &String| column.trim().parse::<usize>().ok();
-    let asked = || selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id);
-    if asked().any(|column| index(column).is_none()) {
-        return true;
-    }
-    let (first, rows) = (&sample[0], &sample[1..]);
-    let id = selection.id.as_ref().and_then(index);
-    let wanted: Vec<usize> = match &selection.columns {
-        Some(columns) => columns.iter().chain(&selection.weights).filter_map(index).collect(),
-        None => (0..first.len())
-            .filter(|column| Some(*column) != id && (rows.is_empty() || is_numeric(rows, *column)))
-            .collect(),
-    };
-    if wanted.is_empty() {
-        // No numbers in any row: an error will say so, and name the columns by what the first row says.
-        return true;
-    }
-    let fields = || wanted.iter().filter_map(|column| first.field(*column));
-    if rows.is_empty() && selection.columns.is_none() {
-        return !fields().any(|field| number(field).is_some());
-    }
-    let has_numbers = fields().any(|field| number(field).is_some());
-    fields().any(|field| number(field).is_none() && is_name(field.trim(), has_numbers))
 }
 
 /// Whether a field that is no number is a name rather than a number gone wrong: not the mark of a missing value, and, beside
 /// true numbers, not something that begins as a number does.
-fn is_name(field: &str, is_beside_numbers: bool) -> bool {
+pub(super) fn is_name(field: &str, is_beside_numbers: bool) -> bool {
     let begins_as_number = field.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
     let is_number_gone_wrong = is_beside_numbers && begins_as_number;
     !is_number_gone_wrong && !MISSING.contains(&field.to_lowercase().as_str())
 }
 
-fn is_numeric(rows: &[Record], column: usize) -> bool {
+pub(super) fn is_numeric(rows: &[Record], column: usize) -> bool {
     rows.iter().any(|row| row.field(column).is_some_and(|field| number(field).is_some()))
 }
 
@@ -240,6 +208,41 @@ impl Aside {
     }
 }
 
+/// What is said of a table without a column of numbers. Its first row may have names or not: no number shows which.
+fn no_numbers(source: &str, sample: &[Record], has_header: bool, names: &[String], left_out: &[Aside]) -> Error {
+    let shown = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let is_structure = |field: &str| looks_like_smiles(field.trim());
+    let structures = (0..names.len()).find(|&column| {
+        sample.iter().skip(1).filter_map(|row| row.field(column)).all(is_structure) && sample.len() > 1
+    });
+    let mut found = match structures {
+        // The first row is as likely one of them as the names of the columns.
+        Some(column) => {
+            let example = sample.last().and_then(|row| row.field(column)).unwrap_or_default();
+            format!(
+                "structures in SMILES ({}); compute fingerprints of them first, and give those as FPS",
+                quoted(example)
+            )
+        }
+        None if has_header => format!("none among the columns {shown}"),
+        None => format!("none in line {}, {shown}, or below", sample[0].line),
+    };
+    if let Some((aside, why)) = left_out.iter().find_map(|aside| Some((aside, slip(&aside.example)?))) {
+        found.push_str(&format!("; {:?} has {}, {why}", names[aside.column], quoted(&aside.example)));
+    }
+    Error::Format { name: source.into(), expected: "a column of numbers".into(), found }
+}
+
+/// Whether a text looks like a structure in SMILES: atoms, bonds, rings and branches, and among them two atoms of carbon at least or a bond. Words of a language have other letters.
+fn looks_like_smiles(text: &str) -> bool {
+    let text = text.split_ascii_whitespace().next().unwrap_or_default();
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_digit() || b"BCNOPSFIHbcnopslr[]()=#@+-/\\%.:*".contains(&byte));
+    let carbons = text.bytes().filter(|byte| matches!(byte, b'C' | b'c')).count();
+    let begins = text.starts_with(['C', 'N', 'O', 'S', 'P', 'B', 'F', 'I', 'c', 'n', 'o', 's', '[']);
+    is_plain && begins && (carbons >= 2 || carbons == 1 && text.contains(['=', '#', '(', 'O', 'N']))
+}
+
 impl Layout {
     fn new(source: &str, sample: &[Record], has_header: bool, selection: &Selection) -> Result<Self, Error> {
         let first = &sample[0];
@@ -258,13 +261,7 @@ impl Layout {
             let (numeric, text): (Vec<_>, Vec<_>) = free.partition(|column| is_numeric(rows, *column));
             left_out.extend(text.into_iter().map(|column| Aside::new(column, rows)));
             if numeric.is_empty() {
-                let shown = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-                let mut found = format!("none among the columns {shown}");
-                if let Some(aside) = left_out.iter().find(|aside| is_number_with_commas(&aside.example)) {
-                    let (name, example) = (&names[aside.column], quoted(&aside.example));
-                    found.push_str(&format!("; {name:?} has {example}, with a comma where numbers have a point"));
-                }
-                return Err(Error::Format { name: source.into(), expected: "a column of numbers".into(), found });
+                return Err(no_numbers(source, sample, has_header, &names, &left_out));
             }
             numeric
         };
@@ -276,7 +273,7 @@ impl Layout {
         let told = |aside: &Aside| LeftOut {
             column: self.names[aside.column].clone(),
             example: aside.example.clone(),
-            has_commas: is_number_with_commas(&aside.example),
+            slip: slip(&aside.example),
             kind: None,
         };
         self.left_out.iter().map(told).collect()

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use crate::contents::Contents;
 use crate::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header, MISSING_U16, Values};
 use crate::error::{Error, quoted};
-use crate::read::source::{Source, open};
+use crate::read::source::{Source, open, stopped};
+use crate::read::unpack::MAGIC;
 use crate::read::{contents, npy};
 
 /// What a matrix is given as.
@@ -63,11 +64,14 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
     let array = npy::Header::read(&mut source)?;
     let (items, form) = shape(&array, &shown)?;
     match array.element {
-        npy::Element::F32 => Dissimilarities::named(items, form, singles(&array, &mut source)?, 1.0, &shown),
+        // Each number of 16 bits is one of 32.
+        npy::Element::F16 | npy::Element::F32 => {
+            Dissimilarities::named(items, form, singles(&array, &mut source)?, 1.0, &shown)
+        }
         npy::Element::F64 => Dissimilarities::named(items, form, doubles(&array, &mut source)?, 1.0, &shown),
         _ => Err(Error::Format {
             name: shown,
-            expected: "elements f4 or f8, or the header of a fixed-point array beside it".into(),
+            expected: "elements f2, f4 or f8, or the header of a fixed-point array beside it".into(),
             found: format!("whole numbers and no {}", beside.display()),
         }),
     }
@@ -88,11 +92,17 @@ pub fn matrix_from(reader: impl Read, name: &str) -> Result<Dissimilarities, Err
     let mut reader = BufReader::new(reader);
     let header = header_from(&mut reader, name)?;
     // The line end of the header. Arrays begin with bytes that are no white space.
-    let failed = |cause| Error::Read { name: name.into(), cause };
+    let failed = |cause| stopped(name, cause, "the header".into());
     while let Some(byte) = reader.fill_buf().map_err(failed)?.first()
         && byte.is_ascii_whitespace()
     {
         reader.consume(1);
+    }
+    // Whoever limits what the whole unpacks to does not see what its end would.
+    if reader.fill_buf().map_err(failed)?.starts_with(&MAGIC) {
+        let (expected, found) =
+            ("a plain array behind the header".into(), "one packed by gzip; pack both together".into());
+        return Err(Error::Format { name: name.into(), expected, found });
     }
     if header.element == Element::I16be {
         let mut bytes = Vec::new();
@@ -126,9 +136,14 @@ pub fn header(path: &Path) -> Result<Header, Error> {
 /// As [`matrix`].
 pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Error> {
     let wrong = |found: String| Error::Format { name: name.into(), expected: format!("a header {FORMAT:?}"), found };
+    let head = reader.fill_buf().map_err(|cause| stopped(name, cause, "nothing".into()))?;
+    // Editors put a byte order mark before what they save.
+    if head.starts_with(b"\xef\xbb\xbf") {
+        reader.consume(3);
+    }
     let mut text = serde_json::Deserializer::from_reader(reader.take(HEADER_BYTES));
     let header = Header::deserialize(&mut text).map_err(|error| match error.classify() {
-        serde_json::error::Category::Io => Error::Read { name: name.into(), cause: error.into() },
+        serde_json::error::Category::Io => stopped(name, error.into(), "a part of the header".into()),
         _ => wrong(error.to_string()),
     })?;
     if header.format != FORMAT {

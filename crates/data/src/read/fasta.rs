@@ -96,15 +96,12 @@ impl Text {
         if let Some(what) = foreign_format(head) {
             return Err(no_fasta(name, what.into()));
         }
-        if head.starts_with(b"\xef\xbb\xbf") {
-            source.consume(3);
-        }
         let mut text = Text::default();
         let mut number = 0;
         let too_long = || no_fasta(name, "a line longer than 1 GiB".into());
         while let Some(length) = source.line(number, LINE_BYTES_MAX, too_long)? {
             number += 1;
-            text.line(source.window()[..length].trim_ascii(), number, name, source.offset())?;
+            text.line(&source, length, number, name)?;
             source.consume(length);
         }
         if text.ids.is_empty() {
@@ -113,14 +110,13 @@ impl Text {
         Ok(text)
     }
 
-    fn line(&mut self, line: &[u8], number: u64, name: &str, offset: u64) -> Result<(), Error> {
+    /// Takes the first `length` bytes of the window in, line `number`.
+    fn line(&mut self, source: &Source<'_>, length: usize, number: u64, name: &str) -> Result<(), Error> {
+        let whole = &source.window()[..length];
+        let line = whole.trim_ascii();
         if let Some(head) = line.strip_prefix(b">") {
-            let head = std::str::from_utf8(head).map_err(|error| Error::Encoding {
-                name: name.into(),
-                line: number,
-                byte: offset + 1 + error.valid_up_to() as u64,
-                found: format!("the byte {:02X}", head[error.valid_up_to()]),
-            })?;
+            let at = length - whole.trim_ascii_start().len() + 1;
+            let head = source.text(head, at, number)?;
             self.ids.push(head.split_whitespace().next().unwrap_or_default().to_owned());
             self.heads.push(number);
             self.ends.push(self.letters.len());

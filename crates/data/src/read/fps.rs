@@ -66,12 +66,7 @@ pub(super) fn read(mut source: Source<'_>) -> Result<Fingerprints, Error> {
     while let Some(length) = source.line(number, BITS_MAX, || wrong("a line longer than 16 MiB".into()))? {
         let line = &source.window()[..length];
         number += 1;
-        let text = std::str::from_utf8(line.trim_ascii_end()).map_err(|error| Error::Encoding {
-            name: name.clone(),
-            line: number,
-            byte: source.offset() + error.valid_up_to() as u64,
-            found: format!("the byte {:02X}", line[error.valid_up_to()]),
-        })?;
+        let text = source.text(line.trim_ascii_end(), 0, number)?;
         if let Some(head) = text.strip_prefix('#') {
             if let Some(count) = head.strip_prefix("num_bits=") {
                 let count = count.trim().parse().ok().filter(|count| (1..=BITS_MAX).contains(count));

@@ -77,12 +77,7 @@ pub(super) fn read(mut source: Source<'_>) -> Result<Sparse, Error> {
     while let Some(length) = source.line(number, LINE_MAX, too_long)? {
         number += 1;
         let line = &source.window()[..length];
-        let text = std::str::from_utf8(line).map_err(|error| Error::Encoding {
-            name: name.clone(),
-            line: number,
-            byte: source.offset() + error.valid_up_to() as u64,
-            found: format!("the byte {:02X}", line[error.valid_up_to()]),
-        })?;
+        let text = source.text(line, 0, number)?;
         let text = text.trim();
         if number == 1 {
             is_pattern = Some(header(text).map_err(|(expected, found)| wrong(expected, found))?);

@@ -14,7 +14,7 @@ use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
-use crate::read::{Asked, Selection};
+use crate::read::{Asked, Selection, half};
 
 /// The first bytes of every NPY file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -262,6 +262,8 @@ pub(super) struct Header {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
+    Bool,
+    F16,
     F32,
     F64,
     I8,
@@ -277,8 +279,8 @@ pub(super) enum Element {
 impl Element {
     fn bytes(self) -> usize {
         match self {
-            Element::I8 | Element::U8 => 1,
-            Element::I16 | Element::U16 => 2,
+            Element::Bool | Element::I8 | Element::U8 => 1,
+            Element::F16 | Element::I16 | Element::U16 => 2,
             Element::F32 | Element::I32 | Element::U32 => 4,
             Element::F64 | Element::I64 | Element::U64 => 8,
         }
@@ -286,6 +288,8 @@ impl Element {
 
     fn named(name: &str) -> Option<Self> {
         Some(match name {
+            "b1" | "?" => Element::Bool,
+            "f2" => Element::F16,
             "f4" => Element::F32,
             "f8" => Element::F64,
             "i1" => Element::I8,
@@ -298,6 +302,18 @@ impl Element {
             "u8" => Element::U64,
             _ => return None,
         })
+    }
+}
+
+/// What elements of a type that is not read are, as far as its letter tells, and what may be done.
+fn about(element: &str) -> &'static str {
+    match element.bytes().next() {
+        Some(b'c') => ", complex numbers; save their real and imaginary parts",
+        Some(b'O') => ", Python objects; convert them with astype(float)",
+        Some(b'U' | b'S' | b'a') => ", text; convert it with astype(float)",
+        Some(b'M' | b'm') => ", times; convert them with astype(float)",
+        Some(b'f') => ", floating point of another size; convert it with astype(float)",
+        _ => "",
     }
 }
 
@@ -335,19 +351,25 @@ impl Header {
         let Some((descr, is_fortran_order, shape)) = dictionary(text) else {
             return Err(format(expected, quoted(text.trim_end())));
         };
-        let numbers = "elements of type f4, f8, i1 to i8 or u1 to u8";
+        let numbers = "elements of type f2, f4, f8, i1 to i8, u1 to u8 or b1";
         let Value::Text(descr) = descr else {
             return Err(format(numbers, "records of several fields".into()));
         };
-        let unknown = || format(numbers, quoted(descr));
-        let (order, element) = descr.split_at_checked(1).ok_or_else(unknown)?;
+        // Without an order of bytes it is that of the machine, as NumPy reads it.
+        let (order, element) = match descr.split_at_checked(1) {
+            Some((order @ ("<" | ">" | "=" | "|"), element)) => (order, element),
+            _ => ("=", descr),
+        };
+        let unknown = || format(numbers, format!("{}{}", quoted(descr), about(element)));
         let element = Element::named(element).ok_or_else(unknown)?;
         let is_little_endian = match order {
             "<" => true,
             ">" => false,
-            "=" => cfg!(target_endian = "little"),
-            "|" if element.bytes() == 1 => true,
-            _ => return Err(unknown()),
+            "|" if element.bytes() > 1 => {
+                let expected = format!("an order of bytes, < or >, before {:?}", &descr[1..]);
+                return Err(format(&expected, quoted(descr)));
+            }
+            _ => cfg!(target_endian = "little"),
         };
         let [rows, dimension] = match shape[..] {
             [rows] => [rows, 1],
@@ -541,6 +563,14 @@ impl Header {
             };
         }
         match self.element {
+            Element::Bool => values.extend(bytes.iter().map(|byte| f64::from(u8::from(*byte != 0)))),
+            Element::F16 => {
+                values.extend(
+                    bytes.as_chunks().0.iter().map(|bytes| {
+                        half(if little { u16::from_le_bytes(*bytes) } else { u16::from_be_bytes(*bytes) })
+                    }),
+                )
+            }
             Element::F32 => convert!(f32),
             Element::F64 => convert!(f64),
             Element::I8 => convert!(i8),

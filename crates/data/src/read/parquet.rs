@@ -21,7 +21,7 @@ use crate::left_out::LeftOut;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
-use crate::read::{Asked, PARQUET, Selection};
+use crate::read::{Asked, PARQUET, Selection, half, slip};
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
 /// The most that a page may take. Writers make pages of about a mebibyte.
@@ -34,7 +34,7 @@ const ROWS_MAX: usize = 8192;
 
 /// Whether a source is to be read as Parquet: seen from its first bytes, or promised by its name.
 pub(super) fn is_parquet(source: &mut Source<'_>) -> bool {
-    source.peek(PARQUET.len()) == PARQUET || source.name().to_lowercase().ends_with(".parquet")
+    matches!(source.peek(PARQUET.len()), PARQUET | b"PARE") || source.name().to_lowercase().ends_with(".parquet")
 }
 
 /// Points out of the columns that are chosen, with their values in memory or in a file of a folder.
@@ -125,7 +125,7 @@ fn told(refused: Refused, name: &str, column: Option<&Column>) -> Error {
 
 /// Whether a column of this kind is one of numbers here.
 fn is_number(kind: &Kind) -> bool {
-    matches!(kind, Kind::Numbers | Kind::Whole | Kind::Counts | Kind::Truths)
+    matches!(kind, Kind::Numbers | Kind::Halves | Kind::Whole | Kind::Counts | Kind::Truths)
 }
 
 /// Which columns of a file are what.
@@ -157,11 +157,15 @@ impl Chosen {
                         .map_or_else(|| (Some("text".to_owned()), None), |text| (None, Some(text))),
                 };
                 let example = example.unwrap_or_default();
-                left_out.push(LeftOut { column: names[other].clone(), example, has_commas: false, kind });
+                let slip = slip(&example);
+                left_out.push(LeftOut { column: names[other].clone(), example, slip, kind });
             }
             if numbers.is_empty() {
-                let shown = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-                let found = format!("none among the columns {shown}");
+                let shown = |left: &LeftOut| {
+                    let what = left.kind.as_deref().unwrap_or("text");
+                    format!("{:?} ({what})", left.column)
+                };
+                let found = format!("none among the columns {}", list_of(&left_out, shown));
                 return Err(Error::Format { name: source.into(), expected: "a column of numbers".into(), found });
             }
             numbers
@@ -391,6 +395,15 @@ fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)
             records(reader, rows, |row, value| put(row, value.map(|number| f64::from(*number))))
         }
         ColumnReader::DoubleColumnReader(reader) => records(reader, rows, |row, value| put(row, value.copied())),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+            let mut is_sound = true;
+            let done = records(reader, rows, |row, value| {
+                let number = value.map(|value| half_of(value.data()));
+                is_sound &= number != Some(None);
+                put(row, number.flatten());
+            })?;
+            if is_sound { Ok(done) } else { Err(ParquetError::General(NO_HALF.into())) }
+        }
         _ => Ok(0),
     }
 }
@@ -421,8 +434,29 @@ fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<us
             // Replaced letter by letter, two ids could be the same.
             if is_text { Ok(done) } else { Err(ParquetError::General("text that is not UTF-8".into())) }
         }
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+            records(reader, rows, |_, value| put(said(value.and_then(|value| half_of(value.data())))))
+        }
         _ => Ok(0),
     }
+}
+
+/// What is said of values in 16 bits that have another length.
+const NO_HALF: &str = "floating point in 16 bits that has another length";
+
+/// A number in 16 bits, the lower byte first; nothing of other lengths.
+fn half_of(bytes: &[u8]) -> Option<f64> {
+    Some(half(u16::from_le_bytes(bytes.try_into().ok()?)))
+}
+
+/// The first of some things in words, and how many more there are.
+fn list_of<T>(things: &[T], words: impl Fn(&T) -> String) -> String {
+    const LISTED: usize = 10;
+    let mut list = things.iter().take(LISTED).map(words).collect::<Vec<_>>().join(", ");
+    if things.len() > LISTED {
+        list.push_str(&format!(" and {} more", things.len() - LISTED));
+    }
+    list
 }
 
 /// Hands on the next values of a column with their rows, counted from 0, and how many rows there were.

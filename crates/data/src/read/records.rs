@@ -8,14 +8,13 @@
 //! divide, a lone `#` before the first record marks it as a header, as NumPy's `savetxt` writes it, and is no field.
 
 use crate::error::{Error, quoted};
-use crate::read::source::Source;
+use crate::read::slip::is_number_with_commas;
+use crate::read::source::{HEAD_BYTES, Source};
 
 /// A run of spaces and tabs as the delimiter: what `b' '` means here.
 pub(crate) const SPACES: u8 = b' ';
 /// A record longer than this is taken for a file that is no table.
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How much is looked at to find the line ends and the delimiter.
-const HEAD_BYTES: usize = 64 * 1024;
 /// How many lines are looked at to find the delimiter.
 const HEAD_LINES: usize = 50;
 
@@ -60,21 +59,12 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Checks the encoding's marks, finds the line ends, and the delimiter unless given.
+    /// Finds the line ends, and the delimiter unless given.
     pub(crate) fn new(mut source: Source<'a>, delimiter: Option<u8>) -> Result<Self, Error> {
+        let terminator = source.terminator()?;
+        let name = source.name().to_owned();
         let head = source.fill(HEAD_BYTES, Some(0))?;
-        let mark =
-            [(&b"\xff\xfe"[..], "FF FE"), (b"\xfe\xff", "FE FF")].into_iter().find(|(mark, _)| head.starts_with(mark));
-        if let Some((_, bytes)) = mark {
-            let found = format!("{bytes}, the byte order mark of UTF-16");
-            return Err(Error::Encoding { name: source.name().into(), line: 1, byte: 0, found });
-        }
-        if head.starts_with(b"\xef\xbb\xbf") {
-            source.consume(3);
-        }
-        let head = source.window();
-        let terminator = if !head.contains(&b'\n') && head.contains(&b'\r') { b'\r' } else { b'\n' };
-        let delimiter = delimiter.unwrap_or_else(|| detect_delimiter(head, terminator, source.name()));
+        let delimiter = delimiter.unwrap_or_else(|| detect_delimiter(head, terminator, &name));
         Ok(Records { source, delimiter, terminator, lines: 0, has_started: false })
     }
 
@@ -129,13 +119,20 @@ impl<'a> Records<'a> {
                 }
             };
             let window = self.source.window();
-            let line = window[..ends_at].strip_suffix(b"\r").unwrap_or(&window[..ends_at]);
+            // Half of a line end that has two bytes.
+            let half = if self.terminator == b'\r' {
+                window[..ends_at].strip_prefix(b"\n")
+            } else {
+                window[..ends_at].strip_suffix(b"\r")
+            };
+            let line = half.unwrap_or(&window[..ends_at]);
+            let at = usize::from(self.terminator == b'\r' && half.is_some());
             if line.trim_ascii().is_empty() {
                 record.blank_lines_before += 1;
                 self.source.consume(length);
                 continue;
             }
-            let mut text = self.decoded(line, first_line)?;
+            let mut text = self.source.text(line, at, first_line)?;
             let unmarked =
                 text.trim_start().strip_prefix("# ").filter(|_| self.delimiter == SPACES && !self.has_started);
             record.is_marked = unmarked.is_some();
@@ -151,26 +148,6 @@ impl<'a> Records<'a> {
             self.has_started = true;
             return Ok(true);
         }
-    }
-
-    /// UTF-8 without zero bytes, or an error that says where it is not.
-    fn decoded<'t>(&self, bytes: &'t [u8], first_line: u64) -> Result<&'t str, Error> {
-        let text = std::str::from_utf8(bytes);
-        let valid = text.as_ref().map_or_else(|error| error.valid_up_to(), |text| text.len());
-        let (position, found) = match (bytes[..valid].iter().position(|byte| *byte == 0), text) {
-            (None, Ok(text)) => return Ok(text),
-            (Some(position), _) => (position, "a zero byte, as UTF-16 and binary files have".to_string()),
-            (None, Err(_)) => {
-                let byte = bytes[valid];
-                let latin = char::from(byte);
-                let looks_like =
-                    if latin.is_alphanumeric() { format!(" ({latin:?} in Latin-1)") } else { String::new() };
-                (valid, format!("the byte {byte:02X}{looks_like}"))
-            }
-        };
-        let line = first_line + bytes[..position].iter().filter(|byte| **byte == self.terminator).count() as u64;
-        let byte = self.source.offset() + position as u64;
-        Err(Error::Encoding { name: self.name().into(), line, byte, found })
     }
 
     fn too_long(&self, line: u64, is_quote_open: bool) -> Error {
@@ -282,11 +259,6 @@ impl Quotes {
 fn is_number(field: &str, delimiter: u8) -> bool {
     let may_have_commas = matches!(delimiter, b';' | b'\t' | b'|');
     field.parse::<f64>().is_ok() || may_have_commas && is_number_with_commas(field)
-}
-
-/// Whether a field would be a finite number without its commas: `3,14` or `1,234.5`. Which of the two a comma means differs from land to land.
-pub(crate) fn is_number_with_commas(field: &str) -> bool {
-    field.contains(',') && field.trim().replace(',', "").parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 /// The delimiter under which the first lines look most like a table.

@@ -1,8 +1,8 @@
-//! The bytes of a data source: looked at before they are taken, and unpacked where they are gzip.
+//! The bytes of a data source: looked at before they are taken, unpacked where they are gzip, and as text in lines.
 //!
-//! Gzip is recognised by its first two bytes and never by a name, so that a wrongly named file still reads; several members one
-//! after another are one text, as `cat a.gz b.gz` makes them. A [`Source`] keeps a window of bytes that grows as asked, hands out
-//! slices of it, and knows how far it is, so that whoever finds something wrong can say where.
+//! What a file may have around its contents is dealt with here, once for all readers: packing ([`Unpacked`], known by the first bytes and never by a name,
+//! so that a wrongly named file still reads), a byte order mark, the three kinds of line ends, and whether text is UTF-8. A [`Source`] keeps a window of
+//! bytes that grows as asked, hands out slices of it, and knows how far it is, so that whoever finds something wrong can say where.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -10,12 +10,15 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use flate2::read::MultiGzDecoder;
-
 use crate::error::Error;
+use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
 /// How many bytes are asked for at a time.
 const CHUNK: usize = 64 * 1024;
+/// How much of a text is looked at to find its line ends.
+pub(crate) const HEAD_BYTES: usize = 64 * 1024;
+/// The mark that some programs put before text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Opens a file that is no folder.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
@@ -28,12 +31,9 @@ pub(crate) fn open(path: &Path) -> Result<File, Error> {
 
 pub(crate) struct Source<'a> {
     name: String,
-    reader: Box<dyn Read + 'a>,
-    /// Set when the reader below the decompressor failed: then the error is not the data's fault.
-    failed: Rc<Cell<bool>>,
+    reader: Unpacked<'a>,
     /// Bytes read from below the decompressor.
     taken: Rc<Cell<u64>>,
-    is_gzip: bool,
     /// Of a file, as it is on the disk.
     length: Option<u64>,
     /// Of a file, to open it again.
@@ -46,6 +46,8 @@ pub(crate) struct Source<'a> {
     is_at_end: bool,
     /// What stopped a [`Source::peek`], for the next read to tell.
     pending: Option<io::Error>,
+    /// What ends lines; nothing before the first one was asked for.
+    terminator: Option<u8>,
 }
 
 impl<'a> Source<'a> {
@@ -57,31 +59,28 @@ impl<'a> Source<'a> {
         Ok(Source { length, path: again, ..Source::new(file, &path.display().to_string())? })
     }
 
-    /// Looks at the first bytes and unpacks if they are gzip's.
+    /// Looks at the first bytes: unpacks if they are gzip's, and leaves out a byte order mark of UTF-8, which no binary format begins with.
     pub(crate) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
-        let (failed, taken) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(0)));
-        let mut reader = Witness { reader, failed: Rc::clone(&failed), taken: Rc::clone(&taken) };
-        let mut magic = Vec::with_capacity(2);
-        reader.by_ref().take(2).read_to_end(&mut magic).map_err(|cause| Error::Read { name: name.into(), cause })?;
-        let is_gzip = magic == [0x1f, 0x8b];
-        let whole = io::Cursor::new(magic).chain(reader);
-        let reader: Box<dyn Read + 'a> = if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
-        let name = name.into();
-        let buffer = Vec::new();
-        Ok(Source {
-            name,
+        let taken = Rc::new(Cell::new(0));
+        let counted = Counted { reader, taken: Rc::clone(&taken) };
+        let reader = Unpacked::new(counted, u64::MAX).map_err(|cause| stopped(name, cause, String::new()))?;
+        let mut source = Source {
+            name: name.into(),
             reader,
-            failed,
             taken,
-            is_gzip,
             length: None,
             path: None,
-            buffer,
+            buffer: Vec::new(),
             start: 0,
             offset: 0,
             is_at_end: false,
             pending: None,
-        })
+            terminator: None,
+        };
+        if source.peek(BYTE_ORDER_MARK.len()) == BYTE_ORDER_MARK {
+            source.consume(BYTE_ORDER_MARK.len());
+        }
+        Ok(source)
     }
 
     /// What messages call the source.
@@ -96,12 +95,12 @@ impl<'a> Source<'a> {
 
     /// How many bytes there are behind those that were consumed, if that can be known before they are read.
     pub(crate) fn left(&self) -> Option<u64> {
-        self.length.filter(|_| !self.is_gzip).map(|length| length.saturating_sub(self.offset))
+        self.length.filter(|_| !self.reader.is_packed()).map(|length| length.saturating_sub(self.offset))
     }
 
     /// The file opened once more, to be read at any place, if its bytes are those of the disk.
     pub(crate) fn again(&self) -> Option<File> {
-        File::open(self.path.as_ref().filter(|_| !self.is_gzip)?).ok()
+        File::open(self.path.as_ref().filter(|_| !self.reader.is_packed())?).ok()
     }
 
     /// How much of a file has been read, packed or not: 0 to 1; nothing where nobody knows how long the source is.
@@ -162,6 +161,26 @@ impl<'a> Source<'a> {
         Ok(!self.is_at_end)
     }
 
+    /// What ends the lines of a text: a line feed, alone or behind a carriage return, or a carriage return alone, as old programs of the Macintosh write.
+    /// The first line end outside of quotes says which.
+    ///
+    /// # Errors
+    /// [`Error::Encoding`] for text in UTF-16, by its byte order mark; those of reading.
+    pub(crate) fn terminator(&mut self) -> Result<u8, Error> {
+        if let Some(terminator) = self.terminator {
+            return Ok(terminator);
+        }
+        let head = self.fill(HEAD_BYTES, Some(0))?;
+        let marks = [(&b"\xff\xfe"[..], "FF FE"), (b"\xfe\xff", "FE FF")];
+        if let Some((_, bytes)) = marks.into_iter().find(|(mark, _)| head.starts_with(mark)) {
+            let found = format!("{bytes}, the byte order mark of UTF-16");
+            return Err(Error::Encoding { name: self.name.clone(), line: 1, byte: 0, found });
+        }
+        let terminator = terminator_of(head);
+        self.terminator = Some(terminator);
+        Ok(terminator)
+    }
+
     /// Makes the next line whole in the window: its length with the line end, if it has one; `None` at the end of the source.
     ///
     /// `lines` is how many were read so far; a line longer than `bytes_max` is the error that `too_long` makes.
@@ -171,10 +190,15 @@ impl<'a> Source<'a> {
         bytes_max: usize,
         too_long: impl FnOnce() -> Error,
     ) -> Result<Option<usize>, Error> {
+        let terminator = self.terminator()?;
+        // Where carriage returns end lines, a line feed behind one is of the same line end.
+        if terminator == b'\r' && self.fill(1, Some(lines))?.starts_with(b"\n") {
+            self.consume(1);
+        }
         // Bytes of the window in which there is no line end.
         let mut seen = 0;
         loop {
-            if let Some(place) = self.window()[seen..].iter().position(|byte| *byte == b'\n') {
+            if let Some(place) = self.window()[seen..].iter().position(|byte| *byte == terminator) {
                 return Ok(Some(seen + place + 1));
             }
             seen = self.window().len();
@@ -187,6 +211,27 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Bytes as text: UTF-8 without zero bytes, or an error that says where it is not. They begin `at` bytes behind the start of the window, in line `line`.
+    pub(crate) fn text<'t>(&self, bytes: &'t [u8], at: usize, line: u64) -> Result<&'t str, Error> {
+        let text = std::str::from_utf8(bytes);
+        let valid = text.as_ref().map_or_else(|error| error.valid_up_to(), |text| text.len());
+        let (position, found) = match (bytes[..valid].iter().position(|byte| *byte == 0), text) {
+            (None, Ok(text)) => return Ok(text),
+            (Some(position), _) => (position, "a zero byte, as UTF-16 and binary files have".to_string()),
+            (None, Err(_)) => {
+                let byte = bytes[valid];
+                let latin = char::from(byte);
+                let looks_like =
+                    if latin.is_alphanumeric() { format!(" ({latin:?} in Latin-1)") } else { String::new() };
+                (valid, format!("the byte {byte:02X}{looks_like}"))
+            }
+        };
+        let terminator = self.terminator.unwrap_or(b'\n');
+        let line = line + bytes[..position].iter().filter(|byte| **byte == terminator).count() as u64;
+        let byte = self.offset + (at + position) as u64;
+        Err(Error::Encoding { name: self.name.clone(), line, byte, found })
+    }
+
     /// Drops the first `bytes` bytes of the window.
     pub(crate) fn consume(&mut self, bytes: usize) {
         debug_assert!(bytes <= self.window().len());
@@ -195,45 +240,70 @@ impl<'a> Source<'a> {
     }
 
     fn stopped(&self, cause: io::Error, lines: Option<u64>) -> Error {
-        let name = self.name.clone();
-        if self.failed.get() || !self.is_gzip {
-            return Error::Read { name, cause };
-        }
         let mut read = format!("{} unpacked bytes", self.offset + self.window().len() as u64);
         if let Some(lines) = lines {
             read.push_str(&format!(" ({lines} line{})", if lines == 1 { "" } else { "s" }));
         }
-        if cause.kind() == io::ErrorKind::UnexpectedEof {
-            Error::CutShort { name, expected: "the rest of a gzip file".into(), read }
-        } else {
-            Error::Format { name, expected: "a sound gzip file".into(), found: format!("damage after {read}: {cause}") }
+        stopped(&self.name, cause, read)
+    }
+}
+
+/// Why reading stopped after what `read` says: for the bytes, or for a reason outside of them.
+pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
+    let name = name.to_owned();
+    match Damage::of(&cause) {
+        None => Error::Read { name, cause },
+        Some(Damage::CutShort) => Error::CutShort { name, expected: "the rest of a gzip file".into(), read },
+        Some(Damage::Unsound(said)) => {
+            Error::Format { name, expected: "a sound gzip file".into(), found: format!("damage after {read}: {said}") }
+        }
+        Some(Damage::Nested) => Error::Format {
+            name,
+            expected: "a file that is packed once".into(),
+            found: "a gzip file within a gzip file; unpack it first".into(),
+        },
+        Some(Damage::TooLong(bytes)) => {
+            Error::Format { name, expected: format!("at most {bytes} bytes when unpacked"), found: "more".into() }
         }
     }
 }
 
-/// Passes bytes on, counts them, and remembers whether the reader below ever failed.
-struct Witness<R> {
+/// What ends the lines of a text that begins so.
+fn terminator_of(head: &[u8]) -> u8 {
+    let first = |heeds_quotes: bool| {
+        let mut is_quoted = false;
+        head.iter().position(|byte| {
+            is_quoted ^= heeds_quotes && *byte == b'"';
+            !is_quoted && matches!(byte, b'\n' | b'\r')
+        })
+    };
+    // A quote that nothing closes is a letter.
+    let Some(place) = first(true).or_else(|| first(false)) else { return b'\n' };
+    let ends = head[place..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
+    if ends.copied().any(|byte| byte == b'\n') { b'\n' } else { b'\r' }
+}
+
+/// Passes bytes on and counts them.
+struct Counted<R> {
     reader: R,
-    failed: Rc<Cell<bool>>,
     taken: Rc<Cell<u64>>,
 }
 
-impl<R: Read> Read for Witness<R> {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let result = self.reader.read(buffer);
-        if let Err(error) = &result {
-            self.failed.set(error.kind() != io::ErrorKind::Interrupted);
-        }
-        self.taken.set(self.taken.get() + *result.as_ref().unwrap_or(&0) as u64);
-        result
+        let read = self.reader.read(buffer)?;
+        self.taken.set(self.taken.get() + read as u64);
+        Ok(read)
     }
 }
 
 /// What a file is whose first bytes are those of a format that is not read here.
 pub(crate) fn foreign_format(head: &[u8]) -> Option<&'static str> {
-    const FOREIGN: [(&[u8], &str); 9] = [
+    const FOREIGN: [(&[u8], &str); 11] = [
         (b"PK\x03\x04", "a ZIP archive (as .npz and .xlsx files are)"),
         (crate::read::PARQUET, "a Parquet file"),
+        (b"PARE", "a Parquet file whose footer is encrypted"),
+        (&MAGIC, "a gzip file within a gzip file"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
         (b"ARROW1", "an Arrow file"),
         (b"BZh", "a bzip2 file"),

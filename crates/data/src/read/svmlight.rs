@@ -34,8 +34,9 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     let head = source.peek(LOOKED_AT);
     let is_whole = head.len() < LOOKED_AT;
     let (mut asked, mut is_shown) = (0, false);
-    for line in head.split_inclusive(|byte| *byte == b'\n') {
-        let ends = is_whole || line.ends_with(b"\n");
+    // Either byte ends a line: that of a line end with two leaves an empty one, which says nothing.
+    for line in head.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+        let ends = is_whole || line.ends_with(b"\n") || line.ends_with(b"\r");
         let Ok(text) = std::str::from_utf8(before_comment(line)) else { return false };
         let mut fields: Vec<&str> = text.split_ascii_whitespace().collect();
         if !ends {
@@ -106,12 +107,7 @@ pub(super) fn read(mut source: Source<'_>, first_column: Option<FirstColumn>) ->
         number += 1;
         let bytes = before_comment(line);
         let is_comment = bytes.len() < line.len();
-        let text = std::str::from_utf8(bytes).map_err(|error| Error::Encoding {
-            name: name.clone(),
-            line: number,
-            byte: source.offset() + error.valid_up_to() as u64,
-            found: format!("the byte {:02X}", line[error.valid_up_to()]),
-        })?;
+        let text = source.text(bytes, 0, number)?;
         let mut fault = |line: u64, expected: &str, found: String| {
             let expected = expected.to_owned();
             faults.add_with(|| Fault { place: Place::Line(line), column: None, expected, found });

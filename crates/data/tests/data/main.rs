@@ -3,7 +3,9 @@
 mod batches;
 mod csv;
 mod datasets;
+mod header;
 mod hostile;
+mod intake;
 mod messages;
 mod npy;
 #[cfg(feature = "parquet")]

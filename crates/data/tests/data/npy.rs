@@ -125,6 +125,29 @@ fn what_we_write_another_library_reads() {
 }
 
 #[test]
+fn truth_values_and_floating_point_in_16_bits_are_numbers_and_an_order_may_be_left_out() {
+    let header = |descr: &str| format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2, 2), }}\n");
+    for descr in ["|b1", "b1", "?", "|?"] {
+        let points = read(&array(&header(descr), &[0, 1, 1, 0])).unwrap();
+        assert_eq!(points.values(), [0.0, 1.0, 1.0, 0.0], "{descr}");
+    }
+    let halves = [0x3c00u16, 0xc000, 0x3555, 0x7bff];
+    let numbers = [1.0, -2.0, 0.333251953125, 65504.0];
+    for (descr, bytes) in [
+        ("<f2", halves.map(u16::to_le_bytes).concat()),
+        (">f2", halves.map(u16::to_be_bytes).concat()),
+        ("f2", halves.map(u16::to_ne_bytes).concat()),
+    ] {
+        assert_eq!(read(&array(&header(descr), &bytes)).unwrap().values(), numbers, "{descr}");
+    }
+    let doubles = [0.5f64, 1.5, -3.0, 1e300];
+    let points = read(&array(&header("f8"), &doubles.map(f64::to_ne_bytes).concat())).unwrap();
+    assert_eq!(points.values(), doubles);
+    let message = read(&array(&header("<f2"), &[0x00, 0x7c, 0, 0, 0, 0, 0, 0])).unwrap_err().to_string();
+    assert_eq!(message, "a.npy, row 1, column 1: expected a finite number, found inf");
+}
+
+#[test]
 fn arrays_that_are_not_points_are_refused_in_words() {
     let header = |descr: &str, order: &str, shape: &str| {
         format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n")
@@ -138,7 +161,8 @@ fn arrays_that_are_not_points_are_refused_in_words() {
         b"\x93NUMPY\x04\x00\x76\x00{'desc".to_vec(),
         array("{'descr': '<f8', 'shape': (1, 1)}", &[]),
         array(&header("'<c16'", "False", "(2, 2)"), &[0; 64]),
-        array(&header("'|b1'", "False", "(2, 2)"), &[0; 4]),
+        array(&header("'|f4'", "False", "(1, 1)"), &[0; 4]),
+        array(&header("'<f16'", "False", "(1, 1)"), &[0; 16]),
         array(&header("'<U5'", "False", "(2,)"), &[0; 40]),
         array(&header("[('a', '<f8'), ('b]', '<i4')]", "False", "(2,)"), &[0; 24]),
         array(&plain("(2, 3, 4)"), &[0; 192]),
@@ -157,10 +181,11 @@ fn arrays_that_are_not_points_are_refused_in_words() {
         a.npy: expected a whole NPY header, found the end of the file after 16 bytes
         a.npy: expected an NPY file of version 1, 2 or 3, found version 4
         a.npy: expected an NPY header with descr, fortran_order and shape, found "{'descr': '<f8', 'shape': (1, 1)}"
-        a.npy: expected elements of type f4, f8, i1 to i8 or u1 to u8, found "<c16"
-        a.npy: expected elements of type f4, f8, i1 to i8 or u1 to u8, found "|b1"
-        a.npy: expected elements of type f4, f8, i1 to i8 or u1 to u8, found "<U5"
-        a.npy: expected elements of type f4, f8, i1 to i8 or u1 to u8, found records of several fields
+        a.npy: expected elements of type f2, f4, f8, i1 to i8, u1 to u8 or b1, found "<c16", complex numbers; save their real and imaginary parts
+        a.npy: expected an order of bytes, < or >, before "f4", found "|f4"
+        a.npy: expected elements of type f2, f4, f8, i1 to i8, u1 to u8 or b1, found "<f16", floating point of another size; convert it with astype(float)
+        a.npy: expected elements of type f2, f4, f8, i1 to i8, u1 to u8 or b1, found "<U5", text; convert it with astype(float)
+        a.npy: expected elements of type f2, f4, f8, i1 to i8, u1 to u8 or b1, found records of several fields
         a.npy: expected an array of 1 or 2 dimensions, found one of 3: [2, 3, 4]
         a.npy: expected an array of 1 or 2 dimensions, found one of 0: []
         a.npy: expected rows of numbers, found an array of no rows

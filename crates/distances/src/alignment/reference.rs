@@ -3,8 +3,6 @@
 //! Slow and plain on purpose. It follows the recurrences as a textbook has them (minus infinity, three tables, a comparison part by part) and shares
 //! nothing with the kernel, so that both can only be right together.
 
-use lehr_data::sequences::Alphabet;
-
 use crate::alignment::{Alignment, Counted, Mode, is_transition};
 use crate::scoring::Scoring;
 
@@ -28,8 +26,7 @@ const IMPOSSIBLE: Parts = (i64::MIN / 4, 0, 0, 0);
 /// # Ok::<(), lehr_distances::Error>(())
 /// ```
 pub fn align(a: &[u8], b: &[u8], scoring: &Scoring, mode: Mode, counted: Counted) -> Alignment {
-    let alphabet = scoring.matrix().alphabet();
-    let letters = |x: u8, y: u8| letter_parts(x, y, scoring, alphabet, counted);
+    let letters = |x: u8, y: u8| letter_parts(x, y, scoring, counted);
     let gap = |cost: i32| (-i64::from(cost), 0, -i64::from(counted == Counted::Columns), 0);
     let (open, extend) = (gap(scoring.open()), gap(scoring.extend()));
     let border = |length: usize| match (mode, length) {
@@ -74,12 +71,12 @@ fn add(a: Parts, b: Parts) -> Parts {
 }
 
 /// What two letters across from each other add.
-pub(crate) fn letter_parts(x: u8, y: u8, scoring: &Scoring, alphabet: Alphabet, counted: Counted) -> Parts {
+pub(crate) fn letter_parts(x: u8, y: u8, scoring: &Scoring, counted: Counted) -> Parts {
     let score = i64::from(scoring.matrix().score(x, y));
     if counted == Counted::Score {
         return (score, 0, 0, 0);
     }
-    let is_match = x == y && alphabet.is_certain(x);
+    let is_match = x == y;
     let transition = counted == Counted::Transitions && is_transition(x, y);
     (score, i64::from(is_match), -1, -i64::from(transition))
 }

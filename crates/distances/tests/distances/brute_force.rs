@@ -37,7 +37,7 @@ fn worth(a: &[u8], b: &[u8], columns: &[Column], scoring: &Scoring, counted: Cou
             (i, j) = (i + 1, j + 1);
             sum.0 += i64::from(scoring.matrix().score(x, y));
             if counted != Counted::Score {
-                sum.1 += i64::from(x == y && alphabet.is_certain(x));
+                sum.1 += i64::from(x == y);
                 sum.2 -= 1;
             }
             let kinds = [x, y].map(|letter| b"AG".contains(&letter));

@@ -17,7 +17,7 @@ use lehr_sync::{Arc, thread::spawn_detached};
 use super::contents::Contents;
 use super::root::Root;
 use super::*;
-use crate::format;
+use crate::format::{self, Found};
 
 /// The most bytes of one piece of an upload.
 pub(super) const PIECE_BYTES: u64 = 64 << 20;
@@ -46,6 +46,10 @@ pub struct Limits {
     pub datasets: usize,
     /// The most bytes of values of one data set. Default: 8 GiB.
     pub dataset_bytes: u64,
+    /// How many times as large as its own bytes an upload may become, unpacked and as values. Default: 100.
+    pub expansion: u64,
+    /// How large an upload may become in any case, however small it is. Default: 64 MiB.
+    pub expanded_bytes: u64,
     /// How much the values of all data sets may take in memory. Where data are kept, those used last are in memory. Default: 8 GiB.
     pub memory_bytes: u64,
 }
@@ -59,6 +63,8 @@ impl Default for Limits {
             uploads: 64,
             datasets: 10_000,
             dataset_bytes: 8 << 30,
+            expansion: 100,
+            expanded_bytes: 64 << 20,
             memory_bytes: 8 << 30,
         }
     }
@@ -188,7 +194,10 @@ impl DatasetService {
         let body = move || {
             let table = inner.read(&name, &upload);
             let (dataset, fault, table) = match table {
-                Ok(table) => (Some(Dataset::new(&table, upload.source)), None, Some(Handle(table))),
+                Ok(Found { table, warnings }) => {
+                    let dataset = Dataset { warnings, ..Dataset::new(&table, upload.source) };
+                    (Some(dataset), None, Some(Handle(table)))
+                }
                 Err(fault) => (None, Some(fault), None),
             };
             let (replace, read_from) = (upload.replace, Some(upload.content));
@@ -207,12 +216,25 @@ fn unknown_upload(name: &str) -> Fault {
 }
 
 impl Inner {
-    fn read(&self, name: &str, upload: &Upload) -> Result<Table, Fault> {
+    fn read(&self, name: &str, upload: &Upload) -> Result<Found, Fault> {
         let most = self.limits.dataset_bytes;
         match &upload.source {
             Source::Upload { format } => {
                 let file = self.contents.part(upload.content, upload.offset, upload.sha256.as_deref())?;
-                format::read(file, *format, &upload.reading, name, most)
+                // A few bytes of a packed file may stand for any number of rows.
+                let Limits { expansion, expanded_bytes, .. } = self.limits;
+                let expanded = upload.offset.saturating_mul(expansion).max(expanded_bytes);
+                let read = format::read(file, *format, &upload.reading, name, most.min(expanded));
+                read.map_err(|fault| {
+                    if fault.code() != Code::TooLarge || expanded >= most {
+                        return fault;
+                    }
+                    let rule = format!(
+                        "an upload of {} bytes may become {expanded}: {expansion} times its size, and {expanded_bytes} in any case",
+                        upload.offset
+                    );
+                    Fault::new(Code::TooLarge, format!("{}; {rule}", fault.reason()))
+                })
             }
             Source::File { path, format } => {
                 let root = self.root.as_ref().ok_or_else(no_root)?;

@@ -118,7 +118,9 @@ fn collect(
 fn values_of(of: &DataType) -> Option<Values> {
     match of {
         DataType::Float32 => Some(Values::Singles(Vec::new())),
-        DataType::Float64 => Some(Values::Numbers(Vec::new())),
+        DataType::Float16 | DataType::Float64 => Some(Values::Numbers(Vec::new())),
+        // True and false are 1 and 0.
+        DataType::Boolean => Some(Values::Counts(Vec::new())),
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Values::Whole(Vec::new())),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Values::Counts(Vec::new())),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Values::texts()),
@@ -140,6 +142,15 @@ fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
         };
     }
     match array.data_type() {
+        DataType::Boolean => {
+            for value in array.as_boolean().iter() {
+                match value {
+                    Some(truth) => column.count(u64::from(truth), intake),
+                    None => column.gap(intake),
+                }
+            }
+        }
+        DataType::Float16 => each!(Float16Type, value => column.number(value.to_f64(), intake)),
         DataType::Float32 => each!(Float32Type, value => column.number(f64::from(value), intake)),
         DataType::Float64 => each!(Float64Type, value => column.number(value, intake)),
         DataType::Int8 => each!(Int8Type, value => column.whole(i64::from(value), intake)),

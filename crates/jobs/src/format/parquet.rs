@@ -3,6 +3,7 @@
 
 use std::fs::File;
 
+use lehr_data::read::half;
 use lehr_data::read::parquet::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 use lehr_services::{Code, Fault};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -42,12 +43,13 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
     let mut columns = Vec::new();
     for index in chosen(&names, wanted, name)? {
         let values = match parquet.kind(index) {
-            Kind::Numbers => Values::Numbers(Vec::new()),
+            Kind::Numbers | Kind::Halves => Values::Numbers(Vec::new()),
             Kind::Whole => Values::Whole(Vec::new()),
-            Kind::Counts => Values::Counts(Vec::new()),
+            // True and false are 1 and 0.
+            Kind::Counts | Kind::Truths => Values::Counts(Vec::new()),
             Kind::Texts => Values::texts(),
             Kind::Other(found) => return Err(unsupported(name, index, &names[index], &found)),
-            _ => return Err(unsupported(name, index, &names[index], "truth values")),
+            _ => return Err(unsupported(name, index, &names[index], "values of an unknown kind")),
         };
         columns.push(Column { index, name: names[index].clone(), values, has_gaps });
     }
@@ -73,6 +75,19 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
             let is_unsigned = matches!(column.values, Values::Counts(_));
             let put = (&mut *column, &mut intake);
             let read = match reader {
+                ColumnReader::BoolColumnReader(mut reader) => {
+                    each(&mut reader, rows, at_once, put, |column, value, intake| {
+                        column.count(u64::from(*value), intake)
+                    })
+                }
+                ColumnReader::FixedLenByteArrayColumnReader(mut reader) => {
+                    each(&mut reader, rows, at_once, put, |column, value, intake| {
+                        // The schema says two bytes; of others the column ends early, which is told below.
+                        if let Ok(bytes) = value.data().try_into() {
+                            column.number(half(u16::from_le_bytes(bytes)), intake)
+                        }
+                    })
+                }
                 ColumnReader::Int32ColumnReader(mut reader) => {
                     each(&mut reader, rows, at_once, put, |column, value, intake| {
                         if is_unsigned {

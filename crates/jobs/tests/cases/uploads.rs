@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use lehr_jobs::datasets::{Append, Begin, Finish, Grow, Offset, Open, Put, Read, Remove, Rename, Take, UploadState};
+use lehr_jobs::datasets::{
+    Append, Begin, Finish, Grow, Offset, Open, Put, Read, Remove, Rename, Take, UploadFile, UploadState,
+};
 use lehr_jobs::{Bytes, DatasetService, Form, Handle, Kind, Limits, RowFormat, Table};
 use lehr_services::Code;
 
@@ -287,5 +289,138 @@ fn pieces_without_their_bytes_are_refused() {
         assert_eq!(datasets.call(grow).await.unwrap_err().code(), Code::InvalidValue);
         let there: Offset = datasets.call(Begin::new("a", Form::Csv)).await.unwrap();
         assert_eq!(there.offset, 0);
+    });
+}
+
+/// What `gzip` makes of bytes.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+#[test]
+fn an_upload_is_answered_with_what_the_command_would_warn_of() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let text = "a,b,share,note\n\"1,234\",5,1%,x\n\"2,590\",6,2%,y\n";
+        let set = datasets.call(UploadFile::new("s", "text/csv", text.as_bytes().to_vec())).await.unwrap();
+        assert_eq!(
+            set.warnings,
+            [
+                "s: left out a (\"1,234\", with a comma where numbers have a point), share (\"1%\", with a percent sign)",
+                "s: left out, without a number: note (\"x\")",
+            ]
+        );
+        assert_eq!(serde_json::to_value(&set).unwrap()["warnings"][1], set.warnings[1]);
+        let fasta = UploadFile {
+            format: Some(Form::Fasta),
+            ..UploadFile::new("f", "", b">a\nACGT\n>b\nACG\n>a\nAC\n".to_vec())
+        };
+        let set = datasets.call(fasta).await.unwrap();
+        let warning =
+            "f: 1 id stands for several items, which results tell apart by their order alone: \"a\" (items 1 and 3)";
+        assert_eq!(set.warnings, [warning]);
+        let chosen = UploadFile {
+            columns: Some(vec!["b".into()]),
+            ..UploadFile::new("c", "text/csv", text.as_bytes().to_vec())
+        };
+        assert!(datasets.call(chosen).await.unwrap().warnings.is_empty());
+        assert_eq!(datasets.get().await.unwrap().datasets["s"].warnings.len(), 2, "they stay with the data set");
+    });
+}
+
+#[test]
+fn files_that_were_cut_are_faults_of_the_data() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let packed = gzip(b"x,y\n1,2\n3,4\n5,6\n");
+        for end in [3, 12, packed.len() / 2, packed.len() - 5, packed.len() - 1] {
+            let cut = UploadFile::new("cut", "text/csv", packed[..end].to_vec());
+            let fault = datasets.call(cut).await.unwrap_err();
+            assert_eq!(fault.code(), Code::InvalidValue, "cut at {end}: {fault}");
+            assert!(fault.reason().contains("expected the rest of a gzip file"), "cut at {end}: {fault}");
+        }
+        let array =
+            b"\x93NUMPY\x01\x00\x46\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }            \n";
+        for (media, bytes) in
+            [("application/x-npy", &array[..]), ("application/vnd.apache.parquet", b"PAR1\0\0\0\0\0\0\0\0\0")]
+        {
+            let fault = datasets.call(UploadFile::new("cut", media, bytes.to_vec())).await.unwrap_err();
+            assert_eq!(fault.code(), Code::InvalidValue, "{media}: {fault}");
+        }
+        assert!(datasets.get().await.unwrap().datasets.is_empty());
+    });
+}
+
+#[test]
+fn what_an_upload_becomes_is_bounded_by_what_it_is() {
+    on_one_host(async |host| {
+        let folder = tempfile::tempdir().unwrap();
+        let limits = || Limits { keep: Some(folder.path().into()), expanded_bytes: 100_000, ..Limits::default() };
+        let service = DatasetService::new(limits()).unwrap();
+        let datasets = host.start("/datasets", move || service.clone()).await.unwrap();
+        let bomb = gzip(&[&b"x,y\n"[..], &b"1,2\n".repeat(500_000)].concat());
+        assert!(bomb.len() < 10_000);
+        // Packed twice it would be smaller still.
+        let nested = datasets.call(UploadFile::new("nested", "text/csv", gzip(&bomb))).await.unwrap_err();
+        assert!(nested.reason().contains("a gzip file within a gzip file"), "{nested}");
+        let size = bomb.len() as u64;
+        let fault = datasets.call(UploadFile::new("bomb", "text/csv", bomb)).await.unwrap_err();
+        assert_eq!(fault.code(), Code::TooLarge);
+        let most = 100_000.max(size * 100);
+        let rule = format!("an upload of {size} bytes may become {most}: 100 times its size, and 100000 in any case");
+        assert!(fault.reason().ends_with(&rule), "{fault}");
+        assert!(datasets.get().await.unwrap().datasets.is_empty());
+        datasets.call(Remove { name: "bomb".into() }).await.unwrap();
+        datasets.call(Remove { name: "nested".into() }).await.unwrap();
+        // What becomes no larger than is allowed in any case is read, however well it packs.
+        let small = gzip(&[&b"x,y\n"[..], &b"1,2\n".repeat(5_000)].concat());
+        assert_eq!(datasets.call(UploadFile::new("small", "text/csv", small)).await.unwrap().rows, 5_000);
+        let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(!left.into_iter().any(|name| name.ends_with(".tmp")));
+    });
+}
+
+#[test]
+fn an_arrow_stream_that_was_cut_anywhere_is_a_fault_of_the_data() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        datasets.call(UploadFile::new("whole", "text/csv", b"x,y\n1,2\n3,4\n".to_vec())).await.unwrap();
+        let read = Read { name: "whole".into(), format: RowFormat::Arrow, from: 0, to: None };
+        let whole = datasets.call(read).await.unwrap().arrow.unwrap();
+        let whole = whole.as_slice();
+        let media = "application/vnd.apache.arrow.stream";
+        let file = |bytes: &[u8]| UploadFile { replace: true, ..UploadFile::new("cut", media, bytes.to_vec()) };
+        // The end mark is eight bytes: without it, the stream ends between two messages.
+        let length = whole.len();
+        for end in [8, length / 2, length - 9, length - 8, length - 7, length - 4, length - 1] {
+            let fault = datasets.call(file(&whole[..end])).await.unwrap_err();
+            assert_eq!(fault.code(), Code::InvalidValue, "cut at {end}: {fault}");
+        }
+        assert_eq!(datasets.call(file(whole)).await.unwrap().rows, 2);
+    });
+}
+
+#[test]
+fn truth_values_and_floating_point_in_16_bits_are_numbers_in_arrow_too() {
+    use arrow_array::types::{ArrowPrimitiveType, Float16Type};
+    type Half = <Float16Type as ArrowPrimitiveType>::Native;
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let truths = arrow_array::BooleanArray::from(vec![true, false]);
+        let halves = arrow_array::Float16Array::from_iter_values([0x3c00, 0xc000].map(Half::from_bits));
+        let columns: [(&str, arrow_array::ArrayRef); 2] =
+            [("t", std::sync::Arc::new(truths)), ("h", std::sync::Arc::new(halves))];
+        let batch = arrow_array::RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(&mut bytes, batch.schema_ref()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        drop(writer);
+        datasets.call(UploadFile::new("a", "application/vnd.apache.arrow.stream", bytes)).await.unwrap();
+        let read = Read { name: "a".into(), format: RowFormat::Csv, from: 0, to: None };
+        assert_eq!(datasets.call(read).await.unwrap().csv.unwrap(), "t,h\n1,1\n0,-2\n");
     });
 }

@@ -50,6 +50,8 @@ impl Room for u64 {
 pub enum Kind {
     /// Floating point, in 32 or 64 bits.
     Numbers,
+    /// Floating point in 16 bits; [`half`](crate::read::half) makes a number of them.
+    Halves,
     /// Whole numbers.
     Whole,
     /// Whole numbers from 0 on.
@@ -240,6 +242,9 @@ fn footer_bytes(file: &fs::File) -> Result<u64, Refused> {
     };
     let mut tail = [0; FOOTER_SIZE];
     file.get_read(start)?.read_exact(&mut tail)?;
+    if tail.ends_with(b"PARE") {
+        return Err(Refused::Damaged("one that is encrypted; decrypt it first".into()));
+    }
     let length = FooterTail::try_new(&tail)?.metadata_length() as u64;
     if length > start {
         return Err(Refused::Damaged(format!("a footer of {length} bytes in a file of {size}")));
@@ -248,8 +253,14 @@ fn footer_bytes(file: &fs::File) -> Result<u64, Refused> {
 }
 
 fn kind(of: &ColumnDescriptor) -> Kind {
-    if of.max_rep_level() > 0 || of.path().parts().len() > 1 {
-        return Kind::Other("nested values".into());
+    if of.max_rep_level() > 0 {
+        return Kind::Other("lists of values; give each of their elements a column".into());
+    }
+    if of.path().parts().len() > 1 {
+        return Kind::Other("nested values; give each a column".into());
+    }
+    if (of.logical_type_ref(), of.physical_type()) == (Some(&LogicalType::Float16), Type::FIXED_LEN_BYTE_ARRAY) {
+        return Kind::Halves;
     }
     use ConvertedType as Converted;
     let other = || {
@@ -262,7 +273,6 @@ fn kind(of: &ColumnDescriptor) -> Kind {
                 "times of day"
             }
             (Some(LogicalType::Decimal { .. }), _) | (None, Converted::DECIMAL) => "decimals",
-            (Some(LogicalType::Float16), _) => "floating point in 16 bits",
             (None, Converted::NONE) if of.physical_type() == Type::INT96 => "times in 96 bits",
             (None, Converted::NONE) if of.physical_type() == Type::BYTE_ARRAY => "bytes that are not said to be text",
             _ => return Kind::Other(format!("values of type {}", of.physical_type())),

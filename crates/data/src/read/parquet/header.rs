@@ -29,6 +29,8 @@ pub(super) struct Header {
     pub kind: Kind,
     pub packed: u32,
     pub unpacked: u32,
+    /// The CRC-32 of the packed bytes, if the writer has put it there.
+    pub checksum: Option<u32>,
     pub values: u32,
     pub nulls: u32,
     pub rows: u32,
@@ -73,6 +75,8 @@ impl Header {
             kind,
             packed: size(numbers.get(3, 0)?)?,
             unpacked: size(numbers.get(2, 0)?)?,
+            // The format has a number with a sign for its bits.
+            checksum: numbers.get(4, 0).ok().map(|sum| sum as u32),
             values,
             encoding: told,
             definition_encoding: if kind == Kind::Data { encoding(3)? } else { Encoding::RLE },

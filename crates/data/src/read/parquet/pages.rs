@@ -1,12 +1,13 @@
 //! The pages of a column, unpacked here and not by the library: it would take the memory that a page says it needs, or whatever a packed page expands to.
 //!
 //! A page is refused by what it says of itself before it is read, and while it is unpacked it gets the size that it said and no byte more. What the library then makes room for
-//! (the words of a dictionary, the lengths of texts) is counted here too, since a few bytes of a page can say that there are 2⁶⁰ of them.
+//! (the words of a dictionary, the lengths of texts) is counted here too, since a few bytes of a page can say that there are 2⁶⁰ of them. Where a page has a checksum, it is verified.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
+use flate2::Crc;
 use flate2::read::MultiGzDecoder;
 use parquet::basic::{CompressionCodec, Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -120,7 +121,7 @@ impl<R: Room> Pages<R> {
     ) -> Self {
         let (start, left) = chunk.byte_range();
         let word_bytes = match column.physical_type() {
-            Type::BYTE_ARRAY => size_of::<ByteArray>(),
+            Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => size_of::<ByteArray>(),
             _ => size_of::<u64>(),
         } as u64;
         Self {
@@ -183,6 +184,16 @@ impl<R: Room> Pages<R> {
         self.input.by_ref().take(u64::from(header.packed)).read_to_end(&mut bytes)?;
         if bytes.len() != header.packed as usize {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        if let Some(expected) = header.checksum {
+            let mut sum = Crc::new();
+            sum.update(&bytes);
+            if sum.sum() != expected {
+                return Err(damage(format!(
+                    "a page whose checksum is {:08x}, where {expected:08x} is expected",
+                    sum.sum()
+                )));
+            }
         }
         if self.codec == Codec::Plain || !is_packed {
             return Ok(bytes);
@@ -476,6 +487,33 @@ mod tests {
         fn bytes(&self) -> u64 {
             self.0.replace(self.0.get() - self.1)
         }
+    }
+
+    #[test]
+    fn a_page_whose_checksum_is_another_is_refused() {
+        let sound = page(0, 5, 0, &[7; 20]);
+        let mut sum = Crc::new();
+        sum.update(&[7; 20]);
+        // Field 4 stands before the structure of the page, which then has the next number but one less.
+        let place = 6;
+        assert_eq!(sound[place..place + 1], [0x2c], "the structure stands here");
+        let with = |sum: i32| {
+            let bits = ((sum << 1) ^ (sum >> 31)) as u32;
+            let mut bytes: Vec<u8> =
+                (0..5).map(|at| (bits >> (7 * at)) as u8 & 0x7f | if at < 4 { 0x80 } else { 0 }).collect();
+            bytes.insert(0, 0x15);
+            let mut page = sound.clone();
+            page[place] = 0x1c;
+            page.splice(place..place, bytes);
+            page
+        };
+        let sum = sum.sum() as i32;
+        assert!(matches!(first(&with(sum), 1 << 20).unwrap(), Page::DataPage { num_values: 5, .. }));
+        let error = first(&with(sum ^ 1), 1 << 20).unwrap_err().to_string();
+        assert!(error.contains("a page whose checksum is "), "{error}");
+        let mut flipped = with(sum);
+        *flipped.last_mut().unwrap() ^= 1;
+        assert!(first(&flipped, 1 << 20).is_err());
     }
 
     #[test]

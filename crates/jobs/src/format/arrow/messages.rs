@@ -17,18 +17,31 @@ const TRAILER: i64 = 10;
 /// Looks at all messages of a stream.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Whatever else is wrong is left to the reader, who takes no more memory than there are bytes.
+/// [`Code::InvalidValue`] if one is packed, or its columns are not in its body; if the stream ends without its end mark, since the reader takes what is there of one that was cut
+/// between two messages for the whole. Whatever else is wrong is left to the reader, who takes no more memory than there are bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
-    while let Some(body) = next(reader, &mut message).unwrap_or_default() {
-        if let Ok(message) = root_as_message(&message) {
-            check(&message, body.unsigned_abs(), name)?;
-        }
-        if reader.seek_relative(body).is_err() {
-            break;
+    let mut count = 0;
+    loop {
+        match next(reader, &mut message) {
+            Ok(Next::Message(body)) => {
+                if let Ok(message) = root_as_message(&message) {
+                    check(&message, body, name)?;
+                }
+                if i64::try_from(body).is_err() || reader.seek_relative(body as i64).is_err() {
+                    return Ok(());
+                }
+                count += 1;
+            }
+            // That nothing was found says the reader.
+            Ok(Next::Cut) if count > 0 => {
+                let expected = format!("{name}: expected the end mark of an Arrow stream");
+                let reason = format!("{expected}, found the end of the file after {count} messages: it was cut");
+                return Err(Fault::new(Code::InvalidValue, reason));
+            }
+            Ok(Next::Cut | Next::End) | Err(_) => return Ok(()),
         }
     }
-    Ok(())
 }
 
 /// Looks at all messages of a file, as the reader will find them: by the lengths that the footer says, whatever stands before a message.
@@ -77,23 +90,39 @@ fn is_inside(block: &Block, end: u64) -> bool {
     sum.is_some_and(|sum| sum <= end)
 }
 
-/// Reads the next message without its body, and how long that is; nothing at the end.
-fn next(reader: &mut impl Read, message: &mut Vec<u8>) -> Result<Option<i64>, ArrowError> {
+/// What comes next in a stream.
+enum Next {
+    /// A message, whose body is so long.
+    Message(u64),
+    /// The end mark, or what is no message, which the reader will say.
+    End,
+    /// Nothing, or less than a message.
+    Cut,
+}
+
+/// Reads the next message without its body.
+fn next(reader: &mut impl Read, message: &mut Vec<u8>) -> Result<Next, ArrowError> {
     let mut length = [0; 4];
-    match reader.read_exact(&mut length) {
-        Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => return Ok(None),
-        read => read?,
-    }
-    if length == CONTINUES {
-        reader.read_exact(&mut length)?;
+    for _ in 0..2 {
+        match reader.read_exact(&mut length) {
+            Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => return Ok(Next::Cut),
+            read => read?,
+        }
+        if length != CONTINUES {
+            break;
+        }
     }
     let length = u32::from_le_bytes(length);
+    if length == 0 {
+        return Ok(Next::End);
+    }
     message.clear();
     reader.take(u64::from(length)).read_to_end(message)?;
-    if length == 0 || message.len() < length as usize {
-        return Ok(None);
+    if message.len() < length as usize {
+        return Ok(Next::Cut);
     }
-    Ok(root_as_message(message).ok().map(|message| message.bodyLength()).filter(|body| *body >= 0))
+    let body = root_as_message(message).ok().and_then(|message| u64::try_from(message.bodyLength()).ok());
+    Ok(body.map_or(Next::End, Next::Message))
 }
 
 /// That a message's body is not packed, and is at least as long as its columns together: bytes that two of them name are copied for each if they do not begin where numbers do.

@@ -1,0 +1,87 @@
+//! First rows of numbers that are names, and those that are values.
+
+use lehr_data::read::{Selection, csv_points};
+
+fn columns(text: &str) -> Result<Vec<String>, String> {
+    let read = csv_points(text.as_bytes(), "t.csv", &Selection::default());
+    read.map(|points| points.columns().to_vec()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn years_above_numbers_beside_a_word_are_names() {
+    let names = |text: &str| columns(text).unwrap();
+    assert_eq!(names("country,2019,2020\nCH,5.5,6\nFR,7,8\n"), ["2019", "2020"]);
+    assert_eq!(names("country,2020,2019\nCH,550,2019\nFR,7,8\nDE,9,10\n"), ["2020", "2019"]);
+    assert_eq!(names("country;region;2010;2015;2020\nCH;Europe;1;2;3\nUS;America;4;5;6\n"), ["2010", "2015", "2020"]);
+    // As pandas writes a table with an index.
+    assert_eq!(names(",2019,2020\nCH,5,6\nFR,7,8\n"), ["2019", "2020"]);
+    assert_eq!(names(",0,1,2\na,5,6,7\nb,7,8,9\n"), ["0", "1", "2"]);
+    assert_eq!(names(",0,1\n0,5,6\n1,7,8\n"), ["", "0", "1"]);
+    // And all rows below are rows.
+    let points = csv_points("country,2019,2020\nCH,5,6\nFR,7,8\n".as_bytes(), "t.csv", &Selection::default()).unwrap();
+    assert_eq!(points.values(), [5.0, 6.0, 7.0, 8.0]);
+}
+
+#[test]
+fn numbers_that_belong_to_the_rows_below_are_values() {
+    let is_of_values = |text: &str| assert_eq!(columns(text).unwrap()[0].chars().next(), Some('x'), "{text}");
+    // Born and died; years of a rate; the same word once more.
+    is_of_values("Newton,1643,1727\nLeibniz,1646,1716\n");
+    is_of_values("1999,5.1\n2000,5.2\n2001,5.0\n");
+    is_of_values("CH,2019,2020\nFR,7,8\nCH,5,6\n");
+    is_of_values("1,2,3\n4,5,6\n7,8,9\n");
+    is_of_values("a,1,2,3\nb,4,5,6\n");
+    is_of_values("a,1200,2400\nb,40,90\n");
+    is_of_values("0,1\n0.5,0.25\n");
+    is_of_values("5.1,3.5,1.4,0.2\n4.9,3.0,1.4,0.2\n");
+}
+
+#[test]
+fn what_may_be_either_is_refused_and_said_to_be_so() {
+    let said = columns("2019,2020,2021\n5.5,6,7\n7,8,9\n").unwrap_err();
+    assert_eq!(
+        said,
+        "t.csv, line 1: expected names or values, and to know which, found \"2019\", \"2020\", \"2021\": numbers that may be the names of \
+         columns; say whether there is a header, or give a name a letter (such as \"y2019\")"
+    );
+    for text in [
+        "country,2019\nCH,5.5\nFR,7\n",
+        "0,1,2\n0.5,1.5,2.5\n0.1,0.2,0.3\n",
+        "gene,1,2,3\na,0.5,0.7,0.9\nb,0.1,0.2,0.3\n",
+    ] {
+        assert!(columns(text).is_err(), "{text}");
+        for header in [true, false] {
+            let selection = Selection { header: Some(header), ..Selection::default() };
+            let points = csv_points(text.as_bytes(), "t.csv", &selection).unwrap();
+            assert_eq!(points.len(), if header { 2 } else { 3 }, "{text}");
+        }
+    }
+}
+
+#[test]
+fn structures_are_told_as_what_they_are_and_none_is_taken_for_a_name() {
+    for text in ["CCO\nCCN\nc1ccccc1\n", "CCO,a\nCCN,b\nc1ccccc1O,c\n"] {
+        let said = columns(text).unwrap_err();
+        assert!(
+            said.contains("found structures in SMILES (\"c1ccccc1") && said.contains("compute fingerprints"),
+            "{said}"
+        );
+    }
+    // A column of numbers beside them decides: the first row is one too.
+    let points = csv_points("CCO,46.07\nCCN,45.08\n".as_bytes(), "t.csv", &Selection::default()).unwrap();
+    assert_eq!((points.len(), points.left_out()[0].example.as_str()), (2, "CCO"));
+}
+
+#[test]
+fn columns_that_are_no_numbers_by_a_slip_are_told_with_the_reason() {
+    let points =
+        csv_points("x,share,price,note\n1,0.04%,$5,a\n2,0.05%,$6,b\n".as_bytes(), "t.csv", &Selection::default())
+            .unwrap();
+    let told: Vec<String> = points.left_out().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        ["share (\"0.04%\", with a percent sign)", "price (\"$5\", with a currency sign)", "note (\"a\")"]
+    );
+    let said = csv_points("x\n1\n5%\n".as_bytes(), "t.csv", &Selection::default()).unwrap_err().to_string();
+    assert_eq!(said, "t.csv, line 3, column 1 (\"x\"): expected a finite number, found \"5%\", with a percent sign");
+}

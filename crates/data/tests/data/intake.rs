@@ -1,0 +1,111 @@
+//! What may stand around the contents of a text: byte order marks, line ends and packing are the same for every reader.
+
+use lehr_data::read::classes::classes_from;
+use lehr_data::read::fasta::{Expected, sequences_from};
+use lehr_data::read::fps::fingerprints_from;
+use lehr_data::read::{Selection, Table, incomplete_from, matrix_market, points_from, svmlight, table_from};
+
+use crate::gzip;
+
+/// A text in all the ways in which programs write it.
+fn forms(text: &str) -> Vec<(String, Vec<u8>)> {
+    let mut forms = Vec::new();
+    for mark in ["", "\u{feff}"] {
+        for end in ["\n", "\r\n", "\r"] {
+            let lines = text.replace('\n', end);
+            let last = lines.trim_end_matches(['\r', '\n']);
+            // A line end at the end or none; and a line feed that an editor put behind carriage returns.
+            for whole in [lines.clone(), last.to_owned(), format!("{last}\n")] {
+                let whole = format!("{mark}{whole}").into_bytes();
+                let shown = String::from_utf8_lossy(&whole).escape_debug().to_string();
+                forms.push((format!("{shown}, packed"), gzip(&whole)));
+                forms.push((shown, whole));
+            }
+        }
+    }
+    forms
+}
+
+/// That what a reader makes of a text is the same in all its forms.
+fn reads_all<T: PartialEq + std::fmt::Debug>(text: &str, read: impl Fn(&[u8]) -> T) {
+    let expected = read(text.as_bytes());
+    for (shown, bytes) in forms(text) {
+        assert_eq!(read(&bytes), expected, "{shown}");
+    }
+}
+
+#[test]
+fn every_reader_of_text_takes_marks_line_ends_and_packing() {
+    let selection = Selection::default();
+    reads_all("x,y\n1,2\n\"3\",4\n", |bytes| points_from(bytes, "t", &selection).unwrap());
+    reads_all("x y\n1 2\n3 4\n", |bytes| points_from(bytes, "t", &selection).unwrap());
+    reads_all("x,y\n1,\n3,4\n", |bytes| format!("{:?}", incomplete_from(bytes, "t", &selection).unwrap()));
+    reads_all("id,class\na,1\nb,2\n", |bytes| classes_from(bytes, "t", "id", "class").unwrap());
+    reads_all(">a\nACGT\nAC\n>b\nACGA\n", |bytes| sequences_from(bytes, "t", Expected::default()).unwrap());
+    reads_all("#FPS1\n#num_bits=8\n0f\tone\nf0\ttwo\n", |bytes| fingerprints_from(bytes, "t").unwrap());
+    reads_all("1 1:2 3:4\n-1 2:5\n", |bytes| svmlight::rows_from(bytes, "t", None).unwrap());
+    let matrix = "%%MatrixMarket matrix coordinate real general\n% a comment\n2 3 2\n1 3 0.5\n2 1 4\n";
+    reads_all(matrix, |bytes| matrix_market::rows_from(bytes, "t").unwrap());
+}
+
+#[test]
+fn what_a_text_holds_is_seen_behind_a_mark_and_before_any_line_end() {
+    let kind = |bytes: &[u8]| match table_from(bytes, "t", &Selection::default(), None) {
+        Ok(Table::Numbers(_)) => "numbers".to_owned(),
+        Ok(Table::Bits(_)) => "bits".to_owned(),
+        Ok(Table::Sparse(_)) => "sparse".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    reads_all("#FPS1\n0f\tone\n", |bytes| kind(bytes));
+    assert_eq!(kind(b"\xef\xbb\xbf#FPS1\r0f\tone\r"), "bits");
+    assert_eq!(kind(b"\xef\xbb\xbf%%MatrixMarket matrix coordinate real general\r1 1 1\r1 1 5\r"), "sparse");
+    assert_eq!(kind(b"\xef\xbb\xbf1 1:2 3:4\r-1 2:5\r"), "sparse");
+    assert!(kind(b"\xef\xbb\xbf>a\rACGT\r>b\rACGA\r").ends_with("found sequences in FASTA"));
+    assert!(kind(b"\xef\xbb\xbf[{\"x\": 1}]").ends_with("found a document in JSON"));
+}
+
+#[test]
+fn lines_are_counted_by_their_own_ends_and_encodings_are_told_by_every_reader() {
+    let fps = |bytes: &[u8]| fingerprints_from(bytes, "t").unwrap_err().to_string();
+    assert_eq!(
+        fps(b"#num_bits=8\r0f\ta\r0x\tb\r"),
+        "t, line 3: expected hexadecimal digits of 8 bits, found \"0x\" at digit 1"
+    );
+    let points = |bytes: &[u8]| points_from(bytes, "t", &Selection::default()).unwrap_err().to_string();
+    assert_eq!(points(b"x,y\r1,2\r3,4z\r"), "t, line 3, column 2 (\"y\"): expected a finite number, found \"4z\"");
+    // A quoted field may have another line end than rows have.
+    let rows = points_from(&b"\"a\rb\",y\r\n1,2\r\n3,4\r\n"[..], "t", &Selection::default()).unwrap();
+    assert_eq!((rows.columns()[0].as_str(), rows.len()), ("a\rb", 2));
+    let words = "expected UTF-8, found FF FE, the byte order mark of UTF-16";
+    let utf16 =
+        |text: &str| [&[0xff, 0xfe][..], &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()].concat();
+    let sequences = |bytes: &[u8]| sequences_from(bytes, "t", Expected::default()).unwrap_err().to_string();
+    let sparse = |bytes: &[u8]| svmlight::rows_from(bytes, "t", None).unwrap_err().to_string();
+    let matrix = |bytes: &[u8]| matrix_market::rows_from(bytes, "t").unwrap_err().to_string();
+    for said in [
+        points(&utf16("x\n1\n")),
+        fps(&utf16("#FPS1\n")),
+        sequences(&utf16(">a\nAC\n")),
+        sparse(&utf16("1 1:2\n")),
+        matrix(&utf16("%%\n")),
+    ] {
+        assert!(said.ends_with(words), "{said}");
+    }
+    assert!(
+        fps(b"0f\ta\xe9\n").contains("line 1, byte 4 of the text: expected UTF-8, found the byte E9 ('é' in Latin-1)")
+    );
+    assert!(sequences(b">a\nAC\n>b\xe9\nAC\n").contains("line 3, byte 8 of the text"));
+}
+
+#[test]
+fn a_gzip_file_that_is_cut_damaged_or_nested_is_told_by_every_reader() {
+    let whole = gzip(b"x,y\n1,2\n3,4\n");
+    let said = |bytes: &[u8]| points_from(bytes, "t", &Selection::default()).unwrap_err();
+    for end in 3..whole.len() {
+        let error = said(&whole[..end]);
+        assert!(matches!(error, lehr_data::Error::CutShort { .. }), "cut at {end}: {error}");
+        assert!(!error.is_environment(), "cut at {end}");
+    }
+    let nested = said(&gzip(&whole)).to_string();
+    assert_eq!(nested, "t: expected a file that is packed once, found a gzip file within a gzip file; unpack it first");
+}
