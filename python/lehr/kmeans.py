@@ -81,8 +81,8 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     that cannot be nearest to the rows of a box, and boxes around which no centre has moved; with the same result as a plain one. The same bits on
     any number of threads and processes.
 
-    Other than scikit-learn's: ``n_init=None`` stands for 10 drawn starts, ``n_iter_`` is of all starts, clusters are numbered by falling weight, also with
-    centres that are given, and ``random_state=None`` is a fixed seed.
+    Other than scikit-learn's: ``n_init=None`` stands for 10 drawn starts, clusters of ``init='k-means++'`` are numbered by falling weight, and
+    ``random_state=None`` is a fixed seed.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         In the unit of ``X``, float32 if that is: weighted means of the rows, up to the last move where ``tol`` or ``max_iter`` ended the run. Clusters are
-        numbered by falling weight.
+        numbered by falling weight with ``init='k-means++'``, and otherwise as the centres that they began with.
     n_clusters_ : int
         How many there are: fewer than ``n_clusters`` only where ``X`` has fewer distinct rows of positive weight.
     labels_ : ndarray of shape (n_samples,), int32
@@ -135,7 +135,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     inertias_ : ndarray of shape (n_starts,)
         The sum of squares at the end of each start; one number if centres were given.
     n_iter_ : int
-        Iterations of all starts; with one start at most ``max_iter``.
+        Iterations of the start that is kept: at most ``max_iter``.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -323,11 +323,10 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             fits = [run(centers) for centers in ([None] if begins is None else begins)]
             best = min(fits, key=lambda fit: fit.inertia)
             unfinished, begun = sum(fit.unfinished for fit in fits), sum(len(fit.inertias) for fit in fits)
-            iterated_ = sum(fit.n_iter for fit in fits)
             inertias = np.concatenate([fit.inertias for fit in fits])
         self._take(best, rows, row_weights)
         self.inertias_ = inertias
-        self.n_iter_ = iterated_
+        self.n_iter_ = best.n_iter
         tell(best.told)
         if not best.told["is_lead"]:
             return self
@@ -355,10 +354,6 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             labels, squares = near["labels"], np.square(near["distances"])
             shares = np.ones(len(labels)) if row_weights is None else row_weights
             within = np.bincount(labels, weights=shares, minlength=len(centers))
-            order = np.argsort(-within, kind="stable")
-            places = np.empty_like(order)
-            places[order] = np.arange(len(order))
-            centers, labels, within = centers[order], places[labels].astype(np.int32), within[order]
             sums = np.bincount(labels, weights=shares * squares, minlength=len(centers))
             self.clusters_ = table(
                 {

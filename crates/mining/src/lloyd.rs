@@ -24,8 +24,8 @@ mod trimmed;
 
 pub(crate) use centers::{AWAY, Centers, Planes};
 pub use centroids::{Assignment, Centroids};
-pub(crate) use clusters::Clusters;
 pub use clusters::{Cluster, Outliers};
+pub(crate) use clusters::{Clusters, Numbering};
 pub(crate) use hard::{Remembered, nearest_active};
 pub(crate) use label::{Hardness, Labelled, LastMove, Totals, label_all};
 pub use sponge::OUTLIER;

@@ -45,7 +45,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("clusters", vector::clusters(py, &model.clusters)?)?;
     found.set_item("inertia", model.sum_of_squares)?;
     found.set_item("inertias", model.starts.into_pyarray(py))?;
-    found.set_item("n_iter", model.iterations)?;
+    found.set_item("n_iter", model.best_iterations)?;
     found.set_item("warnings", model.warnings)?;
     Ok(found)
 }

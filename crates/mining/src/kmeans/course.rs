@@ -35,6 +35,9 @@ pub struct State {
     /// Whether the best start came to its fixed point. Checkpoints of before did not say.
     #[serde(default)]
     is_best_fixed: bool,
+    /// The sweeps of the best start.
+    #[serde(default)]
+    pub(super) best_sweeps: u64,
     current: Option<Start>,
     pub(super) sweeps: u64,
     /// Centres that were left without rows and drawn anew. Checkpoints of before had none.
@@ -195,6 +198,7 @@ impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
         if self.state.best.as_ref().is_none_or(|(_, best)| cost < *best) {
             self.state.best = Some((centers.values, cost));
             self.state.is_best_fixed = swept.is_fixed;
+            self.state.best_sweeps = done + made;
         }
         Ok(())
     }

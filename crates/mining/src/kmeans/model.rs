@@ -5,10 +5,11 @@ use lehr_ranks::timing::Spread;
 use super::course::State;
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
-use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Totals};
+use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
-/// Clusters, their centres, each row's label, and what the starts came to. Clusters are numbered by falling weight.
+/// Clusters, their centres, each row's label, and what the starts came to. Clusters are numbered by falling weight, or as the centres
+/// that were given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Coordinates of a point.
@@ -27,6 +28,8 @@ pub struct Model {
     pub starts: Vec<f64>,
     /// Passes over the rows in all starts, without those that drew centres.
     pub iterations: u64,
+    /// Those of the start that is kept.
+    pub best_iterations: u64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
@@ -60,7 +63,8 @@ impl Model {
         parameters: &Parameters,
     ) -> Self {
         let Outcome { state, totals, spent } = outcome;
-        let found = Clusters::new(input, rows, &totals, labelled);
+        let numbering = if parameters.centers.is_some() { Numbering::AsGiven } else { Numbering::ByWeight };
+        let found = Clusters::new(input, rows, &totals, numbering, labelled);
         let mut warnings = Vec::new();
         if found.clusters.len() < parameters.clusters {
             warnings.push(format!(
@@ -86,6 +90,7 @@ impl Model {
             sum_of_squares: found.sum_of_squares,
             starts: state.costs.iter().map(|cost| cost * rows.units.squared(1.0) * rows.units.weight).collect(),
             iterations: state.sweeps,
+            best_iterations: state.best_sweeps,
             phases: spent.phases,
             timers: spent.timers,
             warnings,

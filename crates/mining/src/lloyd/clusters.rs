@@ -24,12 +24,21 @@ pub struct Outliers {
     pub weight: f64,
 }
 
+/// How clusters are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// By falling weight, of equal weights in the order in which they were found.
+    ByWeight,
+    /// As the centres that the user gave.
+    AsGiven,
+}
+
 /// Clusters in the units and the order that users see.
 #[derive(Debug)]
 pub(crate) struct Clusters {
     /// K x D, row-major, in the unit of the points: the weighted means of the clusters.
     pub centers: Vec<f64>,
-    /// One for each centre, by falling weight.
+    /// One for each centre, in their order.
     pub clusters: Vec<Cluster>,
     /// The cluster of each row, in the order of the input; [`OUTLIER`] for one that is in none.
     pub labels: Vec<u32>,
@@ -49,13 +58,16 @@ impl Clusters {
         input: Input<'_>,
         rows: &Rows<T>,
         totals: &Totals,
+        numbering: Numbering,
         labelled: impl Iterator<Item = Labelled>,
     ) -> Self {
         let Totals { centers, sums, spreads, outside } = totals;
         let (sums, units) = (RowMajor::new(sums, 1 + rows.dimension), &rows.units);
         let masses: Vec<f64> = sums.rows().map(|sums| sums[0]).collect();
         let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
-        order.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
+        if numbering == Numbering::ByWeight {
+            order.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
+        }
         let mut number = vec![0u32; centers.len()];
         for (new, &old) in order.iter().enumerate() {
             number[old] = new as u32;

@@ -8,7 +8,7 @@ use super::course::{Finish, LEAST_CRITICAL, State};
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
-use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Outliers, Totals};
+use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, Totals};
 use crate::rows::{Cost, Input, Rows, Scalar};
 
 /// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by falling weight.
@@ -96,7 +96,7 @@ impl Model {
         let suggest = parameters.clusters.is_none() && is_open;
         let Outcome { state, totals, spent } = outcome;
         let grown = state.grown;
-        let found = Clusters::new(input, rows, &totals, labelled);
+        let found = Clusters::new(input, rows, &totals, Numbering::ByWeight, labelled);
         let mut warnings = Vec::new();
         if grown.critical_temperature == 0.0 && input.len() > 1 {
             warnings.push("all points of positive weight are the same point: there is one cluster".to_string());
