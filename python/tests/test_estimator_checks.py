@@ -27,6 +27,9 @@ def _meant(estimator):
         return {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
     if isinstance(estimator, lehr.DAGaussianMixture) and estimator.init_params != "annealed":
         return {_WEIGHTS: "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"}
+    if isinstance(estimator, lehr.GTM) or (isinstance(estimator, lehr.DAGaussianMixture) and estimator.n_components is None):
+        # Weights in another unit must change nothing, and twice as many rows say more: one of both cannot hold.
+        return {_WEIGHTS: "the prior of a map and BIC count the effective number of rows, and repeated rows are more of them"}
     meant = {}
     if isinstance(estimator, lehr.DAClustering):
         why = "of whatever has predict_proba and takes sparse rows the check reads the tags of classifiers"

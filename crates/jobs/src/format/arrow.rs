@@ -411,7 +411,8 @@ mod tests {
             writer.flush().unwrap();
             drop(writer);
             bytes.extend([[0xff; 4], (message.len() as u32).to_le_bytes()].concat());
-            [bytes.as_slice(), message, body].concat()
+            let end = [[0xff; 4], [0; 4]].concat();
+            [bytes.as_slice(), message, body, &end].concat()
         };
         let files = |places: &[i64; COLUMNS], body: usize| {
             let (message, body) = (message(places, body as i64), vec![0; body]);
