@@ -223,8 +223,10 @@ impl Joining {
     /// ```
     /// use std::time::Duration;
     /// use lehr_node::{Client, Joining};
-    /// let joining = Joining::new(Client::new(None).unwrap(), Duration::from_secs(30));
-    /// assert!(joining.advertise("http://192.0.2.7:8420/path").is_err());
+    /// let joining = || Joining::new(Client::new(None).unwrap(), Duration::from_secs(30));
+    /// // Behind a proxy a node may stand under a path.
+    /// assert!(joining().advertise("https://nodes.example/lehr").is_ok());
+    /// assert!(joining().advertise("192.0.2.7").is_err());
     /// ```
     pub fn advertise(mut self, address: &str) -> Result<Self, Fault> {
         self.advertised = Some(self.link(address)?.0);
