@@ -138,10 +138,16 @@ def test_other_programs_find_it_as_any_service(register, node):
     assert found["/register"]["contract"] == "example.org/register" and found["/register"]["phase"] == "ready"
     assert "/register" in node.get("/directory")["services"]
     assert [service["path"] for service in node.query("/inspector", "look")["services"]].count("/register") == 1
-    page = _asked(register, "GET", "/openapi.json").json()["paths"]
-    body = page["/register:enter"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    description = _asked(register, "GET", "/openapi.json").json()
+    page = description["paths"]
+
+    def whole(schema):
+        """A schema, looked up by its name."""
+        return description["components"]["schemas"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+    body = whole(page["/register:enter"]["post"]["requestBody"]["content"]["application/json"]["schema"])
     assert body["required"] == ["name"] and body["properties"]["age"] == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
-    assert page["/register:older"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]["items"] == {"type": "string"}
+    assert whole(page["/register:older"]["post"]["responses"]["200"]["content"]["application/json"]["schema"])["items"] == {"type": "string"}
     assert "put" in page["/register"]
 
 

@@ -92,9 +92,13 @@ def test_missing_cells_are_left_out(curve, line):
 
 def test_a_weight_is_so_many_rows(wine):
     weight = np.arange(len(wine)) % 3
-    make = lambda: lehr.GTM(n_nodes=6, n_basis=3, init="plane", tol=1e-9)  # noqa: E731
-    weighted = make().fit(wine, sample_weight=weight)
-    repeated = make().fit(np.repeat(wine, weight, axis=0))
+    # The regularisation counts rows, of which one weighs the sum of squares by the sum.
+    row_weight = np.square(weight).sum() / weight.sum()
+    make = lambda regularisation: lehr.GTM(n_nodes=6, n_basis=3, init="plane", tol=1e-9, regularisation=regularisation)  # noqa: E731
+    weighted = make(0.1).fit(wine, sample_weight=weight)
+    repeated = make(0.1 * row_weight).fit(np.repeat(wine, weight, axis=0))
+    # Weights in another unit change nothing.
+    np.testing.assert_array_equal(make(0.1).fit(wine, sample_weight=weight * 4.0).embedding_, weighted.embedding_)
     assert weighted.log_likelihood_ == pytest.approx(repeated.log_likelihood_, rel=1e-6)
     np.testing.assert_allclose(np.repeat(weighted.embedding_, weight, axis=0), repeated.embedding_, atol=1e-3)
 
