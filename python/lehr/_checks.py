@@ -23,7 +23,7 @@ from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from lehr._native import Fingerprints, Sequences
 
-#: Spreads of columns that differ by a larger factor are told, as by the command.
+#: A warning says so where the spreads of columns differ by a larger factor, as the command does.
 _MOST_RATIO = 1000.0
 #: Rows whose spread is added up at a time.
 _BATCH = 1024

@@ -171,6 +171,7 @@ def checked_weights(weights: Any, components: int) -> _Floats:
         raise ValueError(f"The parameter 'weights' should have the shape of ({components},), but got {given.shape}")
     if np.any(given < 0) or np.any(given > 1):
         raise ValueError(
+            # In scikit-learn's words, which call the least the max value; its own tests compare them.
             "The parameter 'weights' should be in the range [0, 1], "
             f"but got max value {given.min():.5f}, min value {given.max():.5f}"
         )

@@ -40,7 +40,6 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-
 class AsyncNode(_Client):
     """The same for asyncio: each method of :class:`Node` that asks is awaited here.
 

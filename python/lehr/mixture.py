@@ -208,7 +208,8 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 is the row three times.
+            0 or more. Their unit changes nothing: BIC counts the effective number of rows. In a fit with ``n_components`` a weight of 3 is the row three
+            times.
 
         Returns
         -------

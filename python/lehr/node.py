@@ -43,7 +43,6 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-
 class Node(_Client):
     """A node of services, asked over HTTP.
 

@@ -191,8 +191,8 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 is the row three times; a row of weight 0 is placed and influences nothing. Only the grid that is taken without
-            ``n_nodes`` counts rows.
+            0 or more. Their unit changes nothing: ``regularisation`` counts the effective number of rows. A row of weight 0 is placed and
+            influences nothing. Only the grid that is taken without ``n_nodes`` counts rows.
 
         Returns
         -------

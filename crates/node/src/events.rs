@@ -86,7 +86,7 @@ fn last(end: &End) -> Bytes {
     format!("event: end\ndata: {}\n\n", json!({ "why": end, "text": end.to_string() })).into()
 }
 
-/// An event in parts. A long document is a part of its own, which all who are told it share.
+/// An event in parts. A long document is a part of its own, which all its subscribers share.
 fn written(told: &Told, counted: impl Fn(Shared) -> Result<Bytes, Fault>) -> Result<Vec<Bytes>, Fault> {
     // What `Format::Json` writes has no line breaks, which would end the field.
     let parts = |head: String, body: Shared| {

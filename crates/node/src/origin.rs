@@ -1,4 +1,4 @@
-//! Pages of other origins (CORS): which may ask, and what their browsers are told about it.
+//! Pages of other origins (CORS): which may ask, and the headers that tell their browsers.
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response};

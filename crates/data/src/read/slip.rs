@@ -1,7 +1,7 @@
 //! Fields that a person reads as a number and no program does the same way twice: why they are none.
 //!
 //! They are not read as numbers, because what they mean differs: a comma divides thousands in one country and marks the decimals in another, and `5 %` is 5 or 0.05. A
-//! column of them is left out like one of text, but it was hardly meant as text, so that it is told even where notes are not wanted.
+//! column of them is left out, as columns of text are. It was hardly meant as text, so Lehr warns of it even under `--quiet`.
 
 /// Why a field is no number, if but for that it would be a finite one.
 ///

@@ -82,7 +82,7 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
                 }
                 ColumnReader::FixedLenByteArrayColumnReader(mut reader) => {
                     each(&mut reader, rows, at_once, put, |column, value, intake| {
-                        // The schema says two bytes; of others the column ends early, which is told below.
+                        // The schema says two bytes; of others the column ends early, which is refused below.
                         if let Ok(bytes) = value.data().try_into() {
                             column.number(half(u16::from_le_bytes(bytes)), intake)
                         }

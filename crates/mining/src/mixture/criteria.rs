@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::Covariance;
 
-/// Figures of one mixture. The less BIC, AIC or ICL, the better.
+/// Figures of one mixture. Lower BIC, AIC and ICL are better.
 ///
 /// The three criteria count rows by the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965), and the log-likelihood as `n / sum w` times what it is.
 /// So weights in another unit choose the same mixture. Without weights n is the number of rows.
