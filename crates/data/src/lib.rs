@@ -43,6 +43,7 @@ pub mod dissimilarities;
 pub mod duplicates;
 pub mod error;
 pub mod fingerprints;
+pub mod frame;
 pub mod geography;
 pub mod incomplete;
 pub mod left_out;
