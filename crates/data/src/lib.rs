@@ -39,6 +39,7 @@
 mod contents;
 pub mod counter;
 pub mod datasets;
+pub mod describe;
 pub mod dissimilarities;
 pub mod duplicates;
 pub mod error;
