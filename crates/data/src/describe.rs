@@ -99,10 +99,12 @@ pub struct NumberFacts {
     pub deviation: f64,
     /// The mean cube of the standardised values: 0 where both sides are alike, above 0 with a long tail of large ones.
     pub skewness: f64,
-    /// The same of the logarithms, where all values are above 0; of the logarithms of 1 + x where some are 0 and none
-    /// is below.
+    /// The same of the logarithms, where no value is below 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_skewness: Option<f64>,
+    /// What is added before logarithms are taken: 0 where all values are above 0; else 1 for whole numbers, and the
+    /// smallest value above 0 for others.
+    pub log_offset: f64,
     /// The few rows that make nearly all of the variance, where there are such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dominant: Option<Dominant>,
@@ -319,11 +321,15 @@ impl NumberFacts {
     fn of_sorted(sorted: &[f64]) -> Self {
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
         let moments = Moments::of(sorted.iter().copied());
-        let is_above = low > 0.0;
-        // Of whole counts, 1 is the step; else the smallest value above 0 has no better claim.
+        let is_whole = sorted.iter().all(|value| value.fract() == 0.0);
+        let least = sorted.iter().copied().find(|value| *value > 0.0);
+        let log_offset = match least {
+            Some(least) if low <= 0.0 && !is_whole => least,
+            _ => f64::from(u8::from(low <= 0.0)),
+        };
         let log_skewness = (low >= 0.0 && high > low).then(|| {
-            let log = |x: &f64| lehr_numerics::elementary::ln(if is_above { *x } else { 1.0 + *x });
-            Moments::of(sorted.iter().map(log)).skewness
+            let logs = sorted.iter().map(|x| lehr_numerics::elementary::ln(x + log_offset));
+            Moments::of(logs).skewness
         });
         Self {
             low,
@@ -334,7 +340,8 @@ impl NumberFacts {
             skewness: moments.skewness,
             log_skewness,
             dominant: dominant(sorted, moments.mean),
-            is_whole: sorted.iter().all(|value| value.fract() == 0.0),
+            log_offset,
+            is_whole,
         }
     }
 }

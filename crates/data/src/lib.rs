@@ -50,6 +50,7 @@ pub mod incomplete;
 pub mod left_out;
 pub mod memory;
 pub mod points;
+pub mod preparation;
 pub mod read;
 pub mod scale;
 pub mod sequences;
