@@ -220,6 +220,30 @@ impl Values {
     }
 }
 
+/// A time as text: `2024-02-29`, with hours and minutes where it is not midnight.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::date;
+/// assert_eq!(date(0.0), "1970-01-01");
+/// assert_eq!(date(951_782_400.0 + 3600.0 * 13.5), "2000-02-29 13:30");
+/// assert_eq!(date(-86_400.0), "1969-12-31");
+/// ```
+pub fn date(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round() as i64;
+    let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
+    // Years begin in March, so that the leap day is the last of one; eras have 400 years, which all have as many days.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (year + 400 * era + i64::from(month >= 10), if month < 10 { month + 3 } else { month - 9 });
+    let time = if minute == 0 { String::new() } else { format!(" {:02}:{:02}", minute / 60, minute % 60) };
+    format!("{year:04}-{month:02}-{day:02}{time}")
+}
+
 impl FrameColumn {
     /// A column of numbers, NaN where there is none.
     pub fn numbers(name: &str, values: Vec<f64>) -> Self {

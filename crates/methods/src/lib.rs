@@ -15,6 +15,7 @@
 pub mod cluster;
 pub mod distances;
 pub mod embed;
+pub mod explain;
 pub mod gtm;
 pub mod kmedoids;
 pub mod minibatch;
