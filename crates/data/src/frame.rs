@@ -77,7 +77,7 @@ pub enum ReadAs {
     Truth {
         /// The word that became 1.
         yes: String,
-        /// The word that became 0.
+        /// The word that became 0; empty if nothing stands there.
         no: String,
     },
     /// Dates, perhaps with a time of day.
@@ -87,6 +87,8 @@ pub enum ReadAs {
         /// Whether there is a time of day.
         has_time: bool,
     },
+    /// Times of day, in seconds since midnight.
+    TimeOfDay,
     /// Text.
     Text,
 }
@@ -136,9 +138,11 @@ impl fmt::Display for ReadAs {
                 }
                 Ok(())
             }
+            Self::Truth { yes, no } if no.is_empty() => write!(f, "yes or no ({yes:?} is 1, an empty field is 0)"),
             Self::Truth { yes, no } => write!(f, "yes or no ({yes:?} is 1, {no:?} is 0)"),
             Self::Date { form, has_time: false } => write!(f, "date, {form}"),
             Self::Date { form, has_time: true } => write!(f, "date and time, {form}"),
+            Self::TimeOfDay => write!(f, "time of day"),
             Self::Text => write!(f, "text"),
         }
     }

@@ -160,9 +160,9 @@ fn frame(name: &str, laid: Laid, form: &TableForm) -> Result<DataFrame, Error> {
             }
         }
     }
-    let decided = written::decide(&names, &surveys, &grid, form);
+    let decided = written::decide(&names, &surveys, &grid, form, grid.rows() - first);
     notes.extend(decided.notes);
-    dialect.decimal = decided.decimal;
+    (dialect.decimal, dialect.dates) = (decided.decimal, decided.dates);
     dialect.missing = form.missing.clone();
     let mut faults = Faults::new(name);
     let mut columns = Vec::with_capacity(width);

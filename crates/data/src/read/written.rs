@@ -3,15 +3,18 @@
 //! Every value of a column is looked at before any is read ([`Survey`]): its form is one that explains all of them. Where several do, other columns of the table say which is
 //! meant ([`decide`]); where these are silent too, the more usual one is taken and the column is said to be ambiguous.
 
+mod date;
 pub mod gap;
 pub(crate) mod number;
+mod truth;
 
 use std::collections::BTreeMap;
 
-use super::TableForm;
 use super::grid::{Grid, Kind};
+use super::{DateOrder, TableForm};
 use crate::error::quoted;
 use crate::frame::{Categories, NumberForm, ReadAs, Values};
+use date::{Date, Orders};
 use number::{Mark, Parts};
 
 /// What the values of a column could be, as far as they have been looked at.
@@ -31,6 +34,78 @@ pub(super) struct Survey {
     written: usize,
     /// The first number that begins with a 0 that no program writes, as codes and keys do.
     code: Option<usize>,
+    times: Times,
+    /// The first different values, three at most.
+    words: Vec<String>,
+}
+
+/// What the values of a column are as dates.
+#[derive(Debug)]
+struct Times {
+    /// The orders that all of them allow.
+    orders: Orders,
+    /// For each order, the row of the first date that does not allow it.
+    denied: [Option<usize>; 3],
+    has_time: bool,
+    zones: usize,
+    is_short: bool,
+    has_words: bool,
+    separator: Option<char>,
+    /// Whether all of them are times of day.
+    are_clocks: bool,
+    /// Numbers written as 20210423 are dates for a person; they stay numbers.
+    seen: usize,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            orders: Orders::ALL,
+            denied: [None; 3],
+            has_time: false,
+            zones: 0,
+            is_short: false,
+            has_words: false,
+            separator: None,
+            are_clocks: true,
+            seen: 0,
+        }
+    }
+}
+
+const ORDERS: [DateOrder; 3] = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
+
+impl Times {
+    /// Looks at a value that is no number, the first one or after others that were dates.
+    fn look(&mut self, row: usize, field: &str) {
+        self.seen += 1;
+        self.are_clocks = self.are_clocks && date::time_of_day(field).is_some();
+        if self.orders == Orders::NONE {
+            return;
+        }
+        let Some(date) = Date::of(field) else {
+            self.orders = Orders::NONE;
+            return;
+        };
+        for (order, denied) in ORDERS.iter().zip(&mut self.denied) {
+            if !date.orders.has(*order) {
+                denied.get_or_insert(row);
+            }
+        }
+        self.orders = self.orders.and(date.orders);
+        self.has_time |= date.time.is_some();
+        self.zones += usize::from(date.zone.is_some());
+        self.is_short |= date.is_short;
+        self.has_words |= date.separator.is_none();
+        self.separator = self.separator.or(date.separator);
+    }
+
+    /// The order that the column shows, if one alone fits.
+    fn shown(&self) -> Option<DateOrder> {
+        let mut fitting = ORDERS.into_iter().filter(|order| self.orders.has(*order));
+        let first = fitting.next()?;
+        fitting.next().is_none().then_some(first)
+    }
 }
 
 /// Numbers in one of the two readings.
@@ -74,7 +149,13 @@ impl Survey {
             [Some((point, _)), Some((comma, _))] => self.differs |= point != comma,
             [Some(_), None] => self.readings[0].is_shown = true,
             [None, Some(_)] => self.readings[1].is_shown = true,
-            [None, None] => return,
+            [None, None] => {
+                self.times.look(row, field);
+                if self.words.len() < 3 && !self.words.iter().any(|word| word.eq_ignore_ascii_case(field)) {
+                    self.words.push(field.to_owned());
+                }
+                return;
+            }
         }
         let Some(parts) = parts else { return };
         let is_zero = numbers.iter().flatten().all(|(number, _)| *number == 0.0);
@@ -93,6 +174,11 @@ impl Survey {
         if self.code.is_none() && whole && parts.digits.starts_with('0') && parts.currency.is_none() {
             self.code = Some(row);
         }
+    }
+
+    /// Whether all values are dates.
+    fn is_date(&self) -> bool {
+        self.filled > 0 && self.times.seen == self.filled && self.times.orders != Orders::NONE
     }
 
     /// The reading that all values fit, if one alone does.
@@ -129,11 +215,13 @@ pub(super) struct Decided {
     pub(super) read_as: Vec<ReadAs>,
     /// What stands before the fraction of numbers, where a column shows it.
     pub(super) decimal: Option<char>,
+    /// The order of the parts of dates, where a column shows it.
+    pub(super) dates: Option<DateOrder>,
     pub(super) notes: Vec<String>,
 }
 
 /// Decides how columns are read, all together: a column that is ambiguous by itself is read as the others are.
-pub(super) fn decide(names: &[String], surveys: &[Survey], grid: &Grid, form: &TableForm) -> Decided {
+pub(super) fn decide(names: &[String], surveys: &[Survey], grid: &Grid, form: &TableForm, rows: usize) -> Decided {
     let mut notes = Vec::new();
     let mut shown: BTreeMap<char, usize> = BTreeMap::new();
     for mark in surveys.iter().filter_map(|survey| survey.shown().filter(|_| survey.is_number())) {
@@ -143,13 +231,20 @@ pub(super) fn decide(names: &[String], surveys: &[Survey], grid: &Grid, form: &T
         1 => shown.keys().next().copied(),
         _ => None,
     };
+    let orders: Vec<DateOrder> = surveys
+        .iter()
+        .filter(|survey| survey.is_date())
+        .filter_map(|survey| survey.times.shown().filter(|order| *order != DateOrder::YearFirst))
+        .collect();
+    let dates = orders.first().copied().filter(|first| orders.iter().all(|order| order == first));
+    let others = Others { decimal, dates };
     let mut read_as = Vec::with_capacity(surveys.len());
     for (column, (name, survey)) in names.iter().zip(surveys).enumerate() {
         let given = form.columns.get(name).cloned();
         let one = if form.text.contains(name) {
             ReadAs::Text
         } else {
-            given.unwrap_or_else(|| one(column, name, survey, decimal, grid, form, &mut notes))
+            given.unwrap_or_else(|| one(column, name, survey, &others, grid, form, rows, &mut notes))
         };
         read_as.push(one);
     }
@@ -158,23 +253,46 @@ pub(super) fn decide(names: &[String], surveys: &[Survey], grid: &Grid, form: &T
             |count: usize| if count == 1 { "1 column has".to_owned() } else { format!("{count} columns have") };
         notes.push(format!("{} a decimal comma and {} a decimal point", columns(commas), columns(points)));
     }
-    let decimal = form.decimal.or(decimal);
-    Decided { read_as, decimal, notes }
+    let (decimal, dates) = (form.decimal.or(decimal), form.dates.or(dates));
+    Decided { read_as, decimal, dates, notes }
 }
 
+/// What the columns of a table show together.
+struct Others {
+    decimal: Option<char>,
+    dates: Option<DateOrder>,
+}
+
+/// How a column is read, with what is to be said of it. Of `rows` rows some may have gaps.
+#[allow(clippy::too_many_arguments)] // one call, of everything that there is
 fn one(
     column: usize,
     name: &str,
     survey: &Survey,
-    decimal: Option<char>,
+    others: &Others,
     grid: &Grid,
     form: &TableForm,
+    rows: usize,
     notes: &mut Vec<String>,
 ) -> ReadAs {
     if survey.filled == 0 {
         return ReadAs::Text;
     }
     let example = |row: usize| quoted(grid.field(row, column).trim());
+    if survey.is_date() {
+        return date(name, &survey.times, others, form, &example, notes);
+    }
+    if survey.times.seen == survey.filled && survey.times.are_clocks {
+        return ReadAs::TimeOfDay;
+    }
+    if survey.times.seen == survey.filled
+        && let Some((yes, no)) = truth::pair(&survey.words, survey.filled < rows)
+    {
+        if no.is_empty() {
+            notes.push(format!("{name:?} has {yes:?} or nothing; read as yes or no"));
+        }
+        return ReadAs::Truth { yes, no };
+    }
     if !survey.is_number() {
         // Numbers but for some: more likely a mistake than text.
         let best = survey.readings.iter().min_by_key(|reading| reading.misfits);
@@ -216,7 +334,7 @@ fn one(
         Some(mark) => mark,
         None if !survey.differs => Mark::Point,
         None => {
-            let by_others = || decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
+            let by_others = || others.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
             asked.or_else(by_others).unwrap_or_else(|| {
                 is_ambiguous = true;
                 Mark::Point
@@ -241,6 +359,87 @@ fn one(
     })
 }
 
+/// How a column of dates is read.
+fn date(
+    name: &str,
+    times: &Times,
+    others: &Others,
+    form: &TableForm,
+    example: &dyn Fn(usize) -> String,
+    notes: &mut Vec<String>,
+) -> ReadAs {
+    let words = |order: DateOrder| match order {
+        DateOrder::DayFirst => "day first",
+        DateOrder::MonthFirst => "month first",
+        DateOrder::YearFirst => "year first",
+    };
+    let order = match times.shown() {
+        Some(order) => {
+            let other = if order == DateOrder::DayFirst { DateOrder::MonthFirst } else { DateOrder::DayFirst };
+            if let Some(row) = times.denied[other as usize].filter(|_| order != DateOrder::YearFirst) {
+                notes.push(format!(
+                    "dates in {name:?} are {}: {} cannot be {}",
+                    words(order),
+                    example(row),
+                    words(other)
+                ));
+            }
+            order
+        }
+        // Months that are words, and no others.
+        None if times.separator.is_none() => DateOrder::DayFirst,
+        None => {
+            let asked = form.dates.filter(|order| times.orders.has(*order));
+            let by_others = others.dates.filter(|order| times.orders.has(*order));
+            asked.or(by_others).unwrap_or_else(|| {
+                // With points the day stands first wherever such dates are written.
+                let is_day = times.separator == Some('.') || others.decimal == Some(',');
+                let order = if is_day { DateOrder::DayFirst } else { DateOrder::MonthFirst };
+                let why = match times.separator {
+                    Some('.') => ", as dates with points are",
+                    _ if is_day => ", as where numbers have a decimal comma",
+                    _ => "",
+                };
+                notes.push(format!(
+                    "dates in {name:?} are ambiguous: no day is above 12; read as {}{why}",
+                    words(order)
+                ));
+                order
+            })
+        }
+    };
+    if times.is_short {
+        notes.push(format!("years in {name:?} have two digits: 69 to 99 are of 19.., 00 to 68 of 20.."));
+    }
+    if times.zones > 0 && times.zones < times.seen {
+        notes.push(format!(
+            "{} of the {} times in {name:?} have a zone; the others are taken as UTC",
+            times.zones, times.seen
+        ));
+    }
+    let parts = match order {
+        DateOrder::DayFirst => ["day", "month", "year"],
+        DateOrder::MonthFirst => ["month", "day", "year"],
+        DateOrder::YearFirst => ["year", "month", "day"],
+    };
+    let form = match times.separator {
+        Some(separator) => parts.join(&separator.to_string()),
+        None => "day month year, the month a word".into(),
+    };
+    ReadAs::Date { form, has_time: times.has_time }
+}
+
+/// The order of the parts of dates that a form names.
+fn order_of(form: &str) -> DateOrder {
+    if form.starts_with("year") {
+        DateOrder::YearFirst
+    } else if form.starts_with("month") {
+        DateOrder::MonthFirst
+    } else {
+        DateOrder::DayFirst
+    }
+}
+
 /// The values of a column that is read so, and the rows that are not written so.
 pub(super) fn values(
     read_as: &ReadAs,
@@ -250,24 +449,35 @@ pub(super) fn values(
     missing: &[String],
 ) -> (Values, Vec<usize>) {
     let mut misfits = Vec::new();
-    let mut numbers = |read: &dyn Fn(&str) -> Option<f64>, rows: &mut dyn Iterator<Item = usize>| {
-        let mut values = Vec::new();
-        for row in rows {
-            let field = grid.field(row, column);
-            let plain = || number::plain(field).filter(|_| grid.kind(row, column) == Kind::Number);
-            let number = plain().or_else(|| read(field));
-            if number.is_none() && !gap::is_gap(field, missing) {
+    let is_asked_gap = |field: &str| !missing.is_empty() && gap::is_gap(field, missing);
+    let mut numbers = |rows: &mut dyn Iterator<Item = usize>, read: &dyn Fn(&str) -> Option<f64>| -> Vec<f64> {
+        rows.map(|row| {
+            let field = grid.field(row, column).trim();
+            let value = if grid.kind(row, column) == Kind::Number { number::plain(field) } else { read(field) };
+            if value.is_none() && !gap::is_gap(field, missing) {
                 misfits.push(row);
             }
-            values.push(number.filter(|_| missing.is_empty() || !gap::is_gap(field, missing)).unwrap_or(f64::NAN));
-        }
-        values
+            value.filter(|_| !is_asked_gap(field)).unwrap_or(f64::NAN)
+        })
+        .collect()
     };
     let mut rows = rows;
     let values = match read_as {
-        ReadAs::Number => Values::Numbers(numbers(&|field| number::plain(field.trim()), &mut rows)),
-        ReadAs::WrittenNumber(form) => Values::Numbers(numbers(&|field| form.number(field), &mut rows)),
-        _ => {
+        ReadAs::Number => Values::Numbers(numbers(&mut rows, &number::plain)),
+        ReadAs::WrittenNumber(form) => Values::Numbers(numbers(&mut rows, &|field| form.number(field))),
+        ReadAs::Truth { yes, no } => {
+            let (yes, no) = (yes.to_lowercase(), no.to_lowercase());
+            Values::Numbers(numbers(&mut rows, &|field| {
+                let field = field.to_lowercase();
+                if field == yes { Some(1.0) } else { (field == no).then_some(0.0) }
+            }))
+        }
+        ReadAs::Date { form, .. } => {
+            let order = order_of(form);
+            Values::Times(numbers(&mut rows, &|field| Date::of(field)?.seconds(order)))
+        }
+        ReadAs::TimeOfDay => Values::Numbers(numbers(&mut rows, &date::time_of_day)),
+        ReadAs::Text => {
             let texts = rows.map(|row| {
                 let field = grid.field(row, column).trim();
                 if gap::is_gap(field, missing) { "" } else { field }

@@ -112,3 +112,53 @@ fn a_column_is_read_as_it_was_before() {
         "t.csv, line 4, column 1 (\"a\"): expected a value as this column had before (number, decimal ',', thousands '.'), found \"z\""
     );
 }
+
+#[test]
+fn dates_show_in_which_order_they_are() {
+    let frame = plain("joined;left;seen\n23.04.2021;4/23/2021;2021-04-23T10:15:00+02:00\n1.2.2020;1/2/2020;NA\n");
+    assert_eq!(numbers(&frame, "joined"), [18_740.0 * 86_400.0, 18_293.0 * 86_400.0]);
+    assert_eq!(numbers(&frame, "left"), [18_740.0 * 86_400.0, 18_263.0 * 86_400.0]);
+    assert_eq!(numbers(&frame, "seen")[0], 18_740.0 * 86_400.0 + 8.25 * 3600.0);
+    assert!(matches!(frame.column("seen").unwrap().values, Values::Times(_)));
+    assert_eq!(
+        frame.notes(),
+        [
+            "dates in \"joined\" are day first: \"23.04.2021\" cannot be month first",
+            "dates in \"left\" are month first: \"4/23/2021\" cannot be day first",
+        ]
+    );
+    assert_eq!(
+        ["joined", "left", "seen"].map(|column| read_as(&frame, column)),
+        ["date, day.month.year", "date, month/day/year", "date and time, year-month-day"]
+    );
+}
+
+#[test]
+fn dates_that_are_ambiguous_are_read_as_others_are_or_said_to_be() {
+    let alone = plain("d,x\n3/4/2021,1\n5/6/2021,2\n");
+    assert_eq!(alone.notes(), ["dates in \"d\" are ambiguous: no day is above 12; read as month first"]);
+    assert_eq!(numbers(&alone, "d")[0], 18_690.0 * 86_400.0 + 0.0);
+    let asked = TableForm { dates: Some(lehr_data::read::DateOrder::DayFirst), ..TableForm::default() };
+    assert_eq!(numbers(&with("d,x\n3/4/2021,1\n5/6/2021,2\n", &asked), "d")[0], 18_720.0 * 86_400.0);
+    let beside = plain("d,e\n3/4/2021,13/1/2021\n5/6/2021,1/2/2021\n");
+    assert_eq!(numbers(&beside, "d")[0], 18_720.0 * 86_400.0);
+    assert_eq!(beside.notes(), ["dates in \"e\" are day first: \"13/1/2021\" cannot be month first"]);
+    assert_eq!(
+        plain("d\n3.4.2021\n").notes(),
+        ["dates in \"d\" are ambiguous: no day is above 12; read as day first, as dates with points are"]
+    );
+}
+
+#[test]
+fn words_for_yes_and_no_are_numbers() {
+    let frame = plain("a,b,c,d,e,f\nyes,J,TRUE,x,male,08:30\nno,N,false,,female,23:00\nNo,?,,x,male,\n");
+    assert_eq!(numbers(&frame, "a"), [1.0, 0.0, 0.0]);
+    assert_eq!(numbers(&frame, "b")[..2], [1.0, 0.0]);
+    assert_eq!(numbers(&frame, "c")[..2], [1.0, 0.0]);
+    assert_eq!(numbers(&frame, "d"), [1.0, 0.0, 1.0]);
+    assert_eq!(texts(&frame, "e"), ["male", "female", "male"]);
+    assert_eq!(numbers(&frame, "f")[..2], [30_600.0, 82_800.0]);
+    assert_eq!(frame.column("b").unwrap().missing(), 1);
+    assert_eq!(read_as(&frame, "a"), "yes or no (\"yes\" is 1, \"no\" is 0)");
+    assert_eq!(frame.notes(), ["\"d\" has \"x\" or nothing; read as yes or no"]);
+}
