@@ -8,6 +8,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::read::Dialect;
+
 /// A table of typed columns.
 ///
 /// # Example
@@ -28,6 +30,7 @@ pub struct DataFrame {
     columns: Vec<FrameColumn>,
     /// What was decided about the whole table while it was read, for people: a sentence each.
     notes: Vec<String>,
+    dialect: Option<Dialect>,
 }
 
 /// A column of a [`DataFrame`].
@@ -74,7 +77,7 @@ pub enum ReadAs {
     Truth {
         /// The word that became 1.
         yes: String,
-        /// The word that became 0.
+        /// The word that became 0; empty if nothing stands there.
         no: String,
     },
     /// Dates, perhaps with a time of day.
@@ -84,12 +87,15 @@ pub enum ReadAs {
         /// Whether there is a time of day.
         has_time: bool,
     },
+    /// Times of day, in seconds since midnight.
+    TimeOfDay,
     /// Text.
     Text,
 }
 
 /// How the numbers of a column are written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct NumberForm {
     /// What stands before the fraction.
     pub decimal: char,
@@ -99,6 +105,14 @@ pub struct NumberForm {
     pub currency: Option<String>,
     /// Whether they are per cent; 1.7% is 1.7.
     pub is_percent: bool,
+    /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
+    pub is_ambiguous: bool,
+}
+
+impl Default for NumberForm {
+    fn default() -> Self {
+        Self { decimal: '.', thousands: None, currency: None, is_percent: false, is_ambiguous: false }
+    }
 }
 
 impl fmt::Display for ReadAs {
@@ -119,11 +133,16 @@ impl fmt::Display for ReadAs {
                 if form.is_percent {
                     write!(f, ", per cent")?;
                 }
+                if form.is_ambiguous {
+                    write!(f, ", ambiguous")?;
+                }
                 Ok(())
             }
+            Self::Truth { yes, no } if no.is_empty() => write!(f, "yes or no ({yes:?} is 1, an empty field is 0)"),
             Self::Truth { yes, no } => write!(f, "yes or no ({yes:?} is 1, {no:?} is 0)"),
             Self::Date { form, has_time: false } => write!(f, "date, {form}"),
             Self::Date { form, has_time: true } => write!(f, "date and time, {form}"),
+            Self::TimeOfDay => write!(f, "time of day"),
             Self::Text => write!(f, "text"),
         }
     }
@@ -274,14 +293,19 @@ impl DataFrame {
         if let Some(column) = columns.iter().find(|column| column.values.len() != rows) {
             let (expected, found) = (format!("{rows} rows, as the first has"), column.values.len().to_string());
             let what = format!("{name}, column {:?}", column.name);
-            return Err(crate::Error::Shape { what: what.into(), expected, found });
+            return Err(crate::Error::Shape { what, expected, found });
         }
-        Ok(Self { name: name.to_owned(), rows, columns, notes: Vec::new() })
+        Ok(Self { name: name.to_owned(), rows, columns, notes: Vec::new(), dialect: None })
     }
 
     /// The same with what was decided about the whole table while it was read.
     pub fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
+    }
+
+    /// The same with how the file was read that it came from.
+    pub fn with_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect: Some(dialect), ..self }
     }
 
     /// What messages call it.
@@ -302,6 +326,11 @@ impl DataFrame {
     /// What was decided about the whole table while it was read, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// How the file was read that it came from, if it came from one.
+    pub fn dialect(&self) -> Option<&Dialect> {
+        self.dialect.as_ref()
     }
 
     /// The first column of a name.

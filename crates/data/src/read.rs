@@ -8,9 +8,13 @@ pub mod batches;
 pub mod classes;
 mod contents;
 pub mod csv;
+mod dialect;
 pub mod dissimilarities;
 pub mod fasta;
+mod form;
 pub mod fps;
+mod frame;
+mod grid;
 mod half;
 mod header;
 mod intake;
@@ -24,6 +28,7 @@ mod slip;
 pub(crate) mod source;
 pub mod svmlight;
 mod unpack;
+mod written;
 
 use std::io::Read;
 use std::path::Path;
@@ -38,10 +43,14 @@ use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
+pub use dialect::{Dialect, Format};
+pub use form::{DateOrder, Encoding, TableForm};
+pub use frame::{data_frame, data_frame_from};
 pub use half::half;
 pub use slip::slip;
 use source::Source;
 pub use unpack::Unpacked;
+pub use written::gap;
 
 /// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
 ///

@@ -43,6 +43,11 @@ impl Record {
         self.text.get(start..*self.ends.get(index)?)
     }
 
+    /// The text of all fields, and where each of them ends in it.
+    pub(crate) fn parts(&self) -> (&str, &[usize]) {
+        (&self.text, &self.ends)
+    }
+
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).filter_map(|index| self.field(index))
     }
@@ -70,6 +75,10 @@ impl<'a> Records<'a> {
 
     pub(crate) fn name(&self) -> &str {
         self.source.name()
+    }
+
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.delimiter
     }
 
     /// How much of a file has been read; nothing where nobody knows how long the source is.
