@@ -97,7 +97,7 @@ impl<'a> Input<'a> {
         Input {
             source,
             rows: space.len(),
-            rows_of_weight_zero: rows_of_weight_zero(space),
+            rows_of_weight_zero: space.of_weight_zero(),
             total_weight: space.total_weight(),
             columns: space.columns(),
             weights,
@@ -155,11 +155,6 @@ pub fn method_of(bytes: &[u8]) -> Option<String> {
     let summary: serde_json::Value = serde_json::from_slice(bytes).ok()?;
     let is_ours = summary["program"] == PROGRAM && summary["version"].is_string();
     summary["method"].as_str().filter(|_| is_ours).map(str::to_owned)
-}
-
-/// How many rows influence nothing.
-pub fn rows_of_weight_zero(space: &Rows) -> usize {
-    space.weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
 }
 
 /// What the command knows of a run of a method, around what the method says itself.

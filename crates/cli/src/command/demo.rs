@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use lehr_data::{Points, datasets};
 use lehr_node::{Client, Node, Settings};
+use lehr_report::Subject;
 use lehr_runtime::{Builder, Dispatcher, block_on};
 use lehr_services::Host;
 use lehr_workflow::{Begin, WORKFLOWS, Workflow, Workflows};
@@ -183,10 +184,11 @@ pub fn points(dataset: Dataset) -> Points {
 }
 
 /// What the rows are, and where they come from, in the report's words.
-pub fn subject(dataset: Dataset) -> (&'static str, &'static str) {
+pub fn subject(dataset: Dataset) -> Subject<'static> {
     match dataset {
-        Dataset::Census | Dataset::TwoNodes => {
-            ("census block", "Census blocks of Nevada, Utah and West Virginia, 2020, weighted by inhabitants")
-        }
+        Dataset::Census | Dataset::TwoNodes => Subject {
+            row: "census block",
+            about: "Census blocks of Nevada, Utah and West Virginia, 2020, weighted by inhabitants",
+        },
     }
 }

@@ -5,10 +5,10 @@ use lehr_mining::agreement::Agreement;
 use lehr_mining::enrichment::{Enrichment, RICH};
 use lehr_mining::pairwise::Model;
 use lehr_mining::smacof::{Map, Shepard};
+use lehr_report::markup::escape;
+use lehr_report::pairs::{self, Colouring};
 use serde_json::json;
 
-use super::escape;
-use super::pairs::{self, Colouring};
 use crate::application::Application;
 use lehr_methods::Classes;
 use lehr_methods::numbers::{self, counted, duration, grouped, share, significant};

@@ -2,13 +2,14 @@
 
 use lehr_data::Points;
 
-use super::axes::{Axis, framed, gridlines};
-use super::palette::{Palette, palette};
-use super::picture::Meridians;
-use super::{STYLE, escape, fill, packed, typeset};
 use crate::command::demography::{Found, agreements};
 use crate::demography::{Regions, View};
 use lehr_methods::numbers::{column, counted, fixed, grouped, share, significant};
+use lehr_report::axes::{Axis, framed, gridlines};
+use lehr_report::markup::{STYLE, escape, fill, notes, typeset};
+use lehr_report::packed;
+use lehr_report::palette::{Palette, palette};
+use lehr_report::picture::Meridians;
 
 const PAGE: &str = include_str!("demography.html");
 
@@ -40,10 +41,7 @@ pub fn page(regions: &Regions, found: &[Found], mix: f64, warnings: &[String]) -
             regions.source,
             counted(regions.attributes.dimension() as u64, "attribute")
         )),
-        "warnings" => {
-            let one = |warning: &String| format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning));
-            warnings.iter().map(one).collect::<Vec<_>>().join("\n")
-        }
+        "warnings" => notes(warnings),
         "views" => views.join("\n"),
         "agreements" => agreements(regions, found)
             .iter()

@@ -10,7 +10,7 @@
 
 use lehr_mining::vector::Input;
 
-use super::principal_axes::PrincipalAxes;
+use crate::principal_axes::PrincipalAxes;
 use lehr_methods::Rows;
 
 /// Most rows that are drawn.

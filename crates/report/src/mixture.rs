@@ -4,15 +4,15 @@
 
 use lehr_mining::mixture::{Mixture, Model, Parameters};
 
-use super::axes::{Axis, framed, gridlines};
-use super::palette::{Palette, palette};
-use super::picture::Picture;
-use super::{COLUMNS_MAX, STYLE, escape, fill, packed, typeset, typeset_facts};
-use crate::plan::method::MethodPlan;
-use crate::summary;
+use crate::axes::{Axis, framed, gridlines};
+use crate::clusters::COLUMNS_MAX;
+use crate::markup::{self, STYLE, escape, fill, notes, tile, typeset};
+use crate::palette::{Palette, palette};
+use crate::picture::Picture;
+use crate::{Run, columns_named, packed, rows_counted};
 use lehr_methods::Rows;
-use lehr_methods::mixture::{deviations, rows_of_each};
-use lehr_methods::numbers::{column, counted, duration, grouped, share, significant};
+use lehr_methods::mixture::{Fitted, deviations, rows_of_each};
+use lehr_methods::numbers::{column, counted, grouped, share, significant};
 
 const PAGE: &str = include_str!("mixture.html");
 
@@ -31,17 +31,10 @@ const CORNERS: usize = 72;
 /// Standard deviations of the outer ellipses.
 const OUTER: f64 = 2.0;
 
-/// The whole page. `phases`: seconds by name so far.
-pub fn page(
-    plan: &MethodPlan,
-    space: &Rows,
-    parameters: &Parameters,
-    model: &Model,
-    warnings: &[String],
-    phases: &[(String, f64)],
-) -> String {
+/// The whole page.
+pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) -> String {
     let drawing = Drawing::new(space, &model.mixture);
-    let run = Run { plan, space, parameters, model, phases };
+    let page = Page { run, space, parameters, model };
     let mut caption = drawing.caption();
     if space.input().missing() > 0 {
         caption.push_str(" Rows that lack a value are drawn as if they had its column's mean.");
@@ -51,28 +44,24 @@ pub fn page(
         counted(space.table().len() as u64, "row"),
         counted(model.mixture.len() as u64, "component")
     );
-    let source = plan.source.path.display().to_string();
     fill(PAGE, |name| match name {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "title" => escape(&format!("{headline} – {source} – lehr")),
+        "title" => escape(&format!("{headline} – {} – lehr", run.source)),
         "style" => STYLE.to_owned(),
         "headline" => escape(&headline),
-        "lead" => escape(&run.lead()),
-        "warnings" => {
-            let one = |warning: &String| format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning));
-            warnings.iter().map(one).collect::<Vec<_>>().join("\n")
-        }
-        "tiles" => run.tiles(),
+        "lead" => escape(&page.lead()),
+        "warnings" => notes(run.warnings),
+        "tiles" => page.tiles(),
         "caption" => escape(&caption),
         "picture" => drawing.svg(model, &format!("{headline}. {caption}")),
-        "table_note" => escape(&run.table_note()),
-        "table_head" => run.table_head(),
-        "table_body" => run.table_body(&drawing.palette),
-        "evidence_note" => escape(run.evidence_note()),
-        "curve" => run.curve(),
+        "table_note" => escape(&page.table_note()),
+        "table_head" => page.table_head(),
+        "table_body" => page.table_body(&drawing.palette),
+        "evidence_note" => escape(page.evidence_note()),
+        "curve" => page.curve(),
         "evidence_head" => head(["components", "log-likelihood", "free numbers", "BIC", "AIC", "ICL", "converged"]),
-        "evidence_body" => run.evidence(),
-        "facts" => run.facts(),
+        "evidence_body" => page.evidence(),
+        "facts" => page.facts(),
         other => unreachable!("the page asks for {other}, which nobody writes"),
     })
 }
@@ -240,64 +229,31 @@ impl Drawing {
     }
 }
 
-struct Run<'a> {
-    plan: &'a MethodPlan,
+struct Page<'a> {
+    run: &'a Run<'a>,
     space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Model,
-    phases: &'a [(String, f64)],
 }
 
-impl Run<'_> {
+impl Page<'_> {
     fn lead(&self) -> String {
-        let path = self.plan.source.path.display().to_string();
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
-        let columns = self.space.table().columns();
-        let columns = if columns.len() <= 6 {
-            columns.join(", ")
-        } else {
-            format!("{}, … ({} columns)", columns[..4].join(", "), columns.len())
-        };
-        let mut parts = vec![format!("{name}: {columns}")];
-        if self.space.is_scaled() {
-            parts.push(format!("scaled ({})", self.plan.source.frame.scale()));
-        }
-        if let Some(weights) = &self.plan.source.selection.weights {
-            parts.push(format!("weighted by {weights}"));
-        }
+        let read = self.run.what_was_read(self.space, &columns_named(self.space.columns()));
         format!(
             "{}. A mixture of Gaussians with {} covariances, begun from annealed clusters.",
-            parts.join(", "),
-            self.parameters.covariance
+            read, self.parameters.covariance
         )
     }
 
     fn tiles(&self) -> String {
         let (model, criteria) = (self.model, &self.model.criteria);
-        let tile = |name: &str, big: String, sub: String| {
-            format!(
-                "<div><dt>{}</dt><dd class=\"big\">{}</dd><dd class=\"sub\">{}</dd></div>",
-                escape(name),
-                typeset(&big),
-                typeset(&sub)
-            )
-        };
         let total = self.space.table().total_weight();
-        let zero = summary::rows_of_weight_zero(self.space);
-        let seconds: f64 = self.phases.iter().map(|(_, seconds)| seconds).sum();
         [
-            tile(
-                "Rows",
-                grouped(self.space.table().len() as u64),
-                if zero > 0 {
-                    format!("{} of weight 0", grouped(zero as u64))
-                } else {
-                    "all of them counted".to_owned()
-                },
-            ),
+            rows_counted(self.space),
             tile(
                 "Components",
                 grouped(model.mixture.len() as u64),
+                "",
                 match self.parameters.components {
                     Some(_) => "as asked for".to_owned(),
                     None => format!("the least BIC of {}", model.candidates.len()),
@@ -306,15 +262,17 @@ impl Run<'_> {
             tile(
                 "Log-likelihood",
                 significant(criteria.log_likelihood, 6),
+                "",
                 format!("{} a unit of weight", significant(criteria.log_likelihood / total, 5)),
             ),
-            tile("BIC", significant(criteria.bic, 6), format!("AIC {}", significant(criteria.aic, 6))),
+            tile("BIC", significant(criteria.bic, 6), "", format!("AIC {}", significant(criteria.aic, 6))),
             tile(
                 "Free numbers",
                 grouped(criteria.free_parameters as u64),
+                "",
                 format!("{} covariances", self.parameters.covariance),
             ),
-            tile("Time", duration(seconds), format!("{} over the rows", counted(model.sweeps, "sweep"))),
+            self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
         ]
         .join("\n")
     }
@@ -444,37 +402,23 @@ impl Run<'_> {
     }
 
     fn facts(&self) -> String {
-        let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
+        let (run, model, parameters, space) = (self.run, self.model, self.parameters, self.space);
         let input = vec![
-            ("Input", plan.source.path.display().to_string()),
+            run.input(),
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
             ("Missing cells", grouped(space.input().missing() as u64)),
-            ("Weights", plan.source.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
-            ("Identifiers", plan.source.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
-            ("Scale", plan.source.frame.scale().to_string()),
+            run.weighted_by(),
+            run.identified_by(),
+            ("Scale", run.scale.to_string()),
             ("Seed", parameters.seed.to_string()),
         ];
-        let outcome = vec![
+        let mut outcome = vec![
             ("Covariances", parameters.covariance.to_string()),
             ("Regularisation", format!("{} of each column's variance", significant(parameters.regularisation, 3))),
             ("Passes of the last climb", grouped(model.ascent.len() as u64)),
             ("Converged", if model.is_converged { "yes" } else { "no" }.to_owned()),
-            ("Engine", plan.execution.engine.to_string()),
-            (
-                "Shared by",
-                format!(
-                    "{} on {}",
-                    counted(plan.layout.ranks() as u64, "rank"),
-                    counted(plan.execution.threads as u64, "thread")
-                ),
-            ),
         ];
-        let list = |facts: Vec<(&str, String)>| {
-            let row = |(name, value): (&str, String)| {
-                format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), typeset_facts(name, &value))
-            };
-            format!("<dl>{}</dl>", facts.into_iter().map(row).collect::<String>())
-        };
-        format!("{}\n{}", list(input), list(outcome))
+        outcome.extend(run.carried_out_by());
+        format!("{}\n{}", markup::facts(input), markup::facts(outcome))
     }
 }

@@ -6,7 +6,7 @@
 
 use lehr_data::Sparse;
 
-use super::picture::scatter;
+use crate::picture::scatter;
 
 /// Work for finding principal axes: rows times columns, and passes.
 const AXES_WORK: usize = 2_000_000;

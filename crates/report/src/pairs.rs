@@ -1,6 +1,6 @@
 //! The pages of `lehr pairwise` and `lehr embed`: a heat map of the matrix in the order of its clusters, and a map to be turned.
 //!
-//! As for `lehr cluster`, words and figures are written here and the script (`report/pairs.js`) only draws: what is in the page is all there is, and nothing is loaded. Points are drawn by WebGL,
+//! As for `lehr cluster`, words and figures are written here and the script (`pairs.js`) only draws: what is in the page is all there is, and nothing is loaded. Points are drawn by WebGL,
 //! all of them in one call; where there is none, by a canvas.
 
 use lehr_data::dissimilarities::Dissimilarities;
@@ -8,7 +8,7 @@ use lehr_mining::pairwise::Model;
 use lehr_mining::smacof::{Map, Shepard, Stop};
 use serde_json::{Value, json};
 
-use super::escape;
+use crate::markup::{self, escape, notes};
 use lehr_methods::{Classes, Matrix};
 
 use lehr_methods::numbers::{amount, counted, grouped, share, significant};
@@ -308,18 +308,16 @@ pub fn fill(
     table: &str,
     data: &Value,
 ) -> String {
-    let notes: Vec<String> =
-        warnings.iter().map(|warning| format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning))).collect();
     // JSON cannot end its script element.
     let data = data.to_string().replace('<', "\\u003c");
-    super::fill(PAGE, |name| match name {
+    markup::fill(PAGE, |name| match name {
         "title" => escape(&format!("{headline} – {source} – lehr")),
         "style" => STYLE.to_owned(),
         "script" => SCRIPT.to_owned(),
         "headline" => escape(headline),
         "source" => escape(source),
         "lead" => escape(lead),
-        "warnings" => notes.join("\n"),
+        "warnings" => notes(warnings),
         "figures" => figures.to_owned(),
         "table" => table.to_owned(),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),

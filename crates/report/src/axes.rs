@@ -2,7 +2,7 @@
 //!
 //! Numbers and names are text of the page, not of the picture, which shrinks with the window: on a telephone they are as large as elsewhere, only fewer.
 
-use super::{escape, typeset};
+use crate::markup::{escape, typeset};
 use lehr_methods::numbers::{fixed, significant};
 
 /// How wide a digit beside the picture is, about.

@@ -1,13 +1,13 @@
 //! The page of `lehr gtm`: the rows on the map, how much it is stretched, each column across it, and how it unfolded. Drawn here as SVG: it needs no script.
 
+use lehr_methods::gtm::Fitted;
 use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
 
-use super::axes::{Axis, framed, gridlines};
-use super::{STYLE, escape, fill, typeset, typeset_facts};
-use crate::plan::method::MethodPlan;
-use crate::summary;
+use crate::axes::{Axis, framed, gridlines};
+use crate::markup::{self, STYLE, escape, fill, notes, tile, typeset};
+use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
-use lehr_methods::numbers::{counted, duration, grouped, significant};
+use lehr_methods::numbers::{counted, grouped, significant};
 
 const PAGE: &str = include_str!("gtm.html");
 
@@ -21,45 +21,33 @@ const PLANE_SIDE: f64 = 160.0;
 /// The height of a map of one dimension.
 const STRIP: f64 = 120.0;
 
-/// The whole page. `phases`: seconds by name so far.
-pub fn page(
-    plan: &MethodPlan,
-    space: &Rows,
-    parameters: &Parameters,
-    model: &Model,
-    warnings: &[String],
-    phases: &[(String, f64)],
-) -> String {
-    let run = Run { plan, space, parameters, model, phases };
+/// The whole page.
+pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) -> String {
+    let page = Page { run, space, parameters, model };
     let headline = format!("{} on a map", counted(space.table().len() as u64, "row"));
-    let source = plan.source.path.display().to_string();
     fill(PAGE, |name| match name {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "title" => escape(&format!("{headline} – {source} – lehr")),
+        "title" => escape(&format!("{headline} – {} – lehr", run.source)),
         "style" => STYLE.to_owned(),
         "headline" => escape(&headline),
-        "lead" => run.lead(),
-        "warnings" => {
-            let one = |warning: &String| format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning));
-            warnings.iter().map(one).collect::<Vec<_>>().join("\n")
-        }
-        "tiles" => run.tiles(),
-        "caption" => escape(&run.caption()),
-        "picture" => run.picture(&headline),
-        "planes" => run.planes(),
-        "course_note" => typeset(&run.course_note()),
-        "curve" => run.curve(),
-        "facts" => run.facts(),
+        "lead" => page.lead(),
+        "warnings" => notes(run.warnings),
+        "tiles" => page.tiles(),
+        "caption" => escape(&page.caption()),
+        "picture" => page.picture(&headline),
+        "planes" => page.planes(),
+        "course_note" => typeset(&page.course_note()),
+        "curve" => page.curve(),
+        "facts" => page.facts(),
         other => unreachable!("the page asks for {other}, which nobody writes"),
     })
 }
 
-struct Run<'a> {
-    plan: &'a MethodPlan,
+struct Page<'a> {
+    run: &'a Run<'a>,
     space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Model,
-    phases: &'a [(String, f64)],
 }
 
 /// A number as a share of a range; the middle where the range is one number.
@@ -76,24 +64,10 @@ fn abreast(count: usize, most: usize) -> usize {
     count.div_ceil(count.div_ceil(most).max(1))
 }
 
-impl Run<'_> {
+impl Page<'_> {
     /// As text of the page, with what comes from outside escaped.
     fn lead(&self) -> String {
-        let path = self.plan.source.path.display().to_string();
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
-        let columns = self.space.table().columns();
-        let columns = if columns.len() <= 6 {
-            columns.join(", ")
-        } else {
-            format!("{}, … ({} columns)", columns[..4].join(", "), columns.len())
-        };
-        let mut parts = vec![format!("{name}: {columns}")];
-        if self.space.is_scaled() {
-            parts.push(format!("scaled ({})", self.plan.source.frame.scale()));
-        }
-        if let Some(weights) = &self.plan.source.selection.weights {
-            parts.push(format!("weighted by {weights}"));
-        }
+        let read = self.run.what_was_read(self.space, &columns_named(self.space.columns()));
         let rival = self.model.candidates.iter().find(|candidate| candidate.start != self.model.start);
         let kept = rival.map_or_else(String::new, |rival| {
             format!(
@@ -103,47 +77,31 @@ impl Run<'_> {
                 rival.start
             )
         });
-        format!("{}. A generative topographic map, {}{kept}.", escape(&parts.join(", ")), self.model.start)
+        format!("{}. A generative topographic map, {}{kept}.", escape(&read), self.model.start)
     }
 
     fn tiles(&self) -> String {
         let model = self.model;
-        let tile = |name: &str, big: String, sub: String| {
-            format!(
-                "<div><dt>{}</dt><dd class=\"big\">{}</dd><dd class=\"sub\">{}</dd></div>",
-                escape(name),
-                typeset(&big),
-                typeset(&sub)
-            )
-        };
         let table = self.space.table();
-        let zero = summary::rows_of_weight_zero(self.space);
-        let seconds: f64 = self.phases.iter().map(|(_, seconds)| seconds).sum();
         let entropy = model.places.entropies.iter().sum::<f64>() / table.len() as f64;
         [
-            tile(
-                "Rows",
-                grouped(table.len() as u64),
-                if zero > 0 {
-                    format!("{} of weight 0", grouped(zero as u64))
-                } else {
-                    "all of them counted".to_owned()
-                },
-            ),
+            rows_counted(self.space),
             tile(
                 "Nodes",
                 grouped(model.map.len() as u64),
+                "",
                 format!("{} basis functions", grouped(model.map.functions() as u64)),
             ),
             tile(
                 "Log-likelihood",
                 significant(model.log_likelihood, 6),
+                "",
                 format!("{} a unit of weight", significant(model.log_likelihood / table.total_weight(), 5)),
             ),
-            tile("Noise", significant(model.map.noise().sqrt(), 4), "standard deviation around the map".to_owned()),
-            tile("Order", significant(model.order, 3), "1 is a map without folds".to_owned()),
-            tile("Spread", significant(entropy.exp(), 3), "nodes a row may be from, on average".to_owned()),
-            tile("Time", duration(seconds), format!("{} over the rows", counted(model.sweeps, "sweep"))),
+            tile("Noise", significant(model.map.noise().sqrt(), 4), "", "standard deviation around the map".to_owned()),
+            tile("Order", significant(model.order, 3), "", "1 is a map without folds".to_owned()),
+            tile("Spread", significant(entropy.exp(), 3), "", "nodes a row may be from, on average".to_owned()),
+            self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
         ]
         .join("\n")
     }
@@ -349,39 +307,25 @@ impl Run<'_> {
     }
 
     fn facts(&self) -> String {
-        let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
+        let (run, model, parameters, space) = (self.run, self.model, self.parameters, self.space);
         let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
         let input = vec![
-            ("Input", plan.source.path.display().to_string()),
+            run.input(),
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
-            ("Weights", plan.source.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
-            ("Identifiers", plan.source.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
-            ("Scale", plan.source.frame.scale().to_string()),
+            run.weighted_by(),
+            run.identified_by(),
+            ("Scale", run.scale.to_string()),
             ("Missing cells", grouped(space.input().missing() as u64)),
         ];
-        let outcome = vec![
+        let mut outcome = vec![
             ("Width of a function", format!("{} of the distance to the next", significant(parameters.width, 3))),
             ("Regularisation", significant(parameters.regularisation, 3)),
             ("Beginnings", self.beginnings()),
             ("Sweeps at temperature 1", grouped(model.ascent.len() as u64)),
             ("Converged", yes(model.is_converged)),
-            ("Engine", plan.execution.engine.to_string()),
-            (
-                "Shared by",
-                format!(
-                    "{} on {}",
-                    counted(plan.layout.ranks() as u64, "rank"),
-                    counted(plan.execution.threads as u64, "thread")
-                ),
-            ),
         ];
-        let list = |facts: Vec<(&str, String)>| {
-            let row = |(name, value): (&str, String)| {
-                format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), typeset_facts(name, &value))
-            };
-            format!("<dl>{}</dl>", facts.into_iter().map(row).collect::<String>())
-        };
-        format!("{}\n{}", list(input), list(outcome))
+        outcome.extend(run.carried_out_by());
+        format!("{}\n{}", markup::facts(input), markup::facts(outcome))
     }
 }
 

@@ -3,18 +3,17 @@
 use lehr_methods::numbers::{counted, significant};
 use lehr_methods::{Column, Content, Data, Fit, Table, shown_label};
 
-use super::{STYLE, escape};
-use crate::plan::method::MethodPlan;
+use crate::Run;
+use crate::markup::{STYLE, escape, note};
 
 /// Rows of a table that the page shows; the file has all.
 const ROWS_SHOWN: usize = 50;
 
 /// The whole page.
-pub fn page(plan: &MethodPlan, data: Data<'_>, fit: &dyn Fit, warnings: &[String]) -> String {
-    let about = plan.method.about();
-    let title = escape(&format!("{} of {} – lehr", about.result, plan.source.path.display()));
-    let warnings: String =
-        warnings.iter().map(|warning| format!("<p class=\"warning\"><b>Note:</b> {}</p>\n", escape(warning))).collect();
+pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
+    let about = run.about;
+    let title = escape(&format!("{} of {} – lehr", about.result, run.source));
+    let warnings: String = run.warnings.iter().map(|warning| note(warning) + "\n").collect();
     let figures: String = fit
         .figures(data)
         .into_iter()

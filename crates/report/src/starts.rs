@@ -1,6 +1,6 @@
 //! The part of the page about the starts of k-means: what each came to. Drawn here as SVG: it needs no script.
 
-use super::{escape, fill, typeset};
+use crate::markup::{escape, fill, typeset};
 use lehr_methods::numbers::{counted, grouped, quantity, significant};
 
 const SECTION: &str = include_str!("starts.html");
