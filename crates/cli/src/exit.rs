@@ -141,6 +141,17 @@ impl From<lehr_data::Error> for Failure {
     }
 }
 
+impl From<lehr_demos::Error> for Failure {
+    fn from(error: lehr_demos::Error) -> Self {
+        use lehr_demos::Error;
+        match error {
+            Error::Asked(message) => Failure::new(Kind::Usage, message),
+            Error::Data(error) => error.into(),
+            Error::Method(error) => error.into(),
+        }
+    }
+}
+
 impl From<lehr_methods::Unreadable> for Failure {
     fn from(error: lehr_methods::Unreadable) -> Self {
         let kind = if error.is_environment { Kind::Environment } else { Kind::BadData };

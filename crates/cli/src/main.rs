@@ -5,11 +5,9 @@
 
 #![forbid(unsafe_code)]
 
-mod application;
 mod arguments;
 mod command;
 mod company;
-mod demography;
 mod dispatch;
 mod exit;
 mod folder;
@@ -20,11 +18,8 @@ mod matrix;
 mod output;
 mod plan;
 mod progress;
-mod report;
 mod resume;
 mod rows;
-mod samples;
-mod study;
 mod summary;
 mod tables;
 mod trace;

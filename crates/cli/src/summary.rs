@@ -20,11 +20,6 @@ pub const PROGRAM: &str = "lehr";
 
 /// New items in a map.
 pub const PLACING: &str = "interpolation in a map";
-/// Dissimilarities, clusters and a map in one run.
-pub const APPLICATION: &str =
-    "dissimilarities of all pairs, pairwise deterministic annealing, multidimensional scaling by majorisation";
-/// Regions in several views.
-pub const DEMOGRAPHY: &str = "deterministic annealing of regions by attributes, by position and by both";
 
 #[derive(Serialize)]
 struct Input<'a> {
@@ -148,6 +143,26 @@ pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
     serde_json::to_string_pretty(summary)
         .map(|text| text + "\n")
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))
+}
+
+/// The text of the summary of a demonstration: what it found, with who wrote it and how it was computed.
+///
+/// # Errors
+/// As for [`text`].
+pub fn of_demonstration(
+    method: &str,
+    mut facts: serde_json::Value,
+    execution: &Execution,
+    layout: Layout,
+) -> Result<String, Failure> {
+    facts["program"] = json!(PROGRAM);
+    facts["version"] = json!(env!("CARGO_PKG_VERSION"));
+    facts["method"] = json!(method);
+    facts["execution"]["engine"] = json!(execution.engine.to_string());
+    facts["execution"]["ranks"] = json!(layout.ranks());
+    facts["execution"]["threads"] = json!(execution.threads * layout.processes * layout.nodes);
+    facts["execution"]["layout"] = json!(layout.to_string());
+    text(&facts)
 }
 
 /// The method of a summary, if `lehr` wrote it.

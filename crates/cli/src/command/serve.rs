@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use lehr_demos::samples::Samples;
 use lehr_jobs::Setup;
 use lehr_node::manifest::{Apply, MANIFEST, Manifest, ManifestText, Manifests};
 use lehr_node::{
@@ -21,7 +22,6 @@ use crate::command::ask::{failure, token, token_or};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
 use crate::output;
-use crate::samples::Samples;
 
 /// Runs a node until Ctrl-C. Its address goes to standard output when it listens.
 ///

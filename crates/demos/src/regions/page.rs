@@ -2,8 +2,8 @@
 
 use lehr_data::Points;
 
-use crate::command::demography::{Found, agreements};
-use crate::demography::{Regions, View};
+use super::found::{Found, agreements};
+use super::{Profile, Regions, View};
 use lehr_methods::numbers::{column, counted, fixed, grouped, share, significant};
 use lehr_report::axes::{Axis, framed, gridlines};
 use lehr_report::markup::{STYLE, escape, fill, notes, typeset};
@@ -11,7 +11,7 @@ use lehr_report::packed;
 use lehr_report::palette::{Palette, palette};
 use lehr_report::picture::Meridians;
 
-const PAGE: &str = include_str!("demography.html");
+const PAGE: &str = include_str!("page.html");
 
 /// Most regions that are drawn.
 const DRAWN: usize = 12_000;
@@ -121,7 +121,7 @@ fn profiles(regions: &Regions, found: &Found, colours: &Palette) -> String {
     let head: String = head.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
     let means = |&j: &usize| column(&found.profiles.iter().map(|profile| profile.means[j]).collect::<Vec<_>>(), 4);
     let means: Vec<Vec<String>> = shown.iter().map(means).collect();
-    let row = |(cluster, profile): (usize, &crate::demography::Profile)| {
+    let row = |(cluster, profile): (usize, &Profile)| {
         let mut cells = vec![
             format!("<i class=\"swatch\" style=\"display:inline-block\"></i> {cluster}"),
             escape(&grouped(profile.regions as u64)),

@@ -1,74 +1,14 @@
 //! The page of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: map, matrix, clusters and what is known of them, and the time of each stage.
 
-use lehr_data::dissimilarities::{Dissimilarities, Header};
+use lehr_methods::Classes;
+use lehr_methods::numbers::{self, counted, duration, grouped, share, significant};
 use lehr_mining::agreement::Agreement;
-use lehr_mining::enrichment::{Enrichment, RICH};
-use lehr_mining::pairwise::Model;
-use lehr_mining::smacof::{Map, Shepard};
+use lehr_mining::enrichment::Enrichment;
 use lehr_report::markup::escape;
 use lehr_report::pairs::{self, Colouring};
 use serde_json::json;
 
-use crate::application::Application;
-use lehr_methods::Classes;
-use lehr_methods::numbers::{self, counted, duration, grouped, share, significant};
-
-/// What a run found.
-pub struct Found<'a> {
-    /// What was asked.
-    pub application: &'a Application,
-    /// What the dissimilarities are.
-    pub header: &'a Header,
-    /// All of them.
-    pub matrix: &'a Dissimilarities,
-    /// The clusters, and the cluster of each item.
-    pub model: &'a Model,
-    /// The same as classes.
-    pub clusters: &'a Classes,
-    /// The map.
-    pub map: &'a Map,
-    /// How far the map is to be trusted.
-    pub shepard: &'a Shepard,
-    /// Clusters beside known classes, if any are known.
-    pub agreement: Option<&'a Agreement>,
-    /// What marks each cluster, where items have features.
-    pub marks: &'a [Vec<(&'a str, f64)>],
-    /// Where the active items are, where some are known to be.
-    pub enrichment: Option<&'a Enrichment>,
-    /// What the user should know.
-    pub warnings: &'a [String],
-}
-
-/// What [`knowledge`] is about.
-pub fn knowledge_name(found: &Found<'_>) -> &'static str {
-    if found.enrichment.is_some() {
-        "active"
-    } else if found.agreement.is_some() {
-        "known classes"
-    } else {
-        "marked by (standard deviations from the mean)"
-    }
-}
-
-/// What is known of a cluster beyond its dissimilarities: its items by known class, or the features that mark it, so many at most.
-pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
-    if let Some(share) = found.enrichment.and_then(|enrichment| enrichment.clusters.get(cluster)) {
-        return format!(
-            "{} ({}, {} times as frequent as in all; by chance {})",
-            grouped(share.active),
-            numbers::share(share.active as f64, share.items as f64),
-            significant(share.factor, 2),
-            significant(share.chance, 1)
-        );
-    }
-    if let (Some(known), Some(agreement)) = (&found.application.known, found.agreement) {
-        let counts = &agreement.counts[cluster * agreement.classes..][..agreement.classes];
-        let of = |(class, count): (&String, &u64)| format!("{} {class}", grouped(*count));
-        return known.classes.iter().zip(counts).map(of).collect::<Vec<_>>().join(", ");
-    }
-    let marks = found.marks.get(cluster).into_iter().flatten().take(most);
-    marks.map(|(name, mean)| format!("{name} {mean:+.2}")).collect::<Vec<_>>().join(", ")
-}
+use super::found::{Found, in_rich, knowledge};
 
 /// The whole page. `stages`: seconds by stage so far.
 pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
@@ -122,21 +62,6 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
         "curves": { "growth": pairs::growth(model), "fall": pairs::fall(map) },
     });
     pairs::fill(subject.about(), &headline, &lead, found.warnings, &figures, &tables, &data)
-}
-
-/// How much of what is active the rich clusters hold, in a sentence without its full stop.
-pub fn in_rich(enrichment: &Enrichment) -> String {
-    let (active, items) = enrichment.in_rich();
-    if active == 0 {
-        return format!("In no cluster are active items at least {RICH} times as frequent as in all");
-    }
-    format!(
-        "{} of {} active items ({}) are in clusters where they are at least {RICH} times as frequent as in all, which hold {} of the items",
-        grouped(active),
-        grouped(enrichment.active),
-        numbers::share(active as f64, enrichment.active as f64),
-        numbers::share(items as f64, enrichment.items as f64)
-    )
 }
 
 fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> String {

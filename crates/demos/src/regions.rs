@@ -4,20 +4,41 @@
 //! people of the subgroup; the third in attributes and positions side by side, each with its share of the variance.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lehr_data::read::{self, Selection};
 use lehr_data::scale::{Scale, Scaling};
 use lehr_data::{Points, datasets, geography};
 use lehr_mining::agreement::Agreement;
 
-use crate::arguments::DemographyArguments;
-use crate::exit::{Failure, Kind};
+pub mod found;
+pub mod page;
+
+use crate::Error;
 
 /// Digits of a block's code that name its tract: state, county, tract.
 const TRACT: usize = 11;
 /// A block of so many people or fewer is a small one.
 const SMALL: f64 = 20.0;
+
+/// A table of regions, and what its columns are.
+#[derive(Debug, Clone, Default)]
+pub struct Roles {
+    /// The table. Default: census tracts of three states, made of the blocks that are built in; then nothing else is asked.
+    pub table: Option<PathBuf>,
+    /// Columns that are attributes as they are.
+    pub attributes: Vec<String>,
+    /// Columns that count people, which become shares of all people of the region.
+    pub shares: Vec<String>,
+    /// The column of inhabitants. Default: each region counts the same.
+    pub people: Option<String>,
+    /// The columns of longitude and latitude in degrees, or none.
+    pub position: Vec<String>,
+    /// The column that counts the people of a subgroup, by whom positions are weighted. Default: all people.
+    pub subgroup: Option<String>,
+    /// The column of identifiers. Default: the 0-based row.
+    pub id: Option<String>,
+}
 
 /// Regions, and what is known of them.
 #[derive(Debug)]
@@ -77,24 +98,24 @@ pub struct Profile {
     pub deviations: Vec<f64>,
 }
 
-fn usage(message: &str) -> Failure {
-    Failure::new(Kind::Usage, message)
+fn usage(message: &str) -> Error {
+    Error::Asked(message.to_owned())
 }
 
 impl Regions {
-    /// The regions that a command line means.
+    /// The regions that are meant.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for columns that contradict each other, [`Kind::BadData`] for a table that has not got them or holds what cannot be meant.
-    pub fn new(arguments: &DemographyArguments) -> Result<Self, Failure> {
-        match &arguments.table {
+    /// [`Error::Asked`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or holds what cannot be meant.
+    pub fn new(roles: &Roles) -> Result<Self, Error> {
+        match &roles.table {
             None => Ok(tracts(&datasets::census_blocks())),
-            Some(path) => Self::read(path, arguments),
+            Some(path) => Self::read(path, roles),
         }
     }
 
-    fn read(path: &Path, arguments: &DemographyArguments) -> Result<Self, Failure> {
-        let DemographyArguments { attributes, shares, position, people, subgroup, id, .. } = arguments;
+    fn read(path: &Path, roles: &Roles) -> Result<Self, Error> {
+        let Roles { attributes, shares, position, people, subgroup, id, .. } = roles;
         if attributes.is_empty() && shares.is_empty() {
             return Err(usage(
                 "a table of regions has attributes: name them with --attributes, or counts of people with --shares",
@@ -175,8 +196,8 @@ impl Regions {
     /// The points of a view: standardised attributes; positions in km; both side by side, of which positions have the share `mix` of the variance.
     ///
     /// # Errors
-    /// [`Kind::BadData`] if coordinates are not degrees, or nobody counts.
-    pub fn points(&self, view: View, mix: f64) -> Result<Points, Failure> {
+    /// [`Error::Data`] if coordinates are not degrees, or nobody counts.
+    pub fn points(&self, view: View, mix: f64) -> Result<Points, Error> {
         let standardised = || Scaling::fit(&self.attributes, Scale::Std).apply(&self.attributes);
         let Some(position) = self.position.as_ref().filter(|_| view != View::Attributes) else {
             return Ok(standardised()?);
@@ -325,41 +346,43 @@ fn tracts(blocks: &Points) -> Regions {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::arguments::{Arguments, Command, DemoApplication};
 
-    fn regions(line: &[&str], table: &str) -> Result<Regions, Failure> {
+    /// `roles`: names of columns by what they are.
+    fn regions(roles: &[(&str, &str)], table: &str) -> Result<Regions, Error> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("regions.csv");
         std::fs::write(&path, table).unwrap();
-        let path = path.to_str().unwrap();
-        let line = ["lehr", "demo", "demography", path].into_iter().chain(line.iter().copied());
-        let Command::Demo(demo) = Arguments::try_parse_from(line).unwrap().command else { panic!("no demonstration") };
-        let Some(DemoApplication::Demography(arguments)) = demo.application else { panic!("not that of regions") };
-        Regions::new(&arguments)
+        let mut given = Roles { table: Some(path), ..Roles::default() };
+        for (role, columns) in roles {
+            let many = columns.split(',').map(str::to_owned).collect();
+            match *role {
+                "attributes" => given.attributes = many,
+                "shares" => given.shares = many,
+                "position" => given.position = many,
+                "people" => given.people = Some((*columns).to_owned()),
+                "subgroup" => given.subgroup = Some((*columns).to_owned()),
+                "id" => given.id = Some((*columns).to_owned()),
+                role => panic!("no role {role}"),
+            }
+        }
+        Regions::new(&given)
     }
 
     /// Two in the west, one in the east, and one where nobody lives.
     const TABLE: &str =
         "name,lon,lat,people,young,income\nA,0,0,100,50,1\nB,0,1,100,10,3\nC,90,0,200,40,2\nD,90,1,0,0,9\n";
-    const LINE: [&str; 10] = [
-        "--attributes",
-        "income",
-        "--shares",
-        "young",
-        "--people",
-        "people",
-        "--position",
-        "lon,lat",
-        "--subgroup",
-        "young",
+    const ROLES: [(&str, &str); 5] = [
+        ("attributes", "income"),
+        ("shares", "young"),
+        ("people", "people"),
+        ("position", "lon,lat"),
+        ("subgroup", "young"),
     ];
 
     #[test]
     fn counts_become_shares_and_a_column_may_have_two_roles() {
-        let found = regions(&[&LINE[..], &["--id", "name"]].concat(), TABLE).unwrap();
+        let found = regions(&[&ROLES[..], &[("id", "name")]].concat(), TABLE).unwrap();
         assert_eq!(found.ids, ["A", "B", "C", "D"]);
         assert_eq!(found.attributes.columns(), ["income", "young"]);
         let shares: Vec<f64> = found.attributes.column(1).collect();
@@ -370,7 +393,7 @@ mod tests {
 
     #[test]
     fn profiles_are_means_over_people() {
-        let found = regions(&LINE, TABLE).unwrap();
+        let found = regions(&ROLES, TABLE).unwrap();
         let profiles = found.profiles(&[0, 0, 1, 1], 2);
         assert_eq!((profiles[0].regions, profiles[0].people, profiles[0].subgroup), (2, 200.0, Some(60.0)));
         assert_eq!(profiles[0].means, [2.0, 0.3]);
@@ -384,7 +407,7 @@ mod tests {
 
     #[test]
     fn in_both_views_together_each_has_its_share_of_the_variance() {
-        let found = regions(&LINE, TABLE).unwrap();
+        let found = regions(&ROLES, TABLE).unwrap();
         for mix in [0.0, 0.3, 1.0] {
             let points = found.points(View::Both, mix).unwrap();
             assert_eq!(points.dimension(), 5);
@@ -398,20 +421,20 @@ mod tests {
 
     #[test]
     fn what_contradicts_itself_is_refused_in_words() {
-        for (line, expected) in [
-            (&["--people", "people"][..], "name them with --attributes"),
-            (&["--shares", "young"], "--shares: counts are shares of the people"),
-            (&["--attributes", "income", "--position", "lon"], "--position: expected two columns"),
-            (&["--attributes", "income", "--subgroup", "young"], "--subgroup: where a subgroup lives"),
-            (&["--attributes", "height"], "expected a column \"height\""),
-            (&["--attributes", "income", "--people", "lon,lat"], "expected a column \"lon,lat\""),
+        let income = ("attributes", "income");
+        for (roles, expected) in [
+            (&[("people", "people")][..], "name them with --attributes"),
+            (&[("shares", "young")], "--shares: counts are shares of the people"),
+            (&[income, ("position", "lon")], "--position: expected two columns"),
+            (&[income, ("subgroup", "young")], "--subgroup: where a subgroup lives"),
+            (&[("attributes", "height")], "expected a column \"height\""),
+            (&[income, ("people", "lon,lat")], "expected a column \"lon,lat\""),
         ] {
-            let failure = regions(line, TABLE).unwrap_err();
-            assert!(failure.message.contains(expected), "{}", failure.message);
+            let error = regions(roles, TABLE).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
         }
-        let failure =
-            regions(&["--attributes", "income", "--people", "people"], "people,income\n5,1\n-3,2\n").unwrap_err();
-        assert!(failure.message.contains("-3"), "{}", failure.message);
+        let error = regions(&[income, ("people", "people")], "people,income\n5,1\n-3,2\n").unwrap_err().to_string();
+        assert!(error.contains("-3"), "{error}");
     }
 
     #[test]

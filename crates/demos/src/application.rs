@@ -3,10 +3,14 @@
 //! An application is a workflow over services ([`Subject::workflow`]), and what a user would do with three commands, `lehr distances`, `lehr pairwise` and `lehr embed`; a test sees that both come to the same bytes.
 //! What it adds is what only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
 
+pub mod found;
+pub mod page;
+pub mod services;
+
 use std::collections::HashMap;
 use std::path::Path;
 
-use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_data::dissimilarities::{Dissimilarities, Form, Header, Values};
 use lehr_data::read;
 use lehr_data::sequences::Alphabet;
 use lehr_data::{Fingerprints, Incomplete, Sequences, datasets};
@@ -16,8 +20,11 @@ use lehr_methods::distances::{Items, Options};
 use lehr_mining::enrichment::Enrichment;
 use lehr_mining::{pairwise, smacof};
 
-use crate::arguments::ApplicationArguments;
-use crate::exit::{Failure, Kind};
+use crate::Error;
+
+/// What summaries say that an application does.
+pub const METHOD: &str =
+    "dissimilarities of all pairs, pairwise deterministic annealing, multidimensional scaling by majorisation";
 
 /// Items that are compared unless the user says how many.
 const ITEMS: usize = 1500;
@@ -29,6 +36,19 @@ const COMPOUND_GROUPS: usize = 10;
 const MARKS: usize = 6;
 /// A feature marks a cluster only where at least this share of its members have a value.
 const PRESENT_MIN: f64 = 0.5;
+
+/// What is asked of an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// How many items, evenly chosen. Default: 1500, or all where there are fewer.
+    pub items: Option<usize>,
+    /// The number of clusters. Default: 3 of genes, 6 of patients, 10 of compounds.
+    pub clusters: Option<usize>,
+    /// Dimensions of the map.
+    pub dimension: usize,
+    /// The seed of the few random numbers there are.
+    pub seed: u64,
+}
 
 /// Which application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,19 +119,31 @@ impl Subject {
     }
 
     /// How so many of its items are clustered and mapped.
-    pub fn methods(self, arguments: &ApplicationArguments, items: usize) -> (pairwise::Parameters, smacof::Parameters) {
+    pub fn methods(self, asked: Asked, items: usize) -> (pairwise::Parameters, smacof::Parameters) {
         let groups = match self {
             Subject::Genes => FAMILIES.len(),
             Subject::Patients => PATIENT_GROUPS,
             Subject::Compounds => COMPOUND_GROUPS,
         };
-        let (dimension, seed) = (arguments.dimension, arguments.seed);
-        let clusters = arguments.clusters.or(Some(groups.min(items)));
+        let Asked { clusters, dimension, seed, .. } = asked;
+        let clusters = clusters.or(Some(groups.min(items)));
         (
             pairwise::Parameters { clusters, seed, ..pairwise::Parameters::default() },
             smacof::Parameters { dimension, seed, ..smacof::Parameters::default() },
         )
     }
+}
+
+/// What the stages bring home.
+pub struct Outcome {
+    /// What the dissimilarities are.
+    pub header: Header,
+    /// All of them.
+    pub matrix: Dissimilarities,
+    /// The clusters.
+    pub model: pairwise::Model,
+    /// The map.
+    pub map: smacof::Map,
 }
 
 /// Items, and what is done with them.
@@ -142,36 +174,36 @@ impl Application {
     /// Chooses the items, and says how they are compared and what is done with them.
     ///
     /// # Errors
-    /// [`Kind::Usage`] for another number of items than there can be; [`Kind::BadData`] for more clusters than items.
-    pub fn new(subject: Subject, arguments: &ApplicationArguments) -> Result<Self, Failure> {
+    /// [`Error::Asked`] for another number of items than there can be; [`Error::Method`] for more clusters than items.
+    pub fn new(subject: Subject, asked: Asked) -> Result<Self, Error> {
         let application = match subject {
             Subject::Genes => {
                 let (all, subfamilies) = datasets::alu_repeats();
-                let rows = asked(arguments.items, all.len())?;
+                let rows = rows_asked(asked.items, all.len())?;
                 let texts: Vec<&[u8]> = rows.iter().map(|row| all.sequence(*row)).collect();
                 let ids: Vec<String> = rows.iter().map(|row| all.ids()[*row].clone()).collect();
                 let genes = Sequences::new(&texts, Alphabet::Dna)?.with_ids(ids.clone())?;
                 let known = families(rows.iter().map(|row| subfamilies[*row].as_str()));
-                Self { known: Some(known), ..Self::of(subject, arguments, Items::Sequences(genes), all.len()) }
+                Self { known: Some(known), ..Self::of(subject, asked, Items::Sequences(genes), all.len()) }
             }
             Subject::Patients => {
                 let all = datasets::patients();
-                let rows = asked(arguments.items, all.len())?;
+                let rows = rows_asked(asked.items, all.len())?;
                 let values = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
                 let ids = all.ids().unwrap_or_default();
                 let ids: Vec<String> = rows.iter().map(|row| ids[*row].clone()).collect();
                 let patients = Incomplete::new(values, all.dimension())?.standardised();
                 let features = all.columns().to_vec();
-                Self { ids, features, ..Self::of(subject, arguments, Items::Records(patients), all.len()) }
+                Self { ids, features, ..Self::of(subject, asked, Items::Records(patients), all.len()) }
             }
             Subject::Compounds => {
                 let (keys, compounds) = datasets::compounds();
-                let rows = asked(arguments.items, keys.len())?;
+                let rows = rows_asked(asked.items, keys.len())?;
                 let known = activity(rows.iter().map(|row| compounds[*row].activity != "CI"));
                 let structures = rows.iter().map(|row| compounds[*row].smiles.clone()).collect();
                 let items = Items::Fingerprints(some(&keys, &rows)?);
                 let (known, structures) = (Some(known), Some(structures));
-                Self { known, structures, ..Self::of(subject, arguments, items, keys.len()) }
+                Self { known, structures, ..Self::of(subject, asked, items, keys.len()) }
             }
         };
         application.checked()
@@ -181,9 +213,9 @@ impl Application {
     ///
     /// # Errors
     /// As [`Application::new`]; what is wrong with the files, and compounds of which nothing is said.
-    pub fn of_files(fingerprints: &Path, activities: &Path, arguments: &ApplicationArguments) -> Result<Self, Failure> {
+    pub fn of_files(fingerprints: &Path, activities: &Path, asked: Asked) -> Result<Self, Error> {
         let keys = read::fps::fingerprints(fingerprints)?;
-        let rows = asked(arguments.items, keys.len())?;
+        let rows = rows_asked(asked.items, keys.len())?;
         let keys_chosen = some(&keys, &rows)?;
         let are_active = read::classes::flags(activities, "id", "active", keys_chosen.ids())?;
         let structures = match read::classes::classes(activities, "id", "smiles") {
@@ -196,19 +228,19 @@ impl Application {
         };
         let known = Some(activity(are_active.into_iter()));
         let items = Items::Fingerprints(keys_chosen);
-        let of = Self::of(Subject::Compounds, arguments, items, keys.len());
+        let of = Self::of(Subject::Compounds, asked, items, keys.len());
         Self { known, structures, is_built_in: false, ..of }.checked()
     }
 
     /// Items of which nothing more is known.
-    fn of(subject: Subject, arguments: &ApplicationArguments, items: Items, from: usize) -> Self {
-        let (clustering, embedding) = subject.methods(arguments, items.len());
+    fn of(subject: Subject, asked: Asked, items: Items, from: usize) -> Self {
+        let (clustering, embedding) = subject.methods(asked, items.len());
         let ids = items.ids();
         let (known, structures, features) = (None, None, Vec::new());
         Self { subject, items, ids, from, is_built_in: true, structures, known, features, clustering, embedding }
     }
 
-    fn checked(self) -> Result<Self, Failure> {
+    fn checked(self) -> Result<Self, Error> {
         let items = self.items.len();
         if let Some(clusters) = self.clustering.clusters.filter(|clusters| *clusters > items) {
             return Err(lehr_mining::Error::TooManyClusters { clusters, points: items }.into());
@@ -252,9 +284,9 @@ impl Application {
 }
 
 /// The items that a command line means.
-fn asked(items: Option<usize>, from: usize) -> Result<Vec<usize>, Failure> {
+fn rows_asked(items: Option<usize>, from: usize) -> Result<Vec<usize>, Error> {
     let chosen = chosen(items.unwrap_or(ITEMS.min(from)), from);
-    chosen.map_err(|reason| Failure::new(Kind::Usage, format!("--items: {reason}")))
+    chosen.map_err(|reason| Error::Asked(format!("--items: {reason}")))
 }
 
 /// Evenly chosen numbers of items.
@@ -269,7 +301,7 @@ pub fn chosen(items: usize, from: usize) -> Result<Vec<usize>, String> {
 }
 
 /// Some of the rows, of whole bytes, as services have them: what a job has kept of them is then known again.
-fn some(keys: &Fingerprints, rows: &[usize]) -> Result<Fingerprints, Failure> {
+fn some(keys: &Fingerprints, rows: &[usize]) -> Result<Fingerprints, Error> {
     let words = rows.iter().flat_map(|row| keys.row(*row)).copied().collect();
     let ids = rows.iter().map(|row| keys.ids()[*row].clone()).collect();
     Ok(Fingerprints::new(words, keys.bits().next_multiple_of(8))?.with_ids(ids)?)
@@ -307,7 +339,7 @@ fn families<'a>(subfamilies: impl Iterator<Item = &'a str>) -> Classes {
 ///
 /// # Errors
 /// None that values of a metric can bring about.
-pub fn whole(half: &Half<f32>) -> Result<Dissimilarities, Failure> {
+pub fn whole(half: &Half<f32>) -> Result<Dissimilarities, Error> {
     let items = half.items();
     let mut values = vec![0.0f32; items * items];
     let mut row = vec![0.0; items];
@@ -321,29 +353,24 @@ pub fn whole(half: &Half<f32>) -> Result<Dissimilarities, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::{Arguments, Command, DemoApplication};
-    use clap::Parser;
 
-    fn arguments(line: &[&str]) -> ApplicationArguments {
-        let line = ["lehr", "demo", "patients"].into_iter().chain(line.iter().copied());
-        let Command::Demo(demo) = Arguments::try_parse_from(line).unwrap().command else { panic!("no demonstration") };
-        let Some(DemoApplication::Patients(arguments)) = demo.application else { panic!("not that of patients") };
-        *arguments
+    fn asked(items: Option<usize>, clusters: Option<usize>) -> Asked {
+        Asked { items, clusters, dimension: 3, seed: 0 }
     }
 
     #[test]
     fn items_are_chosen_evenly_and_no_more_than_there_are() {
         assert_eq!(chosen(4, 10).unwrap(), [0, 2, 5, 7]);
-        assert_eq!(asked(None, 3).unwrap(), [0, 1, 2]);
-        assert_eq!(asked(None, 9892).unwrap().len(), ITEMS);
+        assert_eq!(rows_asked(None, 3).unwrap(), [0, 1, 2]);
+        assert_eq!(rows_asked(None, 9892).unwrap().len(), ITEMS);
         for wrong in [1, 11] {
-            assert_eq!(asked(Some(wrong), 10).unwrap_err().kind, Kind::Usage);
+            assert!(matches!(rows_asked(Some(wrong), 10), Err(Error::Asked(_))));
         }
     }
 
     #[test]
     fn every_repeat_has_a_family() {
-        let genes = Application::new(Subject::Genes, &arguments(&["--items", "9892"])).unwrap();
+        let genes = Application::new(Subject::Genes, asked(Some(9892), None)).unwrap();
         let known = genes.known.unwrap();
         let count = |class: u32| known.of.iter().filter(|of| **of == class).count();
         assert_eq!((0..3).map(count).sum::<usize>(), 9892);
@@ -353,7 +380,7 @@ mod tests {
 
     #[test]
     fn marks_are_the_furthest_means_of_what_most_members_have() {
-        let mut patients = Application::new(Subject::Patients, &arguments(&["--items", "4"])).unwrap();
+        let mut patients = Application::new(Subject::Patients, asked(Some(4), None)).unwrap();
         let gap = f64::NAN;
         let values = vec![1.0, -3.0, 9.0, 2.0, -3.0, gap, 0.5, 0.0, gap, -3.5, gap, gap];
         patients.items = Items::Records(Incomplete::new(values, 3).unwrap());
@@ -372,7 +399,7 @@ mod tests {
             path
         };
         let keys = write("k.fps", "#FPS1\n#num_bits=8\n01\ta\n03\tb\nf0\tc\n");
-        let read = |table: &str| Application::of_files(&keys, &write("t.tsv", table), &arguments(&["-k", "2"]));
+        let read = |table: &str| Application::of_files(&keys, &write("t.tsv", table), asked(None, Some(2)));
         let found = read("id\tsmiles\tactive\nc\tCO\t1\na\tC\t0\nb\tCC\t0\nd\tO\t1\n").unwrap();
         assert_eq!(found.known.as_ref().unwrap().of, [0, 0, 1]);
         assert_eq!((found.structures.as_ref().unwrap()[2].as_str(), found.from, found.is_built_in), ("CO", 3, false));
@@ -384,15 +411,14 @@ mod tests {
             ("id\tactive\na\t0\nb\t1\nc\tyes\n", "expected 0 or 1 in the column active for c, found \"yes\""),
             ("id\tactivity\na\t0\n", "active"),
         ] {
-            let failure = read(table).err().unwrap();
-            assert_eq!(failure.kind, Kind::BadData);
-            assert!(failure.message.contains(words), "{}", failure.message);
+            let error = read(table).err().unwrap();
+            assert!(matches!(error, Error::Data(_)) && error.to_string().contains(words), "{error}");
         }
     }
 
     #[test]
     fn more_clusters_than_items_are_refused_before_anything_is_compared() {
-        let failure = Application::new(Subject::Genes, &arguments(&["--items", "5", "-k", "6"])).err().unwrap();
-        assert_eq!((failure.kind, failure.message.contains("6 clusters of 5")), (Kind::BadData, true));
+        let error = Application::new(Subject::Genes, asked(Some(5), Some(6))).err().unwrap();
+        assert!(matches!(error, Error::Method(_)) && error.to_string().contains("6 clusters of 5"), "{error}");
     }
 }

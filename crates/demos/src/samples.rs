@@ -9,7 +9,7 @@ use lehr_jobs::datasets::{Datasets, Put};
 use lehr_jobs::{Handle, Table};
 use lehr_runtime::blocking;
 use lehr_services::{
-    Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Partners, Reference, Service, Starting, Version, verb,
+    Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Partners, Reference, Service, Starting, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,10 +26,12 @@ pub enum Sample {
     Patients,
     /// Compounds of an antiviral screen: `id`, `fingerprint`, `smiles`, `activity`.
     Compounds,
+    /// Census blocks of three states: `id`, `lon`, `lat` and, as weights, `weight`, their inhabitants.
+    CensusBlocks,
 }
 
 impl Sample {
-    const ALL: [Self; 3] = [Self::AluRepeats, Self::Patients, Self::Compounds];
+    const ALL: [Self; 4] = [Self::AluRepeats, Self::Patients, Self::Compounds, Self::CensusBlocks];
 
     fn about(self) -> &'static str {
         match self {
@@ -37,6 +39,9 @@ impl Sample {
             Self::Patients => "2,944 adults of a health survey: id and 113 features, some of which are missing",
             Self::Compounds => {
                 "10,280 compounds of an antiviral screen: id, fingerprint of 1,047 keys, smiles, activity"
+            }
+            Self::CensusBlocks => {
+                "201,174 census blocks of Nevada, Utah and West Virginia: id, lon, lat, and inhabitants as weights"
             }
         }
     }
@@ -83,6 +88,20 @@ impl Sample {
                     .id(Some("id".to_owned()));
                 Ok((table.build()?, keys.len()))
             }
+            Self::CensusBlocks => {
+                let all = datasets::census_blocks();
+                let rows = chosen(items.unwrap_or(all.len()), all.len()).map_err(invalid)?;
+                let ids = all.ids().unwrap_or_default();
+                let place = |column: usize| rows.iter().map(|row| all.row(*row)[column]).collect::<Vec<f64>>();
+                let table = Table::builder()
+                    .texts("id", rows.iter().map(|row| ids[*row].clone()).collect())
+                    .numbers("lon", place(0))
+                    .numbers("lat", place(1))
+                    .numbers("weight", rows.iter().map(|row| all.weight(*row)).collect())
+                    .id(Some("id".to_owned()))
+                    .weights(Some("weight".to_owned()));
+                Ok((table.build()?, all.len()))
+            }
         }
     }
 }
@@ -99,7 +118,8 @@ impl Contract for SampleState {
 }
 
 /// Makes a data set of a sample.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = SampleState, verb = Submit, name = "load", reply = Loaded)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
     /// Which.
@@ -123,13 +143,6 @@ pub struct Loaded {
     items: usize,
     /// How many there were to choose from.
     chosen_from: usize,
-}
-
-impl Operation for Load {
-    type Contract = SampleState;
-    type Verb = verb::Submit;
-    type Reply = Loaded;
-    const NAME: &'static str = "load";
 }
 
 /// The service.
@@ -188,7 +201,9 @@ mod tests {
 
     #[test]
     fn samples_are_as_large_as_they_say_and_so_many_items_of_them_are_chosen_evenly() {
-        for (sample, columns) in [(Sample::AluRepeats, 3), (Sample::Patients, 114), (Sample::Compounds, 4)] {
+        for (sample, columns) in
+            [(Sample::AluRepeats, 3), (Sample::Patients, 114), (Sample::Compounds, 4), (Sample::CensusBlocks, 4)]
+        {
             let (all, from) = sample.table(None).unwrap();
             assert_eq!((all.rows(), all.columns().count()), (from, columns));
             let thousands = format!("{},{:03} ", from / 1000, from % 1000);

@@ -1,4 +1,0 @@
-//! The pages of demonstrations.
-
-pub mod application;
-pub mod demography;
