@@ -11,12 +11,8 @@
 //!
 //! A reader of standard output that goes away (`lehr … | head`) is not a failure: the results are on disk.
 
-use std::process::ExitCode;
-
 use lehr_data::read::Contents;
 use lehr_methods::OptionOf;
-
-use crate::output;
 
 /// Why no result was handed over, in the words the user reads.
 #[derive(Debug)]
@@ -67,14 +63,6 @@ impl Failure {
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
-    }
-
-    /// Says what happened on standard error and gives the exit code.
-    pub fn report(&self) -> ExitCode {
-        // Being stopped is not an error: the user asked for it.
-        let label = if self.kind == Kind::Stopped { "stopped" } else { "error" };
-        output::failure(label, &self.message, self.hint.as_deref());
-        ExitCode::from(self.kind.code())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What `lehr demo` shows: data that are built in, what is done with them, and the pages that tell of it.
 //!
 //! - [`application`]: genes, patients and compounds, which are compared, clustered and mapped by the jobs of services;
+//! - [`census`]: census blocks, and the workflows that cluster them;
 //! - [`regions`]: regions with inhabitants, clustered in three ways;
 //! - [`results`]: which of several clusterings of census blocks is taken, as a service;
 //! - [`samples`]: the data that are built in, as a service.
@@ -9,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod application;
+pub mod census;
 pub mod regions;
 pub mod results;
 pub mod samples;
@@ -16,9 +18,3 @@ pub mod samples;
 mod error;
 
 pub use error::Error;
-
-/// The workflow of the census, as people can read it.
-pub const CENSUS: &str = include_str!("../workflows/census.toml");
-
-/// The same over two nodes.
-pub const TWO_NODES: &str = include_str!("../workflows/two-nodes.toml");

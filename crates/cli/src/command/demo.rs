@@ -7,16 +7,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use lehr_data::{Points, datasets};
+use lehr_demos::census::{TWO_NODES, WORKFLOW};
 use lehr_demos::results::{self, Written};
 use lehr_demos::samples::Samples;
-use lehr_demos::{CENSUS, TWO_NODES};
 use lehr_jobs::{Fits, Setup};
 use lehr_methods::cluster::{Cluster, Fitted};
 use lehr_methods::{Data, Rows};
 use lehr_node::{Client, Node, Settings};
 use lehr_ranks::Engine;
-use lehr_report::Subject;
 use lehr_runtime::{Builder, Dispatcher, block_on};
 use lehr_services::{Code, Fault, Host};
 use lehr_sync::{Arc, Mutex};
@@ -128,7 +126,7 @@ fn census(plan: MethodPlan) -> Result<(), Failure> {
         outcome.start(&host).await
     });
     started.map_err(|fault| failure(&fault))?;
-    let done = carry_out(&host, &dispatcher, is_quiet, None, Begin::new("census.toml", CENSUS));
+    let done = carry_out(&host, &dispatcher, is_quiet, None, Begin::new("census.toml", WORKFLOW));
     drop(block_on(host.shutdown(GRACE)));
     // If it was made for results and there are none, it goes.
     drop(outcome.folder.lock().take());
@@ -232,21 +230,4 @@ fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
     drop(block_on(node.shutdown(GRACE)));
     drop(outcome.and_then(|outcome| outcome.folder.lock().take()));
     Ok(())
-}
-
-/// The points of a data set that is inside the program.
-pub fn points(dataset: Dataset) -> Points {
-    match dataset {
-        Dataset::Census | Dataset::TwoNodes => datasets::census_blocks(),
-    }
-}
-
-/// What the rows are, and where they come from, in the report's words.
-pub fn subject(dataset: Dataset) -> Subject<'static> {
-    match dataset {
-        Dataset::Census | Dataset::TwoNodes => Subject {
-            row: "census block",
-            about: "Census blocks of Nevada, Utah and West Virginia, 2020, weighted by inhabitants",
-        },
-    }
 }

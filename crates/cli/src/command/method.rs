@@ -5,16 +5,18 @@
 //! before
 //! is touched until all results are complete.
 
+mod summary;
+
 use std::io::Write;
 
 use lehr_data::write::{AtomicFile, npy};
+use lehr_demos::census;
 use lehr_methods::numbers::duration;
 use lehr_methods::{Content, Data, Fit, ModelFile, Takes, Task, Temperature};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 use lehr_report::Run;
 
-use crate::command::demo;
 use crate::company::Company;
 use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
@@ -24,8 +26,8 @@ use crate::output;
 use crate::plan::method::{MethodPlan, Source};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::{self, stopped};
-use crate::summary::Described;
 use crate::trace::TraceFile;
+use summary::Described;
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
@@ -150,7 +152,7 @@ fn told<'a>(plan: &'a MethodPlan, source: &'a str, warnings: &'a [String], phase
     Run {
         about: plan.method.about(),
         source,
-        subject: plan.source.built_in().map(demo::subject),
+        subject: plan.source.built_in().map(|_| census::SUBJECT),
         weights: selection.weights.as_deref(),
         ids: selection.id.as_deref(),
         scale: frame.scale(),
