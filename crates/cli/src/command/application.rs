@@ -22,8 +22,8 @@ use lehr_mining::Error;
 use lehr_mining::agreement::Agreement;
 use lehr_mining::pairwise;
 use lehr_mining::smacof::{self, Shepard};
-use lehr_ranks::Engine;
 use lehr_ranks::timing::Stopwatch;
+use lehr_ranks::{Engine, Layout};
 use serde_json::json;
 
 use super::distances::{self, PairFacts};
@@ -81,13 +81,25 @@ pub fn run(
         && !company.is_several()
         && plan.execution.engine == Engine::Ranks
         && plan.execution.ranks == plan.execution.threads;
-    let Outcome { header, matrix, model, map } = if is_composed {
+    let outcome = if is_composed {
         composed::carry_out(&application, &plan, &mut folder, &mut clock)?
     } else {
         in_turn(&application, &plan, company, &mut folder, &mut clock)?
     };
-    let shepard = Shepard::new(&matrix, &map, embed::BINS);
+    publish(&application, &outcome, &plan, layout, &mut folder, clock)
+}
 
+/// Writes the results, all or none, and shows what was found.
+fn publish(
+    application: &Application,
+    outcome: &Outcome,
+    plan: &DistancesPlan,
+    layout: Layout,
+    folder: &mut Folder,
+    mut clock: Stages,
+) -> Result<(), Failure> {
+    let Outcome { header, matrix, model, map } = outcome;
+    let shepard = Shepard::new(matrix, map, embed::BINS);
     let warnings: Vec<String> = model.warnings.iter().chain(&map.warnings).cloned().collect();
     warnings.iter().for_each(|warning| output::warning(warning));
     let agreement = application.known.as_ref().map(|known| Agreement::new(&model.labels, &known.of));
@@ -95,12 +107,12 @@ pub fn run(
     let enrichment = application.enrichment(&model.labels, model.clusters.len());
     let clusters = Classes::numbered("cluster", &model.labels);
     let found = Found {
-        application: &application,
-        header: &header,
-        matrix: &matrix,
-        model: &model,
+        application,
+        header,
+        matrix,
+        model,
         clusters: &clusters,
-        map: &map,
+        map,
         shepard: &shepard,
         agreement: agreement.as_ref(),
         marks: &marks,
@@ -113,12 +125,12 @@ pub fn run(
             row.iter_mut().enumerate().for_each(|(j, value)| *value = matrix.get(i, j).unwrap_or(f64::NAN));
         })
     })?;
-    staged.write(folder::IDS, |out| found::write_ids(out, &application))?;
-    staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(&header).as_bytes()))?;
+    staged.write(folder::IDS, |out| found::write_ids(out, application))?;
+    staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(header).as_bytes()))?;
     let ids = &application.ids;
-    staged.write(folder::LABELS, |out| lehr_methods::pairwise::labels(ids, &model).write_csv(out))?;
-    staged.write(folder::CLUSTERS, |out| lehr_methods::pairwise::clusters(ids, &model).write_csv(out))?;
-    staged.write(folder::POSITIONS, |out| embed::positions(ids, &map, Some(&clusters)).write_csv(out))?;
+    staged.write(folder::LABELS, |out| lehr_methods::pairwise::labels(ids, model).write_csv(out))?;
+    staged.write(folder::CLUSTERS, |out| lehr_methods::pairwise::clusters(ids, model).write_csv(out))?;
+    staged.write(folder::POSITIONS, |out| embed::positions(ids, map, Some(&clusters)).write_csv(out))?;
     staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &map.positions, map.dimension))?;
     clock.end("writing the tables");
     let text = page::page(&found, &clock.stages);
