@@ -10,7 +10,7 @@
 
 use lehr_mining::vector::Input;
 
-use crate::principal_axes::PrincipalAxes;
+use crate::principal_axes::{PrincipalAxes, scatter};
 use lehr_methods::Rows;
 
 /// Most rows that are drawn.
@@ -279,11 +279,6 @@ fn along_a_line(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
     picture.aspect = None;
     picture.y_measures = false;
     picture
-}
-
-/// Numbers in [0, 1) that fill it evenly whatever their count: the golden ratio's multiples.
-pub fn scatter(index: usize) -> f64 {
-    (index as f64 * 0.618_033_988_749_894_9).fract()
 }
 
 fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {

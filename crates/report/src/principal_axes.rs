@@ -6,8 +6,6 @@
 
 use lehr_data::Sparse;
 
-use crate::picture::scatter;
-
 /// Work for finding principal axes: rows times columns, and passes.
 const AXES_WORK: usize = 2_000_000;
 const AXES_PASSES: usize = 40;
@@ -185,6 +183,11 @@ fn add(to: &mut [f64], row: &[f64], factor: f64) {
     for (slot, value) in to.iter_mut().zip(row) {
         *slot += factor * value;
     }
+}
+
+/// Numbers in [0, 1) that fill it evenly whatever their count: the golden ratio's multiples.
+pub fn scatter(index: usize) -> f64 {
+    (index as f64 * 0.618_033_988_749_894_9).fract()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use lehr_methods::numbers::{counted, grouped, left_aligned, share, significant};
 use lehr_mining::vector::{Model, Parameters};
 use serde_json::{Value, json};
 
-use super::page::title;
 use super::{Profile, Regions, View, agreement};
 
 /// What summaries say that this is.
@@ -26,6 +25,16 @@ pub struct Found {
     pub profiles: Vec<Profile>,
     /// How long it took.
     pub seconds: f64,
+}
+
+/// What a view is by, in words.
+pub fn title(regions: &Regions, view: View) -> String {
+    match (view, &regions.subgroup) {
+        (View::Attributes, _) => "attributes".to_owned(),
+        (View::Position, Some((name, _))) => format!("position, weighted by {name}"),
+        (View::Position, None) => "position, weighted by people".to_owned(),
+        (View::Both, _) => "attributes and position together".to_owned(),
+    }
 }
 
 /// Writes `id` and the cluster of each view, a line a region.

@@ -2,7 +2,7 @@
 
 use lehr_data::Points;
 
-use super::found::{Found, agreements};
+use super::found::{Found, agreements, title};
 use super::{Profile, Regions, View};
 use lehr_methods::numbers::{column, counted, fixed, grouped, share, significant};
 use lehr_report::axes::{Axis, framed, gridlines};
@@ -57,16 +57,6 @@ pub fn page(regions: &Regions, found: &[Found], mix: f64, warnings: &[String]) -
             .join("\n"),
         other => unreachable!("the page asks for {other}, which nobody writes"),
     })
-}
-
-/// What a view is by, in words.
-pub fn title(regions: &Regions, view: View) -> String {
-    match (view, &regions.subgroup) {
-        (View::Attributes, _) => "attributes".to_owned(),
-        (View::Position, Some((name, _))) => format!("position, weighted by {name}"),
-        (View::Position, None) => "position, weighted by people".to_owned(),
-        (View::Both, _) => "attributes and position together".to_owned(),
-    }
 }
 
 /// Whether clusters of this view lie somewhere. By attributes they lie everywhere, and the middles of their people where none of them lives.
