@@ -8,14 +8,18 @@ use lehr_mining::vector::Cost;
 use lehr_ranks::timing::Spread;
 use serde_json::json;
 
-use crate::markup::{self, STYLE, escape, fill, notes, tile, typeset};
+use crate::markup::{self, escape, fill, tile, typeset};
 use crate::palette::{self, Palette};
 use crate::picture::Picture;
 use crate::{Run, columns_named, packed, rows_counted, starts};
 
-const PAGE: &str = include_str!("page.html");
+const MAIN: &str = include_str!("clusters.html");
+/// The sign of lehr.
+const MARK: &str = include_str!("mark.html");
 /// The part of the page about cooling.
 const ANNEAL: &str = include_str!("anneal.html");
+/// The data and the script.
+const SCRIPTS: &str = include_str!("scripts.html");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The colours of rows that are in no cluster, on a light page and on a dark one: greys, which no cluster has.
@@ -41,14 +45,7 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
         ""
     };
     let caption = format!("{}{of_none}", picture.caption);
-    fill(PAGE, |name| match name {
-        "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "title" => escape(&format!("{headline} – {} – lehr", run.source)),
-        "style" => STYLE.to_owned(),
-        "script" => SCRIPT.to_owned(),
-        "headline" => escape(&headline),
-        "lead" => escape(&page.lead()),
-        "warnings" => notes(run.warnings),
+    let main = fill(MAIN, |name| match name {
         "tiles" => page.tiles(),
         "map_title" => if space.is_sphere() { "The map" } else { "The points" }.to_owned(),
         "map_caption" => escape(&caption),
@@ -63,9 +60,15 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
         "facts" => page.facts(),
         "phases" => page.phases(),
         "timers" => page.timers(),
-        "data" => page.data(&picture, &palette),
         other => unreachable!("the page asks for {other}, which nobody writes"),
-    })
+    });
+    let scripts = fill(SCRIPTS, |name| match name {
+        "data" => page.data(&picture, &palette),
+        "script" => SCRIPT.to_owned(),
+        other => unreachable!("the page asks for {other}, which nobody writes"),
+    });
+    let (headline, source, lead, warnings) = (&headline, run.source, escape(&page.lead()), run.warnings);
+    markup::Page { headline, source, lead, warnings, mark: MARK, style: "", main, scripts }.html()
 }
 
 struct Page<'a> {

@@ -4,12 +4,13 @@ use lehr_methods::gtm::Fitted;
 use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
 
 use crate::axes::{Axis, framed, gridlines};
-use crate::markup::{self, STYLE, escape, fill, notes, tile, typeset};
+use crate::markup::{self, escape, fill, tile, typeset};
 use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
 use lehr_methods::numbers::{counted, grouped, significant};
 
-const PAGE: &str = include_str!("gtm.html");
+const MAIN: &str = include_str!("gtm.html");
+const STYLE: &str = include_str!("gtm.css");
 
 /// Most rows that are drawn.
 const ROWS_DRAWN: usize = 6000;
@@ -25,13 +26,7 @@ const STRIP: f64 = 120.0;
 pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) -> String {
     let page = Page { run, space, parameters, model };
     let headline = format!("{} on a map", counted(space.table().len() as u64, "row"));
-    fill(PAGE, |name| match name {
-        "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "title" => escape(&format!("{headline} – {} – lehr", run.source)),
-        "style" => STYLE.to_owned(),
-        "headline" => escape(&headline),
-        "lead" => page.lead(),
-        "warnings" => notes(run.warnings),
+    let main = fill(MAIN, |name| match name {
         "tiles" => page.tiles(),
         "caption" => escape(&page.caption()),
         "picture" => page.picture(&headline),
@@ -40,7 +35,9 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
         "curve" => page.curve(),
         "facts" => page.facts(),
         other => unreachable!("the page asks for {other}, which nobody writes"),
-    })
+    });
+    let (headline, source, lead, warnings) = (&headline, run.source, page.lead(), run.warnings);
+    markup::Page { headline, source, lead, warnings, mark: "", style: STYLE, main, scripts: String::new() }.html()
 }
 
 struct Page<'a> {

@@ -2,6 +2,48 @@
 
 /// The style of all pages but those of pairs.
 pub const STYLE: &str = include_str!("page.css");
+/// What stands around the parts of a page.
+const FRAME: &str = include_str!("frame.html");
+
+/// A page in parts. All that is a `String` is HTML.
+pub struct Page<'a> {
+    /// What was found, as text.
+    pub headline: &'a str,
+    /// What it was found in, as text.
+    pub source: &'a str,
+    /// A sentence below the headline.
+    pub lead: String,
+    /// What an owner of the data should know.
+    pub warnings: &'a [String],
+    /// What stands above the headline, as HTML.
+    pub mark: &'a str,
+    /// Its own style, beyond [`STYLE`].
+    pub style: &'a str,
+    /// Tiles, pictures and tables.
+    pub main: String,
+    /// Scripts, if it has any.
+    pub scripts: String,
+}
+
+impl Page<'_> {
+    /// The whole page.
+    pub fn html(self) -> String {
+        let Self { headline, source, lead, warnings, mark, style, main, scripts } = self;
+        fill(FRAME, |name| match name {
+            "version" => env!("CARGO_PKG_VERSION").to_owned(),
+            "title" => escape(&format!("{headline} – {source} – lehr")),
+            "style" => STYLE.to_owned(),
+            "own_style" => style.to_owned(),
+            "mark" => mark.to_owned(),
+            "headline" => escape(headline),
+            "lead" => lead.clone(),
+            "warnings" => notes(warnings),
+            "main" => main.clone(),
+            "script" => scripts.clone(),
+            other => unreachable!("the page asks for {other}, which nobody writes"),
+        })
+    }
+}
 
 /// The template with each `{{name}}` replaced by what `value` gives; what is put in is not looked at again.
 pub fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
@@ -60,12 +102,12 @@ fn typeset_facts(name: &str, value: &str) -> String {
 }
 
 /// What an owner of the data should know, a paragraph a warning.
-pub fn notes(warnings: &[String]) -> String {
+pub(crate) fn notes(warnings: &[String]) -> String {
     warnings.iter().map(|warning| note(warning)).collect::<Vec<_>>().join("\n")
 }
 
 /// One such paragraph.
-pub fn note(warning: &str) -> String {
+pub(crate) fn note(warning: &str) -> String {
     format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning))
 }
 

@@ -6,7 +6,7 @@ use lehr_mining::mixture::{Mixture, Model, Parameters};
 
 use crate::axes::{Axis, framed, gridlines};
 use crate::clusters::COLUMNS_MAX;
-use crate::markup::{self, STYLE, escape, fill, notes, tile, typeset};
+use crate::markup::{self, escape, fill, tile, typeset};
 use crate::palette::{Palette, palette};
 use crate::picture::Picture;
 use crate::{Run, columns_named, packed, rows_counted};
@@ -14,7 +14,8 @@ use lehr_methods::Rows;
 use lehr_methods::mixture::{Fitted, deviations, rows_of_each};
 use lehr_methods::numbers::{column, counted, grouped, share, significant};
 
-const PAGE: &str = include_str!("mixture.html");
+const MAIN: &str = include_str!("mixture.html");
+const STYLE: &str = include_str!("mixture.css");
 
 /// Most rows that are drawn.
 const ROWS_DRAWN: usize = 6000;
@@ -44,13 +45,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
         counted(space.table().len() as u64, "row"),
         counted(model.mixture.len() as u64, "component")
     );
-    fill(PAGE, |name| match name {
-        "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "title" => escape(&format!("{headline} – {} – lehr", run.source)),
-        "style" => STYLE.to_owned(),
-        "headline" => escape(&headline),
-        "lead" => escape(&page.lead()),
-        "warnings" => notes(run.warnings),
+    let main = fill(MAIN, |name| match name {
         "tiles" => page.tiles(),
         "caption" => escape(&caption),
         "picture" => drawing.svg(model, &format!("{headline}. {caption}")),
@@ -63,7 +58,9 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
         "evidence_body" => page.evidence(),
         "facts" => page.facts(),
         other => unreachable!("the page asks for {other}, which nobody writes"),
-    })
+    });
+    let (headline, source, lead, warnings) = (&headline, run.source, escape(&page.lead()), run.warnings);
+    markup::Page { headline, source, lead, warnings, mark: "", style: STYLE, main, scripts: String::new() }.html()
 }
 
 fn head<'a>(names: impl IntoIterator<Item = &'a str>) -> String {

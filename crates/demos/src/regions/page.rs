@@ -6,12 +6,13 @@ use super::found::{Found, agreements, title};
 use super::{Profile, Regions, View};
 use lehr_methods::numbers::{column, counted, fixed, grouped, share, significant};
 use lehr_report::axes::{Axis, framed, gridlines};
-use lehr_report::markup::{STYLE, escape, fill, notes, typeset};
+use lehr_report::markup::{Page, escape, fill, typeset};
 use lehr_report::packed;
 use lehr_report::palette::{Palette, palette};
 use lehr_report::picture::Meridians;
 
-const PAGE: &str = include_str!("page.html");
+const MAIN: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
 
 /// Most regions that are drawn.
 const DRAWN: usize = 12_000;
@@ -31,17 +32,7 @@ pub fn page(regions: &Regions, found: &[Found], mix: f64, warnings: &[String]) -
     let headline =
         format!("{} of {} people", counted(regions.ids.len() as u64, regions.one), grouped(people.round() as u64));
     let views: Vec<String> = found.iter().map(|found| section(regions, found, mix)).collect();
-    fill(PAGE, |name| match name {
-        "version" => env!("CARGO_PKG_VERSION").to_owned(),
-        "title" => escape(&format!("{headline} – {} – lehr", regions.source)),
-        "style" => STYLE.to_owned(),
-        "headline" => escape(&headline),
-        "lead" => escape(&format!(
-            "{}: {}, clustered by annealing.",
-            regions.source,
-            counted(regions.attributes.dimension() as u64, "attribute")
-        )),
-        "warnings" => notes(warnings),
+    let main = fill(MAIN, |name| match name {
         "views" => views.join("\n"),
         "agreements" => agreements(regions, found)
             .iter()
@@ -56,7 +47,11 @@ pub fn page(regions: &Regions, found: &[Found], mix: f64, warnings: &[String]) -
             .collect::<Vec<_>>()
             .join("\n"),
         other => unreachable!("the page asks for {other}, which nobody writes"),
-    })
+    });
+    let attributes = counted(regions.attributes.dimension() as u64, "attribute");
+    let lead = escape(&format!("{}: {attributes}, clustered by annealing.", regions.source));
+    let (headline, source) = (&headline, &regions.source);
+    Page { headline, source, lead, warnings, mark: "", style: STYLE, main, scripts: String::new() }.html()
 }
 
 /// Whether clusters of this view lie somewhere. By attributes they lie everywhere, and the middles of their people where none of them lives.
