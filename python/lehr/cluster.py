@@ -20,17 +20,13 @@ from lehr._centers import CentersMixin
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
+from lehr._names import listed
 from lehr._progress import Watch
 from lehr.distances import of_rows
 from lehr.kmeans import KMeans
 
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 #: The sponge's prior beside that of a centre, which is 1.
 _SPONGE_PRIOR = 0.1

@@ -15,16 +15,12 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import _VALID_METRICS
 
 from lehr import _checks, _native
+from lehr._names import listed
 from lehr._native import Fingerprints, Sequences
 from lehr._progress import Watch
 
 __all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 #: Metrics of rows of numbers.
 FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")

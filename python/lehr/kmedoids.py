@@ -14,15 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _checks, _native
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._model import SavedMixin, tell
+from lehr._names import listed
 from lehr._progress import Watch
 
 __all__ = ["KMedoids"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 
 class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):

@@ -15,17 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native, _nonmetric
 from lehr._model import SavedMixin, symmetric, table, tell, weights
+from lehr._names import listed
 from lehr._progress import Watch
 from lehr.distances import checked_metric, of_rows, takes_sparse
 from lehr.topographic import GTM
 
 __all__ = ["GTM", "SMACOF", "align"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 _FLOATS = (np.float64, np.float32)
 _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseSquare"}

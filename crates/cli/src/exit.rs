@@ -11,12 +11,8 @@
 //!
 //! A reader of standard output that goes away (`lehr … | head`) is not a failure: the results are on disk.
 
-use std::process::ExitCode;
-
 use lehr_data::read::Contents;
 use lehr_methods::OptionOf;
-
-use crate::output;
 
 /// Why no result was handed over, in the words the user reads.
 #[derive(Debug)]
@@ -67,14 +63,6 @@ impl Failure {
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
-    }
-
-    /// Says what happened on standard error and gives the exit code.
-    pub fn report(&self) -> ExitCode {
-        // Being stopped is not an error: the user asked for it.
-        let label = if self.kind == Kind::Stopped { "stopped" } else { "error" };
-        output::failure(label, &self.message, self.hint.as_deref());
-        ExitCode::from(self.kind.code())
     }
 }
 
@@ -137,6 +125,17 @@ impl From<lehr_data::Error> for Failure {
             lehr_data::Error::Memory { .. } => failure
                 .with_hint("with --spill FOLDER lehr cluster, mixture and gtm keep the rows in files of a folder; --columns takes fewer columns"),
             _ => failure,
+        }
+    }
+}
+
+impl From<lehr_demos::Error> for Failure {
+    fn from(error: lehr_demos::Error) -> Self {
+        use lehr_demos::Error;
+        match error {
+            Error::Asked(message) => Failure::new(Kind::Usage, message),
+            Error::Data(error) => error.into(),
+            Error::Method(error) => error.into(),
         }
     }
 }

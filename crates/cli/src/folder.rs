@@ -103,8 +103,8 @@ impl Results {
         let methods: &[&str] = match self {
             Results::Method(about) => about.summary_names,
             Results::Placing => &[summary::PLACING],
-            Results::Application => &[summary::APPLICATION],
-            Results::Demography => &[summary::DEMOGRAPHY],
+            Results::Application => &[lehr_demos::application::METHOD],
+            Results::Demography => &[lehr_demos::regions::found::METHOD],
             Results::Matrix => {
                 return serde_json::from_slice::<serde_json::Value>(bytes)
                     .is_ok_and(|header| header["format"] == lehr_data::dissimilarities::FORMAT);

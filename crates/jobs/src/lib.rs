@@ -42,6 +42,7 @@ mod watch;
 
 pub use bytes::Bytes;
 pub use datasets::{DatasetService, Limits};
+pub use declared::Fits;
 pub use distances::Distances;
 pub use format::{Form, Piece, Reading, RowFormat};
 pub use handle::Handle;

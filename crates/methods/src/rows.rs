@@ -291,6 +291,11 @@ impl Rows {
         }
     }
 
+    /// How many rows have weight 0 and influence nothing.
+    pub fn of_weight_zero(&self) -> usize {
+        self.weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
+    }
+
     /// Whether the rows are of bits.
     pub fn are_bits(&self) -> bool {
         matches!(self.table, Table::Bits(..))

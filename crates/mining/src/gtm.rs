@@ -25,7 +25,7 @@ pub use parameters::{Parameters, Start};
 pub use crate::input::Input;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
 use course::{Course, Problem, State};
@@ -40,7 +40,7 @@ const NEAREST: f64 = 1e-120;
 /// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "gtm";
     /// 2: both beginnings are followed.
     const FORMAT: u32 = 2;

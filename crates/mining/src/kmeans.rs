@@ -15,7 +15,7 @@ pub use model::Model;
 pub use parameters::{Parameters, Sweeps};
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
@@ -27,7 +27,7 @@ use seeding::Near;
 /// A run that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "kmeans";
     const FORMAT: u32 = 2;
     type State = State;

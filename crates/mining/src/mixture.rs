@@ -33,7 +33,7 @@ pub use parameters::{Covariance, Parameters};
 pub use crate::input::Input;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::Remembered;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
@@ -48,7 +48,7 @@ use table::Table;
 /// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "mixture";
     const FORMAT: u32 = 1;
     type State = State;

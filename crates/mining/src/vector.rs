@@ -30,7 +30,7 @@ pub use model::Model;
 pub use parameters::Parameters;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, LastMove, Remembered, label_all};
 use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
@@ -41,7 +41,7 @@ use model::Outcome;
 /// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "vector";
     const FORMAT: u32 = 3;
     type State = State;

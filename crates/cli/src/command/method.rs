@@ -5,25 +5,29 @@
 //! before
 //! is touched until all results are complete.
 
+mod summary;
+
 use std::io::Write;
 
 use lehr_data::write::{AtomicFile, npy};
+use lehr_demos::census;
 use lehr_methods::numbers::duration;
 use lehr_methods::{Content, Data, Fit, ModelFile, Takes, Task, Temperature};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
+use lehr_report::Run;
 
 use crate::company::Company;
 use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
 use crate::input::Input;
 use crate::interrupt::Interrupt;
-use crate::plan::method::MethodPlan;
+use crate::output;
+use crate::plan::method::{MethodPlan, Source};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::{self, stopped};
-use crate::summary::Described;
 use crate::trace::TraceFile;
-use crate::{output, report};
+use summary::Described;
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
@@ -125,7 +129,8 @@ pub fn publish(
     phases.push(("writing tables".to_owned(), clock.seconds()));
     if about.files.contains(&folder::REPORT) {
         let clock = Stopwatch::start();
-        let page = report::of_method(plan, data, fit, &warnings, &phases);
+        let source = plan.source.path.display().to_string();
+        let page = lehr_report::page(&told(plan, &source, &warnings, &phases), data, fit);
         staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;
         phases.push(("writing the report".to_owned(), clock.seconds()));
     }
@@ -139,6 +144,25 @@ pub fn publish(
     }
     let seconds: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
     Ok(format!("{}\n{}", fit.headline(data), whereabouts(plan, seconds)))
+}
+
+/// What the page tells of a run.
+fn told<'a>(plan: &'a MethodPlan, source: &'a str, warnings: &'a [String], phases: &'a [(String, f64)]) -> Run<'a> {
+    let MethodPlan { source: Source { selection, frame, .. }, layout, execution, .. } = plan;
+    Run {
+        about: plan.method.about(),
+        source,
+        subject: plan.source.built_in().map(|_| census::SUBJECT),
+        weights: selection.weights.as_deref(),
+        ids: selection.id.as_deref(),
+        scale: frame.scale(),
+        engine: execution.engine,
+        layout: *layout,
+        threads: execution.threads * layout.processes * layout.nodes,
+        is_resumed: plan.resumed.is_some(),
+        warnings,
+        phases,
+    }
 }
 
 /// The fit itself, watched.
