@@ -52,7 +52,7 @@ fn ln_tail(hits_inside: u64, inside: u64, hits: u64, all: u64, is_more: bool) ->
             at * (misses - inside + at) / ((hits - at + 1.0) * (inside - at + 1.0))
         };
         term *= ratio;
-        if !(term > 1e-17 * sum) {
+        if term <= 1e-17 * sum {
             return first + sum.ln();
         }
         sum += term;

@@ -205,7 +205,7 @@ fn day_of(text: &str) -> Option<([u32; 3], Orders, bool, Option<char>)> {
         // Apr 23, 2021
         let (day, year) = (digits(b)?, digits(c)?);
         let is_day = is_year(c) && is_day(arranged([day, month, year], DateOrder::DayFirst, c.len() == 2));
-        return is_day.then(|| ([day, month, year], Orders::ALL, c.len() == 2, None));
+        return is_day.then_some(([day, month, year], Orders::ALL, c.len() == 2, None));
     }
     let parts = [digits(a)?, digits(b)?, digits(c)?];
     let mut separators = text.chars().filter(|character| !character.is_ascii_digit());
