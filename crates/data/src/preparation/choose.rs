@@ -181,7 +181,7 @@ fn log_words(facts: &NumberFacts) -> String {
 /// use lehr_data::describe::{Facts, describe_columns};
 /// use lehr_data::frame::{DataFrame, FrameColumn};
 /// use lehr_data::preparation::log_reason;
-/// let incomes: Vec<f64> = (0..1000).map(|row| 1000.0 * f64::from(row * 37 % 1000).exp2().ln().exp2().min(1e9)).collect();
+/// let incomes: Vec<f64> = (0..1000).map(|row| (f64::from(row) / 100.0).exp()).collect();
 /// let accounts = describe_columns(&DataFrame::new("t", vec![FrameColumn::numbers("income", incomes)])?);
 /// let Facts::Numbers(facts) = &accounts[0].facts else { unreachable!() };
 /// assert!(log_reason(facts, 1000).is_some());
