@@ -138,7 +138,7 @@ impl fmt::Display for Role {
 
 /// The account of each column, in their order.
 ///
-/// Cost: a sort of each column of numbers, a pass over the others; of columns with the same first values, one more pass.
+/// Cost: a sort of each column of numbers, a pass over the others; a comparison of each column with those before it.
 ///
 /// # Example
 /// ```
@@ -195,7 +195,7 @@ fn role(column: &FrameColumn, present: usize, distinct: usize, facts: &Facts) ->
     }
     match (&column.values, facts) {
         (Values::Times(_), _) => (Role::Date, None),
-        (Values::Numbers(values), Facts::Numbers(facts)) => role_of_numbers(column, values, distinct, facts),
+        (Values::Numbers(values), Facts::Numbers(facts)) => role_of_numbers(column, values, present, distinct, facts),
         (Values::Categories(categories), _) => role_of_texts(column, categories, present, distinct),
         _ => (Role::Measure, None),
     }
@@ -204,19 +204,19 @@ fn role(column: &FrameColumn, present: usize, distinct: usize, facts: &Facts) ->
 fn role_of_numbers(
     column: &FrameColumn,
     values: &[f64],
+    present: usize,
     distinct: usize,
     facts: &NumberFacts,
 ) -> (Role, Option<String>) {
     if let ReadAs::Truth { .. } = column.read_as {
         return (Role::Category, Some("yes or no".to_owned()));
     }
-    let present = || values.iter().copied().filter(|value| !value.is_nan());
-    let count = present().count();
-    let is_of_each_row = facts.is_whole && distinct == count && count > 2;
+    let is_of_each_row = facts.is_whole && distinct == present && present > 2;
     if is_of_each_row && is_called(&column.name, &ID_WORDS) {
         return (Role::Id, Some("a different whole number in each row, and a name of identifiers".to_owned()));
     }
-    if is_of_each_row && count > 9 && present().zip(present().skip(1)).all(|(a, b)| b - a == 1.0) {
+    let there = || values.iter().filter(|value| !value.is_nan());
+    if is_of_each_row && present > 9 && there().zip(there().skip(1)).all(|(a, b)| b - a == 1.0) {
         return (Role::Id, Some("it counts the rows".to_owned()));
     }
     if facts.is_whole && is_called(&column.name, &CODE_WORDS) {
@@ -237,10 +237,8 @@ fn role_of_texts(
     if distinct == present && present > 2 {
         let words: usize = categories.levels().iter().map(|text| text.split_whitespace().count()).sum();
         let is_short = words <= 3 * distinct;
-        return match is_short || is_called(&column.name, &ID_WORDS) {
-            true => (Role::Id, Some("a different text in each row".to_owned())),
-            false => (Role::Text, Some("a different text in each row".to_owned())),
-        };
+        let role = if is_short || is_called(&column.name, &ID_WORDS) { Role::Id } else { Role::Text };
+        return (role, Some("a different text in each row".to_owned()));
     }
     if distinct > LEVELS_MAX || 2 * distinct > present && present > 10 {
         return (Role::Text, Some(format!("{distinct} different texts in {present} rows")));
@@ -367,8 +365,8 @@ impl Moments {
         }
         // Values of about 1, so that no cube overflows.
         let scaled = || values.clone().map(|value| value / largest);
-        let mean = scaled().collect_sum() / count;
-        let power = |n: i32| scaled().map(|value| (value - mean).powi(n)).collect_sum() / count;
+        let mean = sum(scaled()) / count;
+        let power = |n: i32| sum(scaled().map(|value| (value - mean).powi(n))) / count;
         let variance = power(2);
         let deviation = variance.sqrt();
         // Below that the differences are those of rounding.
@@ -378,16 +376,10 @@ impl Moments {
     }
 }
 
-trait CollectSum {
-    fn collect_sum(self) -> f64;
-}
-
-impl<I: Iterator<Item = f64>> CollectSum for I {
-    fn collect_sum(self) -> f64 {
-        let mut sum = Sum::default();
-        self.for_each(|value| sum.add(value));
-        sum.value()
-    }
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sum = Sum::default();
+    values.for_each(|value| sum.add(value));
+    sum.value()
 }
 
 /// The fewest rows that make nine tenths of the variance, if they are few: one in a hundred at most.
@@ -400,19 +392,19 @@ fn dominant(sorted: &[f64], mean: f64) -> Option<Dominant> {
         return None;
     }
     let square = |value: &f64| ((value - mean) / far).powi(2);
-    let total = sorted.iter().map(square).collect_sum();
+    let total = sum(sorted.iter().map(square));
     // The farthest are at the two ends.
-    let (mut low, mut high, mut sum) = (0, sorted.len(), 0.0);
+    let (mut low, mut high, mut farthest) = (0, sorted.len(), 0.0);
     for rows in 1..=most {
         if square(&sorted[low]) > square(&sorted[high - 1]) {
-            sum += square(&sorted[low]);
+            farthest += square(&sorted[low]);
             low += 1;
         } else {
             high -= 1;
-            sum += square(&sorted[high]);
+            farthest += square(&sorted[high]);
         }
-        if sum >= SHARE * total {
-            return Some(Dominant { rows, share: sum / total });
+        if farthest >= SHARE * total {
+            return Some(Dominant { rows, share: farthest / total });
         }
     }
     None

@@ -135,7 +135,7 @@ pub struct Preparation {
     /// What is done about gaps.
     pub missing: Missing,
     /// How features are scaled.
-    pub scale: ScaleName,
+    pub scale: Scale,
     /// What becomes of each column of the table, in their order, and why.
     pub uses: Vec<ColumnUse>,
 }
@@ -188,28 +188,6 @@ pub struct ColumnUse {
     pub how: String,
 }
 
-/// [`Scale`] as files have it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ScaleName {
-    /// As they are.
-    None,
-    /// Mean 0, standard deviation 1.
-    Std,
-    /// Median 0, interquartile range 1.
-    Robust,
-}
-
-impl From<Scale> for ScaleName {
-    fn from(scale: Scale) -> Self {
-        match scale {
-            Scale::None => Self::None,
-            Scale::Std => Self::Std,
-            Scale::Robust => Self::Robust,
-        }
-    }
-}
-
 /// A table as a method takes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
@@ -250,11 +228,6 @@ impl Feature {
             (FeatureValue::OtherThan(levels), Values::Categories(texts)) => {
                 texts.text(row).map_or(f64::NAN, |text| f64::from(u8::from(!levels.iter().any(|level| level == text))))
             }
-            // A category of numbers, as 0 and 1.
-            (FeatureValue::Level(level), Values::Numbers(values)) => match values[row] {
-                value if value.is_nan() => value,
-                value => f64::from(u8::from(value.to_string() == *level)),
-            },
             _ => f64::NAN,
         }
     }
@@ -274,7 +247,6 @@ impl Feature {
             (FeatureValue::Number, Values::Numbers(_))
                 | (FeatureValue::Days, Values::Times(_))
                 | (FeatureValue::Level(_) | FeatureValue::OtherThan(_), Values::Categories(_))
-                | (FeatureValue::Level(_), Values::Numbers(_))
         )
     }
 }
@@ -388,20 +360,24 @@ impl Preparation {
     /// Texts that no feature knows, which are 0 in all features of their category.
     fn unknown_texts(&self, frame: &DataFrame, columns: &[usize]) -> Vec<String> {
         let mut notes = Vec::new();
-        for (index, name) in self.columns().into_iter().enumerate() {
-            let of_column: Vec<&Feature> = self.features.iter().filter(|feature| feature.column == name).collect();
-            let place = self.features.iter().position(|feature| feature.column == name).map(|at| columns[at]);
+        for name in self.columns() {
+            let of_column = || self.features.iter().zip(columns).filter(move |(feature, _)| feature.column == name);
+            let place = of_column().map(|(_, place)| *place).next();
             let Some(Values::Categories(texts)) = place.map(|place| &frame.columns()[place].values) else { continue };
-            let has_other = of_column.iter().any(|feature| matches!(feature.value, FeatureValue::OtherThan(_)));
-            let is_known =
-                |text: &String| of_column.iter().any(|feature| feature.value == FeatureValue::Level(text.clone()));
-            let unknown: Vec<(&String, usize)> =
-                texts.levels().iter().zip(texts.counts()).filter(|(text, _)| !has_other && !is_known(text)).collect();
-            debug_assert!(index < columns.len());
-            if let Some((example, _)) = unknown.first() {
-                let rows: usize = unknown.iter().map(|(_, count)| count).sum();
+            let is_known = |text: &str| {
+                of_column().any(|(feature, _)| match &feature.value {
+                    FeatureValue::Level(level) => level == text,
+                    // Whatever is none of the others.
+                    FeatureValue::OtherThan(_) => true,
+                    FeatureValue::Number | FeatureValue::Days => false,
+                })
+            };
+            let unknown = || texts.levels().iter().zip(texts.counts()).filter(|(text, _)| !is_known(text));
+            if let Some((example, _)) = unknown().next() {
+                let rows: usize = unknown().map(|(_, count)| count).sum();
                 notes.push(format!(
-                    "{name}: {rows} rows have a text that was not there before, such as {example:?}; it is like none of the known ones"
+                    "{name}: texts that were not there before, such as {example:?}, in {rows} of {} rows; they are like none of the known ones",
+                    frame.rows()
                 ));
             }
         }

@@ -60,7 +60,7 @@ impl Preparation {
                 found: why.join(", "),
             });
         }
-        Ok(Self { features, missing, scale: scale.into(), uses })
+        Ok(Self { features, missing, scale, uses })
     }
 }
 
@@ -301,7 +301,6 @@ fn mode_of_sorted(sorted: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preparation::ScaleName;
 
     fn frame() -> DataFrame {
         let rows = 0..200usize;
@@ -328,7 +327,7 @@ mod tests {
         let frame = frame();
         let preparation = Preparation::new(&frame, &auto(Missing::Nearest)).unwrap();
         assert_eq!(preparation.columns(), ["revenue", "age"]);
-        assert_eq!((preparation.scale, preparation.missing), (ScaleName::Robust, Missing::Nearest));
+        assert_eq!((preparation.scale, preparation.missing), (Scale::Robust, Missing::Nearest));
         let how: Vec<&str> = preparation.uses.iter().map(|used| &*used.how).collect();
         assert!(how[0].starts_with("identifiers: "), "{how:?}");
         assert!(how[1].starts_with("logarithm: its skewness is"), "{how:?}");
@@ -411,7 +410,9 @@ mod tests {
         let prepared = preparation.apply(&next).unwrap();
         assert_eq!(prepared.table, [45.0, 1.0, 0.0, 30.0, 0.0, 0.0]);
         assert_eq!(prepared.notes.len(), 1);
-        assert!(prepared.notes[0].starts_with("city: 1 rows have a text that was not there before, such as \"Genf\""));
+        assert!(
+            prepared.notes[0].starts_with("city: texts that were not there before, such as \"Genf\", in 1 of 2 rows")
+        );
         let other = DataFrame::new("next", vec![FrameColumn::texts("age", ["old"])]).unwrap();
         let error = preparation.apply(&other).unwrap_err().to_string();
         assert!(error.contains("\"city\""), "{error}");
