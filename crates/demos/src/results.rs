@@ -173,7 +173,8 @@ fn span(jobs: &[Record]) -> f64 {
 impl Concurrent<Write> for Results {
     async fn handle(&self, Write { dataset, job, jobs }: Write, _: &Call) -> Result<Written, Fault> {
         let datasets = self.datasets.as_ref();
-        let datasets = datasets.ok_or_else(|| Fault::new(Code::Unavailable, "the data sets are not there yet"))?;
+        let datasets =
+            datasets.ok_or_else(|| Fault::new(Code::Unavailable, "the service of the data sets has not started"))?;
         let Handle(table) = datasets.call(Take { name: dataset.clone() }).await?;
         let rows = || {
             let points: Points = table.points(&dataset, &Columns::default())?;

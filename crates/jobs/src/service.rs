@@ -37,7 +37,7 @@ impl MethodService {
     }
 
     fn datasets(&self) -> Result<&Reference<Datasets>, Fault> {
-        self.datasets.as_ref().ok_or_else(|| Fault::new(Code::Unavailable, "the data sets are not there yet"))
+        self.datasets.as_ref().ok_or_else(|| Fault::new(Code::Unavailable, "the service of the data sets has not started"))
     }
 
     fn job(&mut self, job: &str) -> Result<&mut Record, Fault> {

@@ -2,8 +2,8 @@
 //! rules that repeat the labels.
 //!
 //! All columns of the table explain, whether clusters were made of them or not: a category that was left out of
-//! distances may say most. A difference is told by its test value ([`Mark::test_value`]), which says whether chance
-//! could do it, and by its effect ([`Mark::effect`]), which says whether it matters; with many rows nearly everything is
+//! distances may say most. A difference has a test value ([`Mark::test_value`]), which says whether chance
+//! could do it, and an effect ([`Mark::effect`]), which says whether it matters; with many rows nearly everything is
 //! beyond chance.
 
 mod columns;
@@ -25,7 +25,7 @@ use columns::Shown;
 const CHANCE: f64 = 0.05;
 /// The least effect that makes a name: Cohen 1988 calls 0.5 medium.
 const MEDIUM: f64 = 0.5;
-/// The least effect that is told.
+/// A smaller effect is left out.
 const SMALL: f64 = 0.2;
 /// How many times as frequent as in all rows a text must be to make a name.
 const LIFT: f64 = 1.5;
@@ -272,7 +272,7 @@ fn name(portraits: &mut [Portrait]) {
     for index in 0..portraits.len() {
         portraits[index].name = if one { "all rows".to_owned() } else { named_by(&portraits[index].marks, NAMED_BY) };
     }
-    // Those that share a name are told apart by more columns, or by their numbers.
+    // Clusters that share a name get one more column in it, or a number.
     for index in 0..portraits.len() {
         let shares =
             |name: &str, portraits: &[Portrait]| portraits.iter().filter(|other| other.name == name).count() > 1;

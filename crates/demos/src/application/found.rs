@@ -1,4 +1,4 @@
-//! What an application found: a table of its items, the summary, and what a person is told.
+//! What an application found: a table of its items, the summary, and the text at the end of a run.
 
 use std::io;
 
@@ -159,7 +159,7 @@ pub fn facts(found: &Found<'_>) -> Value {
     })
 }
 
-/// What a person is told of it.
+/// The text at the end of a run.
 pub fn told(found: &Found<'_>) -> String {
     let Found { application, model, map, .. } = found;
     let items = counted(application.ids.len() as u64, application.subject.item());

@@ -1,4 +1,4 @@
-//! What the views of regions came to: tables, the summary, and what a person is told.
+//! What the views of regions came to: tables, the summary, and the text at the end of a run.
 
 use std::io;
 
@@ -154,7 +154,7 @@ pub fn facts(regions: &Regions, found: &[Found], mix: f64, parameters: &Paramete
     })
 }
 
-/// What a person is told of them: the profiles of each view, and how alike the views are.
+/// The text at the end of a run: the profiles of each view, and how alike the views are.
 pub fn told(regions: &Regions, found: &[Found]) -> String {
     let people: f64 = regions.people.iter().sum();
     let mut text =
