@@ -187,7 +187,8 @@ impl Service for Samples {
 impl Concurrent<Load> for Samples {
     async fn handle(&self, Load { sample, items, name, replace }: Load, _: &Call) -> Result<Loaded, Fault> {
         let datasets = self.datasets.as_ref();
-        let datasets = datasets.ok_or_else(|| Fault::new(Code::Unavailable, "the service of the data sets has not started"))?;
+        let datasets =
+            datasets.ok_or_else(|| Fault::new(Code::Unavailable, "the service of the data sets has not started"))?;
         let (table, chosen_from) = blocking("data that are built in", || sample.table(items))?;
         let items = table.rows();
         datasets.call(Put { name: name.clone(), table: Handle(table), replace }).await?;

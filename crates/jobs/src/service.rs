@@ -37,7 +37,9 @@ impl MethodService {
     }
 
     fn datasets(&self) -> Result<&Reference<Datasets>, Fault> {
-        self.datasets.as_ref().ok_or_else(|| Fault::new(Code::Unavailable, "the service of the data sets has not started"))
+        self.datasets
+            .as_ref()
+            .ok_or_else(|| Fault::new(Code::Unavailable, "the service of the data sets has not started"))
     }
 
     fn job(&mut self, job: &str) -> Result<&mut Record, Fault> {
