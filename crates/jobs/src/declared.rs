@@ -45,13 +45,13 @@ pub(crate) struct Declared {
 /// let datasets = Setup::default().start_datasets(&host, "/datasets").await?;
 /// let fits = Fits::default();
 /// let clustering = Setup::default().start_keeping(&host, "/clustering", &Cluster, &fits).await?;
-/// let table = Table::builder().numbers("x", vec![0.0, 1.0, 10.0, 11.0]).build()?;
+/// let table = Table::builder().numbers("x", vec![0.0, 1.0, 2.0, 10.0, 11.0]).build()?;
 /// datasets.call(Put { name: "line".into(), table: Handle(table), replace: false }).await?;
 /// let options = Options { clusters: Some(2), ..Options::default() };
 /// let job = clustering.call(Run::of(Order::new("line", &options))).await?.job;
 /// clustering.call(Wait::of(WaitFor::new(&job))).await?;
 /// let fit = fits.get(&job).unwrap();
-/// assert_eq!(fit.as_any().downcast_ref::<Fitted>().unwrap().labels, [0, 0, 1, 1]);
+/// assert_eq!(fit.as_any().downcast_ref::<Fitted>().unwrap().labels, [0, 0, 0, 1, 1]);
 /// # Ok::<(), lehr_services::Fault>(())
 /// # }).unwrap();
 /// ```
