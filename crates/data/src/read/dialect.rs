@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DateOrder, TableForm};
+use super::{DateOrder, Encoding, TableForm};
 
 /// How a table was read. It makes a [`TableForm`] that reads the next file of the same kind in the same way.
 ///
@@ -19,10 +19,20 @@ use super::{DateOrder, TableForm};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Dialect {
+    /// The kind of file.
+    pub format: Format,
+    /// How characters are stored.
+    pub encoding: Encoding,
     /// What stands between fields; a space stands for any run of spaces and tabs.
     pub delimiter: Option<char>,
+    /// How many lines above the header were left out.
+    pub skipped: usize,
     /// How many rows name the columns.
     pub header_rows: usize,
+    /// How many rows below the values were left out.
+    pub footer_rows: usize,
+    /// The sheet of a workbook.
+    pub sheet: Option<String>,
     /// What stands before the fraction of numbers, where a column shows it.
     pub decimal: Option<char>,
     /// The order of the parts of dates, where a column shows it.
@@ -31,12 +41,35 @@ pub struct Dialect {
     pub missing: Vec<String>,
 }
 
+/// The kind of file that a table came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Format {
+    /// Text with a delimiter between fields.
+    #[default]
+    Delimited,
+    /// A JSON value on each line.
+    JsonLines,
+    /// An array in JSON.
+    Json,
+    /// An Excel workbook.
+    Xlsx,
+    /// An OpenDocument spreadsheet.
+    Ods,
+    /// Parquet.
+    Parquet,
+    /// NumPy's array.
+    Npy,
+}
+
 impl Dialect {
     /// What is to be asked of the next table of the same kind. Where its values begin and end is found out again.
     pub fn form(&self) -> TableForm {
         TableForm {
             delimiter: self.delimiter,
             header: Some(self.header_rows > 0),
+            sheet: self.sheet.clone(),
             decimal: self.decimal,
             dates: self.dates,
             missing: self.missing.clone(),

@@ -26,8 +26,16 @@ pub struct TableForm {
     pub delimiter: Option<char>,
     /// Whether there are names of columns above the values.
     pub header: Option<bool>,
+    /// How characters are stored.
+    pub encoding: Option<Encoding>,
+    /// How many lines above the header are left out.
+    pub skip: Option<usize>,
+    /// The sheet of a workbook: its name, or its number counted from 1.
+    pub sheet: Option<String>,
     /// What stands before the fraction of numbers: `.` or `,`.
     pub decimal: Option<char>,
+    /// What stands between thousands.
+    pub thousands: Option<char>,
     /// The order of the parts of dates such as `3/4/2021`.
     pub dates: Option<DateOrder>,
     /// Further spellings of a missing value, such as `-999`.
@@ -36,6 +44,24 @@ pub struct TableForm {
     pub text: Vec<String>,
     /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the same kind.
     pub columns: BTreeMap<String, ReadAs>,
+}
+
+/// How the characters of a text are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Encoding {
+    /// UTF-8.
+    #[default]
+    #[serde(rename = "utf-8")]
+    Utf8,
+    /// UTF-16, the lower byte first.
+    #[serde(rename = "utf-16le")]
+    Utf16Le,
+    /// UTF-16, the higher byte first.
+    #[serde(rename = "utf-16be")]
+    Utf16Be,
+    /// Windows-1252, which has Latin-1 within it.
+    #[serde(rename = "windows-1252")]
+    Windows1252,
 }
 
 /// The order of the parts of dates.

@@ -12,7 +12,7 @@ use super::header::has_header;
 use super::records::{Record, Records};
 use super::source::Source;
 use super::written::{self, Survey, gap};
-use super::{Dialect, Form, Selection, TableForm, form_of};
+use super::{Dialect, Form, Format, Selection, TableForm, form_of};
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::frame::{DataFrame, FrameColumn};
 
@@ -63,13 +63,14 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
 }
 
 fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
-    let found = match form_of(&mut source, &Selection::default())? {
-        Form::Text => return of_text(source, form),
-        Form::Array => "an NPY array",
-        #[cfg(feature = "parquet")]
-        Form::Columns => "a Parquet file",
-    };
-    Err(Error::Format { name: source.name().into(), expected: "a table of text".into(), found: found.into() })
+    match form_of(&mut source, &Selection::default())? {
+        Form::Text => of_text(source, form),
+        _ => Err(Error::Format {
+            name: source.name().into(),
+            expected: "a table of text".into(),
+            found: "another file".into(),
+        }),
+    }
 }
 
 /// Rows of fields, and which of them are values.
@@ -84,14 +85,7 @@ struct Laid {
 
 fn of_text(source: Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
     let name = source.name().to_owned();
-    let delimiter = form.delimiter.map(|delimiter| {
-        u8::try_from(delimiter).ok().filter(u8::is_ascii).ok_or_else(|| Error::Shape {
-            what: format!("{name}, the delimiter"),
-            expected: "a character of ASCII".into(),
-            found: format!("{delimiter:?}"),
-        })
-    });
-    let mut records = Records::new(source, delimiter.transpose()?)?;
+    let mut records = Records::new(source, form.delimiter.map(|delimiter| delimiter as u8))?;
     let (mut grid, mut sample, mut record) = (Grid::default(), Vec::new(), Record::default());
     while records.read(&mut record)? {
         if sample.len() <= SAMPLE_ROWS {
@@ -114,7 +108,12 @@ fn of_text(source: Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
     } else {
         (0..grid.width(0)).map(|column| format!("x{column}")).collect()
     };
-    let dialect = Dialect { delimiter: Some(records.delimiter() as char), header_rows: first, ..Dialect::default() };
+    let dialect = Dialect {
+        format: Format::Delimited,
+        delimiter: Some(records.delimiter() as char),
+        header_rows: first,
+        ..Dialect::default()
+    };
     frame(&name, Laid { grid, first, names, dialect, notes }, form)
 }
 
@@ -157,7 +156,7 @@ fn frame(name: &str, laid: Laid, form: &TableForm) -> Result<DataFrame, Error> {
         for (column, survey) in surveys.iter_mut().enumerate() {
             let field = grid.field(row, column);
             if !gap::is_gap(field, &form.missing) {
-                survey.look(row, field.trim());
+                survey.look(row, field.trim(), grid.kind(row, column));
             }
         }
     }

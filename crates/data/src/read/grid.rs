@@ -1,8 +1,24 @@
 //! The fields of a table as text, before anybody knows what they are.
 //!
 //! What a column is shows in all of its values, so all are kept until then: as one text with the places where fields end, which costs four bytes a field beside its letters.
+//! Sheets and documents in JSON have typed values; these stand here as programs write them, with their kind.
 
 use super::records::Record;
+
+/// What a file says that a value is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(dead_code)] // typed formats follow
+pub(super) enum Kind {
+    /// Text, of which nothing is known.
+    #[default]
+    Text,
+    /// A number.
+    Number,
+    /// True or false.
+    Truth,
+    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`.
+    Time,
+}
 
 /// Rows of fields.
 #[derive(Debug, Default)]
@@ -16,6 +32,8 @@ pub(super) struct Grid {
     fields: Vec<usize>,
     /// The line or row of the file where each row stands, counted from 1.
     lines: Vec<u64>,
+    /// Of each field, where the file has types.
+    kinds: Vec<Kind>,
 }
 
 impl Grid {
@@ -44,10 +62,37 @@ impl Grid {
         &self.text[start + from..start + self.ends[place] as usize]
     }
 
-    pub(super) fn add(&mut self, record: &Record) {
+    pub(super) fn kind(&self, row: usize, column: usize) -> Kind {
+        if self.kinds.is_empty() {
+            return Kind::Text;
+        }
+        if column < self.width(row) { self.kinds[self.fields[row] + column] } else { Kind::Text }
+    }
+
+    /// Begins a row.
+    pub(super) fn begin(&mut self, line: u64) {
         self.starts.push(self.text.len());
         self.fields.push(self.ends.len());
-        self.lines.push(record.line);
+        self.lines.push(line);
+    }
+
+    /// A field of the row that was begun last.
+    #[allow(dead_code)] // typed formats follow
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        let start = self.starts.last().copied().unwrap_or_default();
+        self.ends.push((self.text.len() - start) as u32);
+    }
+
+    #[allow(dead_code)] // typed formats follow
+    /// As [`push`](Grid::push), of a kind. Either all fields of a grid have one or none.
+    pub(super) fn push_typed(&mut self, text: &str, kind: Kind) {
+        self.push(text);
+        self.kinds.push(kind);
+    }
+
+    pub(super) fn add(&mut self, record: &Record) {
+        self.begin(record.line);
         let (text, ends) = record.parts();
         self.text.push_str(text);
         self.ends.extend(ends.iter().map(|end| *end as u32));

@@ -10,7 +10,7 @@ mod truth;
 
 use std::collections::BTreeMap;
 
-use super::grid::Grid;
+use super::grid::{Grid, Kind};
 use super::{DateOrder, TableForm};
 use crate::error::quoted;
 use crate::frame::{Categories, NumberForm, ReadAs, Values};
@@ -121,8 +121,11 @@ struct Reading {
 }
 
 impl Survey {
-    pub(super) fn look(&mut self, row: usize, field: &str) {
+    pub(super) fn look(&mut self, row: usize, field: &str, kind: Kind) {
         self.filled += 1;
+        if kind == Kind::Number {
+            return;
+        }
         if is_whole(field) {
             // Common case: the same number in both readings.
             self.plain += usize::from(field != "0");
@@ -450,7 +453,7 @@ pub(super) fn values(
     let mut numbers = |rows: &mut dyn Iterator<Item = usize>, read: &dyn Fn(&str) -> Option<f64>| -> Vec<f64> {
         rows.map(|row| {
             let field = grid.field(row, column).trim();
-            let value = read(field);
+            let value = if grid.kind(row, column) == Kind::Number { number::plain(field) } else { read(field) };
             if value.is_none() && !gap::is_gap(field, missing) {
                 misfits.push(row);
             }

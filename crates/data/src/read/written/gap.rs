@@ -14,7 +14,7 @@ pub const GAPS: [&str; 30] = [
     "\\n",
 ];
 
-/// Whether a field says that there is no value; `further` are spellings that the caller adds.
+/// Whether a field says that there is no value; `further` are spellings of one's own.
 pub fn is_gap(field: &str, further: &[String]) -> bool {
     let field = field.trim();
     if field.is_empty() {
