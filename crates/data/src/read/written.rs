@@ -203,6 +203,21 @@ impl Reading {
     }
 }
 
+/// Whether a field is a number, a date or a time in any form.
+pub(super) fn is_value(field: &str) -> bool {
+    let is_number = |parts: Parts<'_>| Mark::BOTH.iter().any(|mark| parts.number(*mark).is_some());
+    let field = field.trim();
+    Parts::of(field).is_some_and(is_number) || Date::of(field).is_some() || date::time_of_day(field).is_some()
+}
+
+/// As [`is_value`], for finding out what stands between fields: a comma in a number is not seen where commas do.
+pub(super) fn is_value_between(field: &str, delimiter: u8) -> bool {
+    if delimiter == b',' && field.contains(',') {
+        return false;
+    }
+    is_value(field)
+}
+
 /// Digits and perhaps a sign.
 fn is_whole(field: &str) -> bool {
     let digits = field.strip_prefix('-').unwrap_or(field);
@@ -429,6 +444,15 @@ fn date(
     ReadAs::Date { form, has_time: times.has_time }
 }
 
+/// The number in a field of a column of numbers.
+pub(super) fn number_as(read_as: &ReadAs, field: &str) -> Option<f64> {
+    match read_as {
+        ReadAs::Number => number::plain(field.trim()),
+        ReadAs::WrittenNumber(form) => form.number(field),
+        _ => None,
+    }
+}
+
 /// The order of the parts of dates that a form names.
 fn order_of(form: &str) -> DateOrder {
     if form.starts_with("year") {
@@ -444,7 +468,7 @@ fn order_of(form: &str) -> DateOrder {
 pub(super) fn values(
     read_as: &ReadAs,
     column: usize,
-    rows: impl Iterator<Item = usize>,
+    rows: &[usize],
     grid: &Grid,
     missing: &[String],
 ) -> (Values, Vec<usize>) {
@@ -461,22 +485,22 @@ pub(super) fn values(
         })
         .collect()
     };
-    let mut rows = rows;
+    let rows = &mut rows.iter().copied();
     let values = match read_as {
-        ReadAs::Number => Values::Numbers(numbers(&mut rows, &number::plain)),
-        ReadAs::WrittenNumber(form) => Values::Numbers(numbers(&mut rows, &|field| form.number(field))),
+        ReadAs::Number => Values::Numbers(numbers(rows, &number::plain)),
+        ReadAs::WrittenNumber(form) => Values::Numbers(numbers(rows, &|field| form.number(field))),
         ReadAs::Truth { yes, no } => {
             let (yes, no) = (yes.to_lowercase(), no.to_lowercase());
-            Values::Numbers(numbers(&mut rows, &|field| {
+            Values::Numbers(numbers(rows, &|field| {
                 let field = field.to_lowercase();
                 if field == yes { Some(1.0) } else { (field == no).then_some(0.0) }
             }))
         }
         ReadAs::Date { form, .. } => {
             let order = order_of(form);
-            Values::Times(numbers(&mut rows, &|field| Date::of(field)?.seconds(order)))
+            Values::Times(numbers(rows, &|field| Date::of(field)?.seconds(order)))
         }
-        ReadAs::TimeOfDay => Values::Numbers(numbers(&mut rows, &date::time_of_day)),
+        ReadAs::TimeOfDay => Values::Numbers(numbers(rows, &date::time_of_day)),
         ReadAs::Text => {
             let texts = rows.map(|row| {
                 let field = grid.field(row, column).trim();

@@ -7,6 +7,7 @@ mod frame;
 mod header;
 mod hostile;
 mod intake;
+mod layout;
 mod messages;
 mod npy;
 #[cfg(feature = "parquet")]

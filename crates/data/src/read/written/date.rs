@@ -199,13 +199,13 @@ fn day_of(text: &str) -> Option<([u32; 3], Orders, bool, Option<char>)> {
         let is_day =
             is_year(year) && is_day(arranged([first, month, last], order, year.len() == 2)) && (1..=31).contains(&day);
         // A word leaves no doubt: any order asked for is this one.
-        return is_day.then(|| (normal([first, month, last], order), Orders::ALL, year.len() == 2, None));
+        return is_day.then_some((normal([first, month, last], order), Orders::ALL, year.len() == 2, None));
     }
     if let Some(month) = month_of(a) {
         // Apr 23, 2021
         let (day, year) = (digits(b)?, digits(c)?);
         let is_day = is_year(c) && is_day(arranged([day, month, year], DateOrder::DayFirst, c.len() == 2));
-        return is_day.then(|| ([day, month, year], Orders::ALL, c.len() == 2, None));
+        return is_day.then_some(([day, month, year], Orders::ALL, c.len() == 2, None));
     }
     let parts = [digits(a)?, digits(b)?, digits(c)?];
     let mut separators = text.chars().filter(|character| !character.is_ascii_digit());
