@@ -8,6 +8,7 @@ pub mod batches;
 pub mod classes;
 mod contents;
 pub mod csv;
+mod decode;
 mod dialect;
 pub mod dissimilarities;
 pub mod fasta;

@@ -6,12 +6,13 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::decode::{self, Census};
 use super::grid::Grid;
 use super::layout::{self, Laid};
 use super::records::{Quoting, Record, Records, detect_delimiter};
-use super::source::{HEAD_BYTES, Source};
+use super::source::{HEAD_BYTES, Source, stopped};
 use super::written::{self, Survey, gap};
-use super::{DateOrder, Dialect, Form, Format, Selection, TableForm, form_of};
+use super::{DateOrder, Dialect, Encoding, Form, Format, Selection, TableForm, form_of};
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::frame::{DataFrame, FrameColumn, Values};
 
@@ -38,7 +39,7 @@ use crate::frame::{DataFrame, FrameColumn, Values};
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
-    of_source(Source::open(path)?, form)
+    again(&|| Source::open(path), form)
 }
 
 /// As [`data_frame`], from a reader; `name` is what messages call it.
@@ -55,12 +56,56 @@ pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Result<DataFrame, Error> {
-    of_source(Source::new(reader, name)?, form)
+    let mut bytes = Vec::new();
+    let mut reader = reader;
+    let read = reader.read_to_end(&mut bytes);
+    read.map_err(|cause| stopped(name, cause, format!("{} bytes", bytes.len())))?;
+    again(&|| Source::new(&bytes[..], name), form)
+}
+
+/// Reads what can be opened more than once: text that turns out not to be UTF-8 is read anew.
+fn again<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<DataFrame, Error> {
+    let (line, found) = match of_source(open()?, form) {
+        Err(Error::Encoding { line, found, .. }) if form.encoding.is_none() && !found.contains("zero byte") => {
+            (line, found)
+        }
+        other => return other,
+    };
+    let mut census = Census::default();
+    let mut source = open()?;
+    loop {
+        let window = source.window();
+        let length = window.len();
+        census.add(window);
+        source.consume(length);
+        if !source.more(None)? {
+            break;
+        }
+    }
+    if census.is_utf8() {
+        // With its place, which a second reading finds again.
+        return of_source(open()?, form);
+    }
+    let encoding = Encoding::Windows1252;
+    let frame = of_source(open()?, &TableForm { encoding: Some(encoding), ..form.clone() })?;
+    let note = format!("read as Windows-1252 (Latin-1): line {line} has {found}, which is no UTF-8");
+    let notes = std::iter::once(note).chain(frame.notes().iter().cloned()).collect();
+    Ok(frame.with_notes(notes))
 }
 
 fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
+    let seen = form.encoding.is_none().then(|| decode::seen(source.peek(HEAD_BYTES))).flatten();
+    let encoding = form.encoding.or(seen).unwrap_or_default();
+    if encoding != Encoding::Utf8 {
+        let name = match encoding {
+            Encoding::Utf16Le => "UTF-16 (lower byte first)",
+            _ => "UTF-16 (higher byte first)",
+        };
+        let note = seen.map(|_| format!("read as {name}"));
+        return of_text(source.decoded(encoding)?, form, encoding, note.into_iter().collect());
+    }
     match form_of(&mut source, &Selection::default())? {
-        Form::Text => of_text(source, form),
+        Form::Text => of_text(source, form, encoding, Vec::new()),
         _ => Err(Error::Format {
             name: source.name().into(),
             expected: "a table of text".into(),
@@ -69,9 +114,13 @@ fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<DataFrame, Erro
     }
 }
 
-fn of_text(mut source: Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
+fn of_text(
+    mut source: Source<'_>,
+    form: &TableForm,
+    encoding: Encoding,
+    mut notes: Vec<String>,
+) -> Result<DataFrame, Error> {
     let name = source.name().to_owned();
-    let mut notes = Vec::new();
     let terminator = source.terminator()?;
     let mut skipped = form.skip.unwrap_or(0);
     let mut delimiter = form.delimiter.map(|delimiter| delimiter as u8);
@@ -106,8 +155,13 @@ fn of_text(mut source: Source<'_>, form: &TableForm) -> Result<DataFrame, Error>
         let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
         notes.push(format!("line {line}: a quote that nothing closes is taken for a letter{more}"));
     }
-    let dialect =
-        Dialect { format: Format::Delimited, delimiter: Some(delimiter as char), skipped, ..Dialect::default() };
+    let dialect = Dialect {
+        format: Format::Delimited,
+        encoding,
+        delimiter: Some(delimiter as char),
+        skipped,
+        ..Dialect::default()
+    };
     of_grid(&name, grid, form, dialect, notes)
 }
 
