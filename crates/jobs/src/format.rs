@@ -239,7 +239,7 @@ fn read_text(
 ) -> Result<Table, Fault> {
     let delimiter = reading.delimiter()?.or((form == Form::Tsv).then_some(b'\t'));
     let Columns { columns, weights, id } = reading.wanted();
-    let selection = Selection { columns, weights, id, delimiter, header: reading.header };
+    let selection = Selection { columns, weights, id, delimiter, header: reading.header, ..Selection::default() };
     // A packed file may be a thousand times as large when it is unpacked. Numbers in text take at least two bytes, in memory eight.
     if reading.gaps {
         let records = limited(file, name, bytes_max, |plain| incomplete_from(plain, name, &selection))?;

@@ -16,6 +16,7 @@ use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::Selection;
 use crate::read::header::has_header;
+use crate::read::layout;
 use crate::read::records::{Record, Records};
 use crate::read::slip;
 use crate::read::source::Source;
@@ -27,26 +28,67 @@ pub const SAMPLE_ROWS: usize = 100;
 pub const MISSING: [&str; 16] =
     ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
 
+/// Why a table is not one of numbers as programs write them.
+pub(super) enum Refused {
+    /// Something is wrong with it.
+    Wrong(Error),
+    /// It may be another one than it looks like.
+    Doubtful,
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Refused::Wrong(error)
+    }
+}
+
 /// Points, with their values in memory or in a file of a folder.
-pub(super) fn points(source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
-    table(source, selection, false, spill)?.into_points()
+pub(super) fn points(source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Refused> {
+    Ok(table(source, selection, false, spill)?.into_points()?)
 }
 
 /// Rows with gaps: what [`MISSING`] lists, infinities apart, is a gap.
-pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
-    table(source, selection, true, None)?.into_incomplete()
+pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<Incomplete, Refused> {
+    Ok(table(source, selection, true, None)?.into_incomplete()?)
 }
 
-fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Option<&Spill>) -> Result<Table, Error> {
+fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Option<&Spill>) -> Result<Table, Refused> {
     let (mut records, sample, mut table) = begun(source, selection, has_gaps, spill)?;
+    // Whether a point stands before a fraction or before thousands is not sure where commas do not part fields.
+    let may_be_thousands = |column: &usize| {
+        let fields =
+            || sample.iter().filter_map(|row| row.field(*column)).map(str::trim).filter(|field| field.contains('.'));
+        fields().next().is_some() && fields().all(are_thousands)
+    };
+    if records.delimiter() != b',' && table.layout.columns.iter().any(may_be_thousands) {
+        return Err(Refused::Doubtful);
+    }
     for record in &sample {
         table.add(record)?;
     }
-    let mut record = Record::default();
+    let mut record = sample.last().cloned().unwrap_or_default();
     while records.read(&mut record)? {
         table.add(&record)?;
     }
-    table.checked()
+    // What the last row sums up is none of the rows.
+    let is_total = record.fields().map(str::trim).find(|field| !field.is_empty()).is_some_and(layout::is_total);
+    let table = table.checked()?;
+    let has_slip = table.layout.left_out.iter().any(|aside| slip(&aside.example).is_some());
+    if is_total || has_slip || (table.has_codes && selection.columns.is_none()) {
+        return Err(Refused::Doubtful);
+    }
+    Ok(table)
+}
+
+/// Whether a number with a point may be one of thousands: `1.234`.
+fn are_thousands(field: &str) -> bool {
+    let whole = field.trim_start_matches('-').split_once('.');
+    whole.is_some_and(|(whole, rest)| {
+        (1..=3).contains(&whole.len())
+            && !whole.starts_with('0')
+            && rest.len() == 3
+            && rest.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// A table whose layout is known and that has no row yet, the records that it was found out from, less the header, and those that follow.
@@ -157,6 +199,12 @@ fn shown(field: &str) -> String {
 /// The number in a field, if it is one and finite; spaces around it do not matter.
 pub(super) fn number(field: &str) -> Option<f64> {
     field.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Whether a field is digits of which the first is a 0 that no program writes.
+fn is_code(field: &str) -> bool {
+    let bytes = field.as_bytes();
+    bytes.len() > 1 && bytes[0] == b'0' && bytes.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether a field that is no number is a name rather than a number gone wrong: not the mark of a missing value, and, beside
@@ -319,14 +367,29 @@ struct Table {
     leaves_weightless: bool,
     /// Rows kept, or that would be but for a fault.
     kept: usize,
+    /// Whether there is a number that begins with a 0, as codes do.
+    has_codes: bool,
 }
 
 impl Table {
     fn new(source: &str, width: usize, layout: Layout, has_gaps: bool, values: Builder<f64>) -> Self {
         let (faults, fields) = (Faults::new(source), Vec::new());
         let (weights, ids) = (Vec::new(), Vec::new());
-        let (leaves_weightless, kept) = (false, 0);
-        Table { layout, width, rows: 0, values, weights, ids, faults, fields, has_gaps, leaves_weightless, kept }
+        let (leaves_weightless, kept, has_codes) = (false, 0, false);
+        Table {
+            layout,
+            width,
+            rows: 0,
+            values,
+            weights,
+            ids,
+            faults,
+            fields,
+            has_gaps,
+            leaves_weightless,
+            kept,
+            has_codes,
+        }
     }
 
     fn add(&mut self, record: &Record) -> Result<(), Error> {
@@ -350,6 +413,7 @@ impl Table {
         self.fields.clear();
         for index in columns {
             let field = record.field(*index).unwrap_or_default();
+            self.has_codes |= is_code(field);
             let value = number(field).unwrap_or_else(|| {
                 if self.has_gaps && is_gap(field) {
                     return f64::NAN;

@@ -8,11 +8,16 @@ use std::path::Path;
 
 use super::decode::{self, Census};
 use super::grid::Grid;
+use super::json::{self, Objects};
 use super::layout::{self, Laid};
+#[cfg(feature = "parquet")]
+use super::parquet;
 use super::records::{Quoting, Record, Records, detect_delimiter};
+#[cfg(feature = "sheets")]
+use super::sheet::{self, Cells};
 use super::source::{HEAD_BYTES, Source, stopped};
-use super::written::{self, Survey, gap};
-use super::{DateOrder, Dialect, Encoding, Form, Format, Selection, TableForm, form_of};
+use super::written::{self, AsNumber, Survey, gap};
+use super::{DateOrder, Dialect, Encoding, Form, Format, Selection, TableForm, form_of, npy};
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::frame::{DataFrame, FrameColumn, Values};
 
@@ -39,7 +44,7 @@ use crate::frame::{DataFrame, FrameColumn, Values};
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
-    again(&|| Source::open(path), form)
+    Ok(framed(&|| Source::open(path), form)?.frame)
 }
 
 /// As [`data_frame`], from a reader; `name` is what messages call it.
@@ -60,11 +65,11 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     let mut reader = reader;
     let read = reader.read_to_end(&mut bytes);
     read.map_err(|cause| stopped(name, cause, format!("{} bytes", bytes.len())))?;
-    again(&|| Source::new(&bytes[..], name), form)
+    Ok(framed(&|| Source::new(&bytes[..], name), form)?.frame)
 }
 
 /// Reads what can be opened more than once: text that turns out not to be UTF-8 is read anew.
-fn again<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<DataFrame, Error> {
+pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<Framed, Error> {
     let (line, found) = match of_source(open()?, form) {
         Err(Error::Encoding { line, found, .. }) if form.encoding.is_none() && !found.contains("zero byte") => {
             (line, found)
@@ -87,13 +92,69 @@ fn again<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> 
         return of_source(open()?, form);
     }
     let encoding = Encoding::Windows1252;
-    let frame = of_source(open()?, &TableForm { encoding: Some(encoding), ..form.clone() })?;
+    let framed = of_source(open()?, &TableForm { encoding: Some(encoding), ..form.clone() })?;
     let note = format!("read as Windows-1252 (Latin-1): line {line} has {found}, which is no UTF-8");
-    let notes = std::iter::once(note).chain(frame.notes().iter().cloned()).collect();
-    Ok(frame.with_notes(notes))
+    let notes = std::iter::once(note).chain(framed.frame.notes().iter().cloned()).collect();
+    Ok(Framed { frame: framed.frame.with_notes(notes), ..framed })
 }
 
-fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
+/// A data frame with the fields that it was made of.
+pub(super) struct Framed {
+    pub(super) frame: DataFrame,
+    grid: Grid,
+    /// The row of the grid that each row is of.
+    rows: Vec<usize>,
+    /// Of columns of text, how they would be read as numbers.
+    as_numbers: Vec<Option<AsNumber>>,
+    missing: Vec<String>,
+}
+
+impl Framed {
+    pub(super) fn has_header(&self) -> bool {
+        self.frame.dialect().is_none_or(|dialect| dialect.format != Format::Delimited || dialect.header_rows > 0)
+    }
+
+    /// One of a file whose columns have types.
+    fn typed(frame: DataFrame) -> Self {
+        let as_numbers = frame.columns().iter().map(|_| None).collect();
+        Framed { frame, grid: Grid::default(), rows: Vec::new(), as_numbers, missing: Vec::new() }
+    }
+
+    /// The line of a row, counted from 1.
+    pub(super) fn line(&self, row: usize) -> u64 {
+        self.grid.line(self.rows[row])
+    }
+
+    pub(super) fn text(&self, row: usize, column: usize) -> &str {
+        self.grid.field(self.rows[row], column)
+    }
+
+    pub(super) fn is_gap(&self, row: usize, column: usize) -> bool {
+        gap::is_gap(self.text(row, column), &self.missing)
+    }
+
+    /// Whether most values of a column of text are numbers.
+    pub(super) fn is_nearly_number(&self, column: usize) -> bool {
+        self.as_numbers[column].as_ref().is_some_and(|of| of.is_nearly)
+    }
+
+    /// The numbers of a column, nothing where there is none.
+    pub(super) fn numbers(&self, column: usize) -> Vec<Option<f64>> {
+        let of = &self.frame.columns()[column];
+        match (&of.values, &self.as_numbers[column]) {
+            (Values::Numbers(values), _) => {
+                values.iter().map(|value| Some(*value).filter(|value| !value.is_nan())).collect()
+            }
+            (Values::Categories(_), Some(AsNumber { form, .. })) => {
+                let number = |row: usize| form.number(self.text(row, column)).filter(|_| !self.is_gap(row, column));
+                (0..self.frame.rows()).map(number).collect()
+            }
+            _ => vec![None; self.frame.rows()],
+        }
+    }
+}
+
+fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> {
     let seen = form.encoding.is_none().then(|| decode::seen(source.peek(HEAD_BYTES))).flatten();
     let encoding = form.encoding.or(seen).unwrap_or_default();
     if encoding != Encoding::Utf8 {
@@ -104,13 +165,37 @@ fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<DataFrame, Erro
         let note = seen.map(|_| format!("read as {name}"));
         return of_text(source.decoded(encoding)?, form, encoding, note.into_iter().collect());
     }
-    match form_of(&mut source, &Selection::default())? {
+    match form_of(
+        &mut source,
+        &Selection {
+            delimiter: form.delimiter.map(|delimiter| delimiter as u8),
+            header: form.header,
+            ..Selection::default()
+        },
+    )? {
         Form::Text => of_text(source, form, encoding, Vec::new()),
-        _ => Err(Error::Format {
-            name: source.name().into(),
-            expected: "a table of text".into(),
-            found: "another file".into(),
-        }),
+        Form::Objects => {
+            let name = source.name().to_owned();
+            let Objects { grid, names, dialect, notes } = json::objects(source)?;
+            let rows = (0..grid.rows()).collect();
+            of_laid(&name, grid, form, Laid { names, rows, totals: Vec::new(), dialect, notes })
+        }
+        #[cfg(feature = "sheets")]
+        Form::Cells(format) => {
+            let name = source.name().to_owned();
+            let Cells { grid, dialect, notes } = sheet::cells(source, format, form)?;
+            of_grid(&name, grid, form, dialect, notes)
+        }
+        Form::Array => {
+            let rows = npy::incomplete(source, &Selection::default())?;
+            let column = |column: usize| rows.values()[column..].iter().step_by(rows.dimension()).copied().collect();
+            let columns =
+                rows.columns().iter().enumerate().map(|(place, name)| FrameColumn::numbers(name, column(place)));
+            let frame = DataFrame::new(rows.name(), columns.collect())?;
+            Ok(Framed::typed(frame.with_dialect(Dialect { format: Format::Npy, ..Dialect::default() })))
+        }
+        #[cfg(feature = "parquet")]
+        Form::Columns => parquet::frame(&source, form).map(Framed::typed),
     }
 }
 
@@ -119,7 +204,7 @@ fn of_text(
     form: &TableForm,
     encoding: Encoding,
     mut notes: Vec<String>,
-) -> Result<DataFrame, Error> {
+) -> Result<Framed, Error> {
     let name = source.name().to_owned();
     let terminator = source.terminator()?;
     let mut skipped = form.skip.unwrap_or(0);
@@ -215,18 +300,23 @@ fn quoting_of(head: &[u8]) -> Quoting {
     Quoting { quote, escape, is_tolerant: true }
 }
 
-/// Fields that are there, however they came: lays them out, surveys the columns, decides on them and reads them.
+/// Fields that are there, however they came: lays them out and reads their columns.
 pub(super) fn of_grid(
     name: &str,
     mut grid: Grid,
     form: &TableForm,
     dialect: Dialect,
     mut notes: Vec<String>,
-) -> Result<DataFrame, Error> {
+) -> Result<Framed, Error> {
     let mut laid = layout::lay(name, &mut grid, form, dialect)?;
     notes.append(&mut laid.notes);
-    let Laid { names, mut rows, totals, mut dialect, .. } = laid;
-    let mut read = columns(name, &names, &rows, &grid, form)?;
+    of_laid(name, grid, form, Laid { notes, ..laid })
+}
+
+/// Surveys the columns of a table that is in its place, decides on them and reads them.
+fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Framed, Error> {
+    let Laid { names, mut rows, totals, mut dialect, mut notes } = laid;
+    let mut read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
     if !totals.is_empty() {
         let mut kept = totals.clone();
         while let Some(row) = kept.first().copied() {
@@ -245,24 +335,33 @@ pub(super) fn of_grid(
             ));
             rows.extend(kept);
             rows.sort_unstable();
-            read = columns(name, &names, &rows, &grid, form)?;
+            read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
         }
     }
     notes.append(&mut read.notes);
     (dialect.decimal, dialect.dates) = (read.decimal, read.dates);
     dialect.missing = form.missing.clone();
-    Ok(DataFrame::new(name, read.columns)?.with_notes(notes).with_dialect(dialect))
+    let frame = DataFrame::new(name, read.columns)?.with_notes(notes).with_dialect(dialect);
+    Ok(Framed { frame, grid, rows, as_numbers: read.as_numbers, missing: form.missing.clone() })
 }
 
 /// Columns that were read, and what was decided for it.
-struct Columns {
-    columns: Vec<FrameColumn>,
+pub(super) struct Columns {
+    pub(super) columns: Vec<FrameColumn>,
     decimal: Option<char>,
     dates: Option<DateOrder>,
-    notes: Vec<String>,
+    as_numbers: Vec<Option<AsNumber>>,
+    pub(super) notes: Vec<String>,
 }
 
-fn columns(name: &str, names: &[String], rows: &[usize], grid: &Grid, form: &TableForm) -> Result<Columns, Error> {
+pub(super) fn columns(
+    name: &str,
+    names: &[String],
+    rows: &[usize],
+    grid: &Grid,
+    form: &TableForm,
+    delimiter: Option<char>,
+) -> Result<Columns, Error> {
     let mut surveys: Vec<Survey> = names.iter().map(|_| Survey::default()).collect();
     for row in rows {
         for (column, survey) in surveys.iter_mut().enumerate() {
@@ -272,7 +371,7 @@ fn columns(name: &str, names: &[String], rows: &[usize], grid: &Grid, form: &Tab
             }
         }
     }
-    let decided = written::decide(names, &surveys, grid, form, rows.len());
+    let decided = written::decide(names, &surveys, grid, form, rows.len(), delimiter == Some(','));
     let mut faults = Faults::new(name);
     let mut columns = Vec::with_capacity(names.len());
     for (column, (called, read_as)) in names.iter().zip(decided.read_as).enumerate() {
@@ -288,7 +387,8 @@ fn columns(name: &str, names: &[String], rows: &[usize], grid: &Grid, form: &Tab
         columns.push(FrameColumn { name: called.clone(), values, read_as });
     }
     faults.or(())?;
-    Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, notes: decided.notes })
+    let as_numbers = surveys.iter().map(|survey| survey.as_number(decided.decimal)).collect();
+    Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
 }
 
 /// What a row sums up of those above it: all of its numbers must be sums, or all means, and one at least of numbers that are not all 0.

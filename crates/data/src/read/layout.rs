@@ -368,15 +368,22 @@ fn without_footer(grid: &Grid, width: usize, typed: &[bool], rows: &mut Vec<usiz
     left
 }
 
+/// Whether a text is one with which rows begin that sum up those above.
+pub(super) fn is_total(text: &str) -> bool {
+    if !text.starts_with(char::is_alphabetic) {
+        return false;
+    }
+    let text = text.to_lowercase();
+    let text = text.trim_end_matches([':', '.']).trim();
+    TOTALS
+        .iter()
+        .any(|word| text == *word || text.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', ':', '('])))
+}
+
 /// The rows at the end whose first words say that they sum up those above.
 fn totals(grid: &Grid, rows: &[usize]) -> Vec<usize> {
-    let is_total = |row: usize| {
-        let text = grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim().to_lowercase();
-        let text = text.trim_end_matches([':', '.']).trim();
-        TOTALS
-            .iter()
-            .any(|word| text == *word || text.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', ':', '('])))
-    };
+    let is_total =
+        |row: usize| is_total(grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim());
     let count = rows.iter().rev().take(FOOTER_ROWS).take_while(|row| is_total(**row)).count();
     rows[rows.len() - count..].to_vec()
 }

@@ -131,6 +131,10 @@ impl<'a> Records<'a> {
         self.source.name()
     }
 
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
     /// How much of a file has been read; nothing where nobody knows how long the source is.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.source.fraction()

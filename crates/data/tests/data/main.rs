@@ -3,6 +3,7 @@
 mod batches;
 mod csv;
 mod datasets;
+mod formats;
 mod frame;
 mod header;
 mod hostile;
