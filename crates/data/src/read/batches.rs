@@ -70,7 +70,7 @@ impl<'a> Batches<'a> {
 
     fn of(mut source: Source<'a>, again: Again<'_, 'a>, selection: &Selection) -> Result<Self, Error> {
         let rows = match form_of(&mut source, selection)? {
-            Form::Text => Rows::Text(Box::new(csv::Rows::new(source, selection)?)),
+            Form::Text => Rows::Text(Box::new(measures::rows(source, selection)?)),
             Form::Array => Rows::Array(Box::new(npy::Rows::new(source, selection)?)),
             #[cfg(feature = "parquet")]
             Form::Columns => Rows::Columns(Box::new(parquet::Rows::new(&source, selection)?)),

@@ -87,3 +87,14 @@ pub enum DateOrder {
     /// `2021-04-23`.
     YearFirst,
 }
+
+impl std::fmt::Display for Encoding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Utf8 => "UTF-8",
+            Self::Utf16Le => "UTF-16 (lower byte first)",
+            Self::Utf16Be => "UTF-16 (higher byte first)",
+            Self::Windows1252 => "Windows-1252 (Latin-1)",
+        })
+    }
+}

@@ -19,7 +19,7 @@ use super::source::{HEAD_BYTES, Source, stopped};
 use super::written::{self, AsNumber, Survey, gap};
 use super::{DateOrder, Dialect, Encoding, Form, Format, Selection, TableForm, form_of, npy};
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
-use crate::frame::{DataFrame, FrameColumn, Values};
+use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 
 /// A table of named columns of numbers, categories and times, each read as all of its values show.
 ///
@@ -93,7 +93,7 @@ pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &Ta
     }
     let encoding = Encoding::Windows1252;
     let framed = of_source(open()?, &TableForm { encoding: Some(encoding), ..form.clone() })?;
-    let note = format!("read as Windows-1252 (Latin-1): line {line} has {found}, which is no UTF-8");
+    let note = format!("read as {encoding}: line {line} has {found}, which is no UTF-8");
     let notes = std::iter::once(note).chain(framed.frame.notes().iter().cloned()).collect();
     Ok(Framed { frame: framed.frame.with_notes(notes), ..framed })
 }
@@ -138,6 +138,15 @@ impl Framed {
         self.as_numbers[column].as_ref().is_some_and(|of| of.is_nearly)
     }
 
+    /// The form of the numbers of a column that is read as one; nothing where programs write them so.
+    pub(super) fn form_of(&self, column: usize) -> Option<NumberForm> {
+        match &self.frame.columns()[column].read_as {
+            ReadAs::WrittenNumber(form) => Some(form.clone()),
+            ReadAs::Text => self.as_numbers[column].as_ref().map(|of| of.form.clone()),
+            _ => None,
+        }
+    }
+
     /// The numbers of a column, nothing where there is none.
     pub(super) fn numbers(&self, column: usize) -> Vec<Option<f64>> {
         let of = &self.frame.columns()[column];
@@ -158,11 +167,7 @@ fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> 
     let seen = form.encoding.is_none().then(|| decode::seen(source.peek(HEAD_BYTES))).flatten();
     let encoding = form.encoding.or(seen).unwrap_or_default();
     if encoding != Encoding::Utf8 {
-        let name = match encoding {
-            Encoding::Utf16Le => "UTF-16 (lower byte first)",
-            _ => "UTF-16 (higher byte first)",
-        };
-        let note = seen.map(|_| format!("read as {name}"));
+        let note = seen.map(|_| format!("read as {encoding}"));
         return of_text(source.decoded(encoding)?, form, encoding, note.into_iter().collect());
     }
     match form_of(
@@ -273,7 +278,7 @@ fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
 }
 
 /// How a text quotes its fields: within `"` unless `'` stands at both ends of fields and `"` at none; with a backslash if quotes have one before them and are never doubled.
-fn quoting_of(head: &[u8]) -> Quoting {
+pub(super) fn quoting_of(head: &[u8]) -> Quoting {
     let is_edge =
         |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b',' | b';' | b'\t' | b'|' | b'\n' | b'\r'));
     let ends = |quote: u8| {

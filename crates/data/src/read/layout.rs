@@ -104,6 +104,13 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
         dialect.skipped += top;
     }
     let names_rows = has_row_names(grid, top, width);
+    let own = grid.width(top);
+    if own != width && !names_rows && !ends_with_delimiter(grid, top, width) && form.ragged.is_none() {
+        let mut faults = Faults::new(name);
+        let expected = format!("{width} fields");
+        faults.add(Fault { place: Place::Line(grid.line(top)), column: None, expected, found: own.to_string() });
+        return Err(Error::Faults(faults));
+    }
     let typed = typed_columns(grid, top, width);
     let header_rows = header_rows(name, grid, top, &typed, names_rows, form)?;
     let first = top + header_rows;
@@ -126,11 +133,12 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
     // A delimiter at the end of every row divides nothing.
     let is_empty = |column: usize| rows.iter().all(|row| grid.field(*row, column).trim().is_empty());
     let is_unnamed = |column: usize| !has_names || grid.field(top, column).trim().is_empty();
+    let usual = width;
     if width > 1 && !names_rows && is_unnamed(width - 1) && is_empty(width - 1) && (has_names || rows.len() > 1) {
         width -= 1;
         notes.push("rows end with a delimiter; no column is made of what is behind it".into());
     }
-    ragged(name, grid, width, &mut rows, form, &mut notes)?;
+    ragged(name, grid, width, usual > width, &mut rows, form, &mut notes)?;
     if rows.is_empty() {
         return Err(Error::Empty { name: name.into(), found: "no rows that can be read" });
     }
@@ -162,6 +170,8 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
         let is_blank = filled(grid, top) == 0;
         let is_other =
             grid.width(top) != width && !has_row_names(grid, top, width) && !ends_with_delimiter(grid, top, width);
+        // Names of which one was lost or cut in two are told, and not taken for a title.
+        let is_near = grid.width(top).abs_diff(width) == 1 && filled(grid, top) >= 3 && !grid.fields(top).any(is_value);
         let next = (top + 1..grid.rows()).find(|row| filled(grid, *row) > 0);
         let is_above =
             |next: usize| filled(grid, next) * 5 >= width * 4 && (top + 1..next).all(|row| filled(grid, row) == 0);
@@ -170,7 +180,7 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
             && filled(grid, top) == 1
             && grid.width(top) == width
             && next.is_some_and(|next| is_above(next) || filled(grid, next) == 1);
-        if !(is_blank || is_other || is_padded) {
+        if !(is_blank || (is_other && !is_near) || is_padded) {
             break;
         }
         top += 1;
@@ -405,18 +415,19 @@ fn blank_lines(grid: &Grid, rows: &[usize], width: usize, notes: &mut Vec<String
     }
 }
 
-/// Sees to rows that have more or fewer fields than there are columns.
+/// Sees to rows that have more or fewer fields than there are columns; `has_ends` if all have a delimiter behind the last one.
 fn ragged(
     name: &str,
     grid: &Grid,
     width: usize,
+    has_ends: bool,
     rows: &mut Vec<usize>,
     form: &TableForm,
     notes: &mut Vec<String>,
 ) -> Result<(), Error> {
     let is_sound = |row: usize| {
         let own = grid.width(row);
-        own == width || (own > width && (width..own).all(|column| grid.field(row, column).trim().is_empty()))
+        own == width || (has_ends && own == width + 1 && grid.field(row, width).trim().is_empty())
     };
     let wrong: Vec<usize> = rows.iter().copied().filter(|row| !is_sound(*row)).collect();
     if wrong.is_empty() {

@@ -9,9 +9,11 @@ use std::rc::Rc;
 
 use lehr_spill::{Builder, Spill};
 
-use super::frame::{Framed, framed};
+use super::decode::{self, Census};
+use super::frame::{Framed, framed, quoting_of};
+use super::records::Quoting;
 use super::source::Source;
-use super::{Asked, Selection, TableForm, csv, slip};
+use super::{Asked, Encoding, Selection, TableForm, csv, slip};
 use crate::error::{Class, Column, Error, Fault, Faults, Place, quoted};
 use crate::frame::{FrameColumn, ReadAs, Values};
 use crate::incomplete::Incomplete;
@@ -89,11 +91,7 @@ fn settled<'a, T>(
         csv::Refused::Wrong(error) => Some(error),
         csv::Refused::Doubtful => None,
     };
-    let form = TableForm {
-        delimiter: selection.delimiter.map(char::from).or(selection.form.delimiter),
-        header: selection.header.or(selection.form.header),
-        ..selection.form.clone()
-    };
+    let form = asked(selection);
     // What was opened is gone, or too long to be kept.
     let mut is_there = true;
     let open = || {
@@ -113,6 +111,97 @@ fn settled<'a, T>(
     match (read, first) {
         (Err(second), Some(first)) => Err(if says_more(&second, &first) { second } else { first }),
         (read, _) => read,
+    }
+}
+
+/// How much of a stream shows how its rows are written.
+const SAMPLE_BYTES: usize = 1 << 16;
+
+/// The rows of a table of text, some at a time: in the forms of numbers, and behind the title lines, that its first rows show.
+pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<csv::Rows<'a>, Error> {
+    let form = asked(selection);
+    let mut encoding = form.encoding.or_else(|| decode::seen(source.peek(SAMPLE_BYTES))).unwrap_or_default();
+    let head = source.peek(SAMPLE_BYTES);
+    if form.encoding.is_none()
+        && std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some())
+        && !head.contains(&0)
+    {
+        let mut census = Census::default();
+        census.add(head);
+        if !census.is_utf8() {
+            encoding = Encoding::Windows1252;
+        }
+    }
+    let is_decoded = encoding != Encoding::Utf8;
+    if is_decoded {
+        source = source.decoded(encoding)?;
+    }
+    let mut head = source.peek(SAMPLE_BYTES).to_vec();
+    if head.len() == SAMPLE_BYTES {
+        // Without the line that was cut.
+        let end = head.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(head.len(), |place| place + 1);
+        head.truncate(end);
+    }
+    let name = source.name().to_owned();
+    let form = TableForm { encoding: Some(Encoding::Utf8), ..form };
+    // What is wrong is told by who reads all rows.
+    let Ok(framed) = framed(&|| Source::new(&head[..], &name), &form) else { return csv::Rows::new(source, selection) };
+    let Some(dialect) = framed.frame.dialect() else { return csv::Rows::new(source, selection) };
+    let columns = framed.frame.columns();
+    let is_written = columns.iter().any(|column| matches!(column.read_as, ReadAs::WrittenNumber(_)));
+    let quoting = quoting_of(&head);
+    let is_usual = dialect.skipped == 0 && dialect.header_rows <= 1 && !is_written && !is_decoded;
+    if is_usual && selection.form == TableForm::default() && quoting.quote == b'"' && quoting.escape.is_none() {
+        return csv::Rows::new(source, selection);
+    }
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let Asked { columns: chosen, weights, id } = Asked::of(&name, selection, &names)?;
+    let mut left_out = Vec::new();
+    let chosen = chosen.unwrap_or_else(|| {
+        let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
+        let (numbers, others): (Vec<_>, Vec<_>) = free.partition(|column| is_measure(&framed, *column, false));
+        left_out.extend(others.into_iter().map(|column| (column, left(&framed, column).example)));
+        numbers
+    });
+    if chosen.is_empty() {
+        return csv::Rows::new(source, selection);
+    }
+    let form_of = |column: &usize| framed.form_of(*column);
+    let mut notes = framed.frame.notes().to_vec();
+    if is_decoded && selection.form.encoding.is_none() {
+        notes.insert(0, format!("read as {encoding}, which the first rows show"));
+    }
+    let told =
+        chosen.iter().chain(&weights).filter(|column| matches!(columns[**column].read_as, ReadAs::WrittenNumber(_)));
+    notes.extend(
+        told.map(|column| {
+            format!("{:?} is read as {}, as the first rows show", names[*column], columns[*column].read_as)
+        }),
+    );
+    csv::Rows::written(
+        source,
+        csv::Written {
+            delimiter: dialect.delimiter.map_or(b',', |delimiter| delimiter as u8),
+            quoting: Quoting { is_tolerant: false, ..quoting },
+            lines: framed.line(0).saturating_sub(1) as usize,
+            has_header: dialect.header_rows > 0,
+            forms: chosen.iter().chain(&weights).map(form_of).collect(),
+            columns: chosen,
+            names,
+            weights,
+            id,
+            left_out,
+            notes,
+        },
+    )
+}
+
+/// What is asked of a table of text.
+fn asked(selection: &Selection) -> TableForm {
+    TableForm {
+        delimiter: selection.delimiter.map(char::from).or(selection.form.delimiter),
+        header: selection.header.or(selection.form.header),
+        ..selection.form.clone()
     }
 }
 

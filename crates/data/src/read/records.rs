@@ -282,7 +282,8 @@ fn last_open(bytes: &[u8], delimiter: u8, quoting: Quoting) -> Option<usize> {
     opening.filter(|_| scan.is_open())
 }
 
-/// Whether the first quote that closes what these bytes are within stands before a delimiter or a line end; nothing if none closes, or the bytes end behind it.
+/// Whether the quote that closes what these bytes are within stands before a delimiter or a line end; nothing if none does, or the bytes end before that is known. A quote that
+/// stands before anything else is a letter, unless it stands behind a delimiter: then it opens a field, and what these bytes are within was opened by a letter.
 fn closing(bytes: &[u8], delimiter: u8, terminator: u8, quoting: Quoting) -> Option<bool> {
     let mut place = 0;
     while place < bytes.len() {
@@ -290,19 +291,26 @@ fn closing(bytes: &[u8], delimiter: u8, terminator: u8, quoting: Quoting) -> Opt
             place += 2;
         } else if bytes[place] != quoting.quote {
             place += 1;
-        } else if bytes.get(place + 1) == Some(&quoting.quote) {
+        } else if bytes.get(place + 1) == Some(&quoting.quote) && !is_end(&bytes[place + 2..], delimiter, terminator) {
             place += 2;
+        } else if place + 1 == bytes.len() {
+            return None;
+        } else if is_end(&bytes[place + 1..], delimiter, terminator) {
+            return Some(true);
+        } else if place > 0 && bytes[place - 1] == delimiter {
+            return Some(false);
         } else {
-            let behind = &bytes[place + 1..];
-            let next = behind
-                .iter()
-                .find(|byte| **byte == delimiter || **byte == terminator || !matches!(byte, b' ' | b'\t' | b'\r'))?;
-            return Some(
-                *next == delimiter || *next == terminator || (delimiter == SPACES && behind[0].is_ascii_whitespace()),
-            );
+            place += 1;
         }
     }
     None
+}
+
+/// Whether bytes begin with the end of a field, perhaps behind blanks.
+fn is_end(bytes: &[u8], delimiter: u8, terminator: u8) -> bool {
+    let next =
+        bytes.iter().find(|byte| **byte == delimiter || **byte == terminator || !matches!(byte, b' ' | b'\t' | b'\r'));
+    next.is_some_and(|next| *next == delimiter || *next == terminator)
 }
 
 /// Hands out the fields of one record. `""` within quotes is one quote; what follows a closing quote belongs to the field. Spaces before a quote that opens a field are none of it.
@@ -313,7 +321,11 @@ fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMu
     let quote = quoting.quote;
     let mut at = if delimiter == SPACES { run(0) } else { 0 };
     loop {
-        let blanks = bytes[at..].iter().take_while(|byte| **byte == b' ').count();
+        // Common case: a field begins with a letter of its own.
+        let blanks = match bytes.get(at) {
+            Some(b' ') => bytes[at..].iter().take_while(|byte| **byte == b' ').count(),
+            _ => 0,
+        };
         let opens = bytes.get(at + blanks) == Some(&quote)
             && (!quoting.is_tolerant || is_quoted(&line[at + blanks + 1..], delimiter, quoting));
         if opens {
@@ -330,6 +342,14 @@ fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMu
                     continue;
                 }
                 if bytes.get(at) != Some(&quote) {
+                    let is_letter = quoting.is_tolerant
+                        && at < bytes.len()
+                        && !is_end(&bytes[at..], delimiter, b'\n')
+                        && is_closed(&line[at..], delimiter, quoting);
+                    if is_letter {
+                        give(Piece::Text(&line[at - 1..at]));
+                        continue;
+                    }
                     break;
                 }
                 give(Piece::Text(&line[at - 1..at]));
@@ -353,17 +373,22 @@ fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMu
     }
 }
 
-/// Whether a quote that opens a field before this text is closed in it, and if it has a delimiter within, before one.
-fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
-    let bytes = text.as_bytes();
-    match closing(bytes, delimiter, b'\n', quoting) {
-        Some(true) => true,
-        Some(false) => {
-            let end = bytes.iter().position(|byte| *byte == quoting.quote).unwrap_or(0);
-            !bytes[..end].iter().any(|byte| *byte == delimiter || matches!(byte, b'\n' | b'\r'))
-        }
-        None => bytes.trim_ascii_end().ends_with(&[quoting.quote]),
+/// Whether a text that is within quotes has the quote that closes them before a delimiter or at its end.
+fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
+    match closing(text.as_bytes(), delimiter, b'\n', quoting) {
+        Some(is_closed) => is_closed,
+        None => text.trim_ascii_end().as_bytes().ends_with(&[quoting.quote]),
     }
+}
+
+/// Whether a quote that opens a field before this text is one: it is closed, or closed before anything that parts fields.
+fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
+    if is_closed(text, delimiter, quoting) {
+        return true;
+    }
+    let bytes = text.as_bytes();
+    let Some(end) = bytes.iter().position(|byte| *byte == quoting.quote) else { return false };
+    !bytes[..end].iter().any(|byte| *byte == delimiter || matches!(byte, b'\n' | b'\r'))
 }
 
 /// Whether a quote is open, byte by byte: the same rules as [`split`], for finding where a record ends.

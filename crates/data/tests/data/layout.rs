@@ -186,3 +186,23 @@ fn a_table_without_names_is_seen_by_its_values() {
     assert_eq!(numbers(&frame, "x3"), [74.69, 29.81]);
     assert_eq!(names(&plain("28/01/2018;1,5\n29/01/2018;2\n")), ["x0", "x1"]);
 }
+
+#[test]
+fn a_field_too_many_is_told_even_where_the_last_column_is_empty() {
+    assert_eq!(refused("a,b,c,d\n1,2,3,\n4,,5,6,\n7,8,9,\n"), "t.csv, line 3: expected 4 fields, found 5");
+}
+
+#[test]
+fn names_of_which_one_was_lost_are_no_title() {
+    assert_eq!(
+        refused("day,time,qty\n2021-01-01,10:15,2,5\n2021-01-02,10:15,2,6\n2021-01-02,10:15,2,6\n"),
+        "t.csv, line 1: expected 4 fields, found 3"
+    );
+}
+
+#[test]
+fn a_quote_within_quotes_that_is_not_doubled_is_a_letter() {
+    let frame = plain("t,x\n\"Boots, 10\" high\",1\n\"\"cut, fine\",2\n\"3.5\" disk,3\nplain,4\n");
+    assert_eq!(texts(&frame, "t"), ["Boots, 10\" high", "\"cut, fine", "3.5 disk", "plain"]);
+    assert_eq!(numbers(&frame, "x"), [1.0, 2.0, 3.0, 4.0]);
+}
