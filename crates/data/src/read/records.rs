@@ -335,10 +335,12 @@ fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMu
                 give(Piece::Text(&line[at..at + length]));
                 at += length + 1;
                 if bytes[at - 1] != quote {
-                    // The letter behind it is given as it is.
-                    let letter = line[at..].chars().next().map_or(0, char::len_utf8);
-                    give(Piece::Text(&line[at..at + letter]));
-                    at += letter;
+                    // Before a quote or itself it says that that is a letter; elsewhere it is one, as in paths.
+                    match bytes.get(at) {
+                        Some(next) if *next == quote || quoting.escape == Some(*next) => at += 1,
+                        _ => {}
+                    }
+                    give(Piece::Text(&line[at - 1..at]));
                     continue;
                 }
                 if bytes.get(at) != Some(&quote) {
@@ -381,14 +383,16 @@ fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     }
 }
 
-/// Whether a quote that opens a field before this text is one: it is closed, or closed before anything that parts fields.
+/// Whether a quote that opens a field before this text is one: it is closed before a delimiter, or by a quote with the rest of the field behind it. A quote behind a delimiter opens
+/// a field of its own.
 fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     if is_closed(text, delimiter, quoting) {
         return true;
     }
     let bytes = text.as_bytes();
     let Some(end) = bytes.iter().position(|byte| *byte == quoting.quote) else { return false };
-    !bytes[..end].iter().any(|byte| *byte == delimiter || matches!(byte, b'\n' | b'\r'))
+    let is_behind_delimiter = end > 0 && bytes[end - 1] == delimiter;
+    !is_behind_delimiter && !bytes[..end].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
 /// Whether a quote is open, byte by byte: the same rules as [`split`], for finding where a record ends.

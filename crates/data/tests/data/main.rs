@@ -9,10 +9,12 @@ mod header;
 mod hostile;
 mod intake;
 mod layout;
+mod locales;
 mod messages;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod pollution;
 mod sparse;
 mod spill;
 mod write;
