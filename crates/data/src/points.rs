@@ -183,7 +183,15 @@ impl Points {
         Ok(points.with_left_out(self.left_out.clone()).with_notes(self.notes.clone()))
     }
 
-    pub(crate) fn with_notes(mut self, notes: Vec<String>) -> Self {
+    /// The same points with what was decided while they were read, a sentence each.
+    ///
+    /// # Example
+    /// ```
+    /// let points = lehr_data::Points::new(vec![1.0], 1)?.with_notes(vec!["line 1 is a title".into()]);
+    /// assert_eq!(points.notes(), ["line 1 is a title"]);
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;
         self
     }

@@ -1,5 +1,7 @@
 //! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip), NPY arrays and, with the feature `parquet`, Parquet files; rows of bits from FPS files and packed arrays; sparse rows from SVMlight's text and Matrix Market files.
 //!
+//! Tables as people have them, with text, dates and gaps, are read as data frames ([`data_frame`]); where a table is not of plain numbers, points are taken from one.
+//!
 //! What a file is, is seen from its first bytes; a name decides only that `.tsv` has tabs. What is read from it is said by a
 //! [`Selection`]; everything it leaves open is found out from the data, as `read/csv.rs` describes. Nothing is repaired in silence: a
 //! field that is no number, a row that is too short, a weight below 0 are all reported, all at once ([`crate::error`]).
