@@ -44,7 +44,7 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
-    Ok(framed(&|| Source::open(path), form)?.frame)
+    Ok(framed(&|| Source::open(path), form)?.sound()?.frame)
 }
 
 /// As [`data_frame`], from a reader; `name` is what messages call it.
@@ -65,7 +65,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     let mut reader = reader;
     let read = reader.read_to_end(&mut bytes);
     read.map_err(|cause| stopped(name, cause, format!("{} bytes", bytes.len())))?;
-    Ok(framed(&|| Source::new(&bytes[..], name), form)?.frame)
+    Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
 }
 
 /// Reads what can be opened more than once: text that turns out not to be UTF-8 is read anew.
@@ -107,9 +107,22 @@ pub(super) struct Framed {
     /// Of columns of text, how they would be read as numbers.
     as_numbers: Vec<Option<AsNumber>>,
     missing: Vec<String>,
+    /// Rows of other lengths than the others.
+    pub(super) faults: Faults,
 }
 
 impl Framed {
+    /// The same if no row has another length.
+    pub(super) fn sound(self) -> Result<Self, Error> {
+        self.faults.clone().or(())?;
+        Ok(self)
+    }
+
+    /// Whether it comes from a file whose columns have types, and has no text of its fields.
+    pub(super) fn is_typed(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     pub(super) fn has_header(&self) -> bool {
         self.frame.dialect().is_none_or(|dialect| dialect.format != Format::Delimited || dialect.header_rows > 0)
     }
@@ -117,16 +130,18 @@ impl Framed {
     /// One of a file whose columns have types.
     fn typed(frame: DataFrame) -> Self {
         let as_numbers = frame.columns().iter().map(|_| None).collect();
-        Framed { frame, grid: Grid::default(), rows: Vec::new(), as_numbers, missing: Vec::new() }
+        let faults = Faults::new(frame.name());
+        Framed { frame, grid: Grid::default(), rows: Vec::new(), as_numbers, missing: Vec::new(), faults }
     }
 
     /// The line of a row, counted from 1.
     pub(super) fn line(&self, row: usize) -> u64 {
-        self.grid.line(self.rows[row])
+        // Rows of a file with types have no lines, and are counted.
+        self.rows.get(row).map_or(row as u64 + 1, |row| self.grid.line(*row))
     }
 
     pub(super) fn text(&self, row: usize, column: usize) -> &str {
-        self.grid.field(self.rows[row], column)
+        self.rows.get(row).map_or("", |row| self.grid.field(*row, column))
     }
 
     pub(super) fn is_gap(&self, row: usize, column: usize) -> bool {
@@ -183,7 +198,12 @@ fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> 
             let name = source.name().to_owned();
             let Objects { grid, names, dialect, notes } = json::objects(source)?;
             let rows = (0..grid.rows()).collect();
-            of_laid(&name, grid, form, Laid { names, rows, totals: Vec::new(), dialect, notes })
+            of_laid(
+                &name,
+                grid,
+                form,
+                Laid { names, rows, totals: Vec::new(), dialect, notes, faults: Faults::new(&*name) },
+            )
         }
         #[cfg(feature = "sheets")]
         Form::Cells(format) => {
@@ -320,7 +340,7 @@ pub(super) fn of_grid(
 
 /// Surveys the columns of a table that is in its place, decides on them and reads them.
 fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Framed, Error> {
-    let Laid { names, mut rows, totals, mut dialect, mut notes } = laid;
+    let Laid { names, mut rows, totals, mut dialect, mut notes, faults } = laid;
     let mut read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
     if !totals.is_empty() {
         let mut kept = totals.clone();
@@ -347,7 +367,7 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
     (dialect.decimal, dialect.dates) = (read.decimal, read.dates);
     dialect.missing = form.missing.clone();
     let frame = DataFrame::new(name, read.columns)?.with_notes(notes).with_dialect(dialect);
-    Ok(Framed { frame, grid, rows, as_numbers: read.as_numbers, missing: form.missing.clone() })
+    Ok(Framed { frame, grid, rows, as_numbers: read.as_numbers, missing: form.missing.clone(), faults })
 }
 
 /// Columns that were read, and what was decided for it.

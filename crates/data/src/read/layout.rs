@@ -30,6 +30,8 @@ pub(super) struct Laid {
     /// Whether the rows have a column more than names, before the others: names of rows.
     pub(super) dialect: Dialect,
     pub(super) notes: Vec<String>,
+    /// Rows of other lengths, which are not among the rows.
+    pub(super) faults: Faults,
 }
 
 /// Words with which notes below a table begin.
@@ -138,12 +140,13 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
         width -= 1;
         notes.push("rows end with a delimiter; no column is made of what is behind it".into());
     }
-    ragged(name, grid, width, usual > width, &mut rows, form, &mut notes)?;
+    let faults = ragged(name, grid, width, usual > width, &mut rows, form, &mut notes)?;
     if rows.is_empty() {
+        faults.or(())?;
         return Err(Error::Empty { name: name.into(), found: "no rows that can be read" });
     }
     let names = names(grid, top, header_rows, width, names_rows, &mut notes);
-    Ok(Laid { names, rows, totals, dialect, notes })
+    Ok(Laid { names, rows, totals, dialect, notes, faults })
 }
 
 /// How many fields most rows have.
@@ -424,14 +427,14 @@ fn ragged(
     rows: &mut Vec<usize>,
     form: &TableForm,
     notes: &mut Vec<String>,
-) -> Result<(), Error> {
+) -> Result<Faults, Error> {
     let is_sound = |row: usize| {
         let own = grid.width(row);
         own == width || (has_ends && own == width + 1 && grid.field(row, width).trim().is_empty())
     };
     let wrong: Vec<usize> = rows.iter().copied().filter(|row| !is_sound(*row)).collect();
     if wrong.is_empty() {
-        return Ok(());
+        return Ok(Faults::new(name));
     }
     // A program that leaves out what is empty at the end of rows does so in all of them.
     let last = |row: usize| grid.width(row).checked_sub(1).map(|column| grid.field(row, column).trim());
@@ -448,18 +451,18 @@ fn ragged(
                 grid.line(wrong[0])
             ));
             rows.retain(|row| is_sound(*row));
-            return Ok(());
+            return Ok(Faults::new(name));
         }
         Some(Ragged::Fill) if wrong.iter().all(|row| grid.width(*row) < width) => {
             notes.push(format!(
                 "{rows_have} fewer than {width} fields, the first in line {}; the others are missing",
                 grid.line(wrong[0])
             ));
-            return Ok(());
+            return Ok(Faults::new(name));
         }
         _ if drops => {
             notes.push(format!("{rows_have} fewer than {width} fields, as a program writes that leaves out what is empty at the end of rows; the others are missing"));
-            return Ok(());
+            return Ok(Faults::new(name));
         }
         _ => {}
     }
@@ -476,6 +479,7 @@ fn ragged(
         });
     }
     let mut faults = Faults::new(name);
+    rows.retain(|row| is_sound(*row));
     for row in wrong {
         let expected = if width == 1 { "1 field".to_owned() } else { format!("{width} fields") };
         faults.add_with(|| Fault {
@@ -485,7 +489,7 @@ fn ragged(
             found: grid.width(row).to_string(),
         });
     }
-    faults.or(())
+    Ok(faults)
 }
 
 /// The names of the columns, all different.

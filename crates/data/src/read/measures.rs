@@ -104,7 +104,11 @@ fn settled<'a, T>(
         is_there = again().is_some();
     }
     let read = if is_there {
-        framed(&open, &form).and_then(|framed| of(&framed))
+        framed(&open, &form).and_then(|framed| match &first {
+            // An array where a text is asked for.
+            Some(_) if framed.is_typed() => Err(no_text(framed.frame.name())),
+            _ => of(&framed),
+        })
     } else {
         return Err(first.expect("an error"));
     };
@@ -112,6 +116,10 @@ fn settled<'a, T>(
         (Err(second), Some(first)) => Err(if says_more(&second, &first) { second } else { first }),
         (read, _) => read,
     }
+}
+
+fn no_text(name: &str) -> Error {
+    Error::Format { name: name.into(), expected: "a table of text".into(), found: "another file".into() }
 }
 
 /// How much of a stream shows how its rows are written.
@@ -145,7 +153,9 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
     let name = source.name().to_owned();
     let form = TableForm { encoding: Some(Encoding::Utf8), ..form };
     // What is wrong is told by who reads all rows.
-    let Ok(framed) = framed(&|| Source::new(&head[..], &name), &form) else { return csv::Rows::new(source, selection) };
+    let Ok(framed) = framed(&|| Source::new(&head[..], &name), &form).and_then(Framed::sound) else {
+        return csv::Rows::new(source, selection);
+    };
     let Some(dialect) = framed.frame.dialect() else { return csv::Rows::new(source, selection) };
     let columns = framed.frame.columns();
     let is_written = columns.iter().any(|column| matches!(column.read_as, ReadAs::WrittenNumber(_)));
@@ -264,7 +274,7 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
         let found = format!("none among the columns {shown}");
         return Err(Error::Format { name: name.into(), expected: "a column of numbers".into(), found });
     }
-    let mut faults = Faults::new(name);
+    let mut faults = framed.faults.clone();
     let at = |row: usize, column: usize| {
         let column = Column { index: column, name: framed.has_header().then(|| names[column].clone()) };
         (Place::Line(framed.line(row)), Some(column))

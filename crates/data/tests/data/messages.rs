@@ -79,6 +79,18 @@ fn ragged_rows() {
 }
 
 #[test]
+fn rows_that_are_too_short_hide_no_other_fault() {
+    by_default(
+        "name;a;b\nx;1,5;2\ny;2,5\nz;3,5;\nu;4,5;u\n",
+        &expect![[r#"
+            points.csv, line 3: expected 3 fields, found 2
+            points.csv, line 4, column 3 ("b"): expected a finite number, found an empty field
+            points.csv, line 5, column 3 ("b"): expected a finite number, found "u"
+            points.csv: 3 faults in all"#]],
+    );
+}
+
+#[test]
 fn no_header_and_a_gap_in_the_first_row() {
     by_default(
         "1,2,n/a\n3,4,5\n",
