@@ -14,7 +14,7 @@ use super::frame::{Framed, framed, quoting_of};
 use super::records::Quoting;
 use super::source::Source;
 use super::{Asked, Encoding, Selection, TableForm, csv, slip};
-use crate::error::{Class, Column, Error, Fault, Faults, Place, quoted};
+use crate::error::{Class, Column, Error, Fault, Place, quoted};
 use crate::frame::{FrameColumn, ReadAs, Values};
 use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
