@@ -150,9 +150,11 @@ pub(crate) struct Found {
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
-    let mut left_out = Vec::new();
+    let (mut left_out, mut notes) = (Vec::new(), Vec::new());
     let read = || match form {
-        Form::Csv | Form::Tsv | Form::Npy => read_text(&mut file, form, reading, name, bytes_max, &mut left_out),
+        Form::Csv | Form::Tsv | Form::Npy => {
+            read_text(&mut file, form, reading, name, bytes_max, &mut left_out, &mut notes)
+        }
         Form::Parquet => parquet::read(file, &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Fasta | Form::Fps | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
@@ -162,7 +164,8 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         }
     };
     let table = sound(guarded(&format!("{name}: expected a sound {form:?} file"), read)?, name, bytes_max)?;
-    let warnings = warnings_of(&table, &left_out, name);
+    let mut warnings = warnings_of(&table, &left_out, name);
+    warnings.extend(notes.iter().map(|note| format!("{name}: {note}")));
     Ok(Found { table, warnings })
 }
 
@@ -236,18 +239,21 @@ fn read_text(
     name: &str,
     bytes_max: u64,
     left_out: &mut Vec<LeftOut>,
+    notes: &mut Vec<String>,
 ) -> Result<Table, Fault> {
     let delimiter = reading.delimiter()?.or((form == Form::Tsv).then_some(b'\t'));
     let Columns { columns, weights, id } = reading.wanted();
-    let selection = Selection { columns, weights, id, delimiter, header: reading.header };
+    let selection = Selection { columns, weights, id, delimiter, header: reading.header, ..Selection::default() };
     // A packed file may be a thousand times as large when it is unpacked. Numbers in text take at least two bytes, in memory eight.
     if reading.gaps {
         let records = limited(file, name, bytes_max, |plain| incomplete_from(plain, name, &selection))?;
         left_out.extend_from_slice(records.left_out());
+        notes.extend_from_slice(records.notes());
         return Table::of_records(&records, selection.id.as_deref());
     }
     let points = limited(file, name, bytes_max, |plain| points_from(plain, name, &selection))?;
     left_out.extend_from_slice(points.left_out());
+    notes.extend_from_slice(points.notes());
     Table::of_points_named(&points, selection.weights.as_deref(), selection.id.as_deref())
 }
 

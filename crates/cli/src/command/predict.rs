@@ -50,7 +50,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         }
         _ => {}
     }
-    let asked = Selection { columns, weights: None, id, delimiter, header };
+    let asked = Selection { columns, weights: None, id, delimiter, header, ..Selection::default() };
     let said_of_bits = |rows: &Fingerprints, what: &str| {
         of_bits_only(&asked, false, Frame::Columns(Scale::None), what)?;
         Said::of_bits(&model, rows, &input, memberships)

@@ -55,6 +55,8 @@ pub enum Format {
     Json,
     /// An Excel workbook.
     Xlsx,
+    /// An Excel workbook in the old format.
+    Xls,
     /// An OpenDocument spreadsheet.
     Ods,
     /// Parquet.

@@ -38,12 +38,24 @@ pub struct TableForm {
     pub thousands: Option<char>,
     /// The order of the parts of dates such as `3/4/2021`.
     pub dates: Option<DateOrder>,
+    /// What becomes of rows that have more or fewer fields than there are columns; they are faults unless all rows show why.
+    pub ragged: Option<Ragged>,
     /// Further spellings of a missing value, such as `-999`.
     pub missing: Vec<String>,
     /// Columns that are text, whatever they look like, by name.
     pub text: Vec<String>,
     /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the same kind.
     pub columns: BTreeMap<String, ReadAs>,
+}
+
+/// What becomes of rows that have more or fewer fields than there are columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ragged {
+    /// They are left out, and told.
+    LeaveOut,
+    /// Fields that are not there are missing values; rows with too many are faults.
+    Fill,
 }
 
 /// How the characters of a text are stored.
@@ -74,4 +86,15 @@ pub enum DateOrder {
     MonthFirst,
     /// `2021-04-23`.
     YearFirst,
+}
+
+impl std::fmt::Display for Encoding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Utf8 => "UTF-8",
+            Self::Utf16Le => "UTF-16 (lower byte first)",
+            Self::Utf16Be => "UTF-16 (higher byte first)",
+            Self::Windows1252 => "Windows-1252 (Latin-1)",
+        })
+    }
 }

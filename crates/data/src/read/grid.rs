@@ -3,6 +3,8 @@
 //! What a column is shows in all of its values, so all are kept until then: as one text with the places where fields end, which costs four bytes a field beside its letters.
 //! Sheets and documents in JSON have typed values; these stand here as programs write them, with their kind.
 
+use std::collections::BTreeMap;
+
 use super::records::Record;
 
 /// What a file says that a value is.
@@ -34,6 +36,8 @@ pub(super) struct Grid {
     lines: Vec<u64>,
     /// Of each field, where the file has types.
     kinds: Vec<Kind>,
+    /// How many blank lines stood before a row, where there were some.
+    blank: BTreeMap<usize, u64>,
 }
 
 impl Grid {
@@ -60,6 +64,32 @@ impl Grid {
         }
         let from = if column == 0 { 0 } else { self.ends[place - 1] as usize };
         &self.text[start + from..start + self.ends[place] as usize]
+    }
+
+    pub(super) fn fields(&self, row: usize) -> impl Iterator<Item = &str> {
+        (0..self.width(row)).map(move |column| self.field(row, column))
+    }
+
+    pub(super) fn blank_lines_before(&self, row: usize) -> u64 {
+        self.blank.get(&row).copied().unwrap_or_default()
+    }
+
+    /// Makes rows of blank lines: in a table of one column they are rows without a value.
+    pub(super) fn fill_blank_lines(&mut self) {
+        if self.blank.is_empty() {
+            return;
+        }
+        let mut filled = Self::default();
+        for row in 0..self.rows() {
+            let blank = if row == 0 { 0 } else { self.blank_lines_before(row) };
+            for line in self.line(row) - blank..self.line(row) {
+                filled.begin(line);
+                filled.push("");
+            }
+            filled.begin(self.line(row));
+            self.fields(row).for_each(|field| filled.push(field));
+        }
+        *self = filled;
     }
 
     pub(super) fn kind(&self, row: usize, column: usize) -> Kind {
@@ -92,6 +122,9 @@ impl Grid {
     }
 
     pub(super) fn add(&mut self, record: &Record) {
+        if record.blank_lines_before > 0 {
+            self.blank.insert(self.rows(), record.blank_lines_before);
+        }
         self.begin(record.line);
         let (text, ends) = record.parts();
         self.text.push_str(text);

@@ -108,6 +108,14 @@ impl Times {
     }
 }
 
+/// How a column of text would be read as one of numbers.
+#[derive(Debug)]
+pub(super) struct AsNumber {
+    pub(super) form: NumberForm,
+    /// Whether most of its values are numbers.
+    pub(super) is_nearly: bool,
+}
+
 /// Numbers in one of the two readings.
 #[derive(Debug, Default)]
 struct Reading {
@@ -131,6 +139,21 @@ impl Survey {
             self.plain += usize::from(field != "0");
             if self.code.is_none() && field.len() > 1 && field.starts_with('0') {
                 self.code = Some(row);
+            }
+            return;
+        }
+        if let Some((whole, fraction)) = pointed(field) {
+            // Common case: with a point before the fraction, or before thousands.
+            self.plain += 1;
+            if (1..=3).contains(&whole) && fraction == 3 && !field.trim_start_matches('-').starts_with('0') {
+                self.differs = true;
+                match self.readings[1].thousands {
+                    None | Some('.') => self.readings[1].thousands = Some('.'),
+                    Some(_) => self.readings[1].miss(row),
+                }
+            } else {
+                self.readings[0].is_shown = true;
+                self.readings[1].miss(row);
             }
             return;
         }
@@ -176,6 +199,28 @@ impl Survey {
         }
     }
 
+    /// How the column would be read as one of numbers, if some of its values are numbers.
+    pub(super) fn as_number(&self, decimal: Option<char>) -> Option<AsNumber> {
+        let misfits = |mark: Mark| self.readings[mark as usize].misfits;
+        let mark = match misfits(Mark::Point).cmp(&misfits(Mark::Comma)) {
+            std::cmp::Ordering::Less => Mark::Point,
+            std::cmp::Ordering::Greater => Mark::Comma,
+            _ if decimal == Some(',') => Mark::Comma,
+            _ => Mark::Point,
+        };
+        let reading = &self.readings[mark as usize];
+        let form = NumberForm {
+            decimal: mark.character(),
+            thousands: reading.thousands,
+            currency: self.currencies.first().map(|sign| (*sign).to_owned()),
+            is_percent: self.percents > self.plain,
+            is_ambiguous: false,
+        };
+        // Codes have no misfits and are no numbers all the same.
+        let is_nearly = reading.misfits * 2 <= self.filled && self.code.is_none();
+        (reading.misfits < self.filled).then_some(AsNumber { form, is_nearly })
+    }
+
     /// Whether all values are dates.
     fn is_date(&self) -> bool {
         self.filled > 0 && self.times.seen == self.filled && self.times.orders != Orders::NONE
@@ -203,10 +248,37 @@ impl Reading {
     }
 }
 
+/// Whether a field is a number, a date or a time in any form.
+pub(super) fn is_value(field: &str) -> bool {
+    let is_number = |parts: Parts<'_>| Mark::BOTH.iter().any(|mark| parts.number(*mark).is_some());
+    let field = field.trim();
+    Parts::of(field).is_some_and(is_number) || Date::of(field).is_some() || date::time_of_day(field).is_some()
+}
+
+/// As [`is_value`], for finding out what stands between fields: a comma in a number is not seen where commas do.
+pub(super) fn is_value_between(field: &str, delimiter: u8) -> bool {
+    if delimiter == b',' && field.contains(',') {
+        return false;
+    }
+    is_value(field)
+}
+
 /// Digits and perhaps a sign.
 fn is_whole(field: &str) -> bool {
     let digits = field.strip_prefix('-').unwrap_or(field);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// How many digits stand before and behind the point of a number that has one and nothing else but a sign.
+fn pointed(field: &str) -> Option<(usize, usize)> {
+    let bytes = field.as_bytes();
+    let bytes = bytes.strip_prefix(b"-").unwrap_or(bytes);
+    let whole = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if whole == 0 || bytes.get(whole) != Some(&b'.') {
+        return None;
+    }
+    let fraction = &bytes[whole + 1..];
+    fraction.iter().all(u8::is_ascii_digit).then_some((whole, fraction.len()))
 }
 
 /// What was decided of the columns of a table.
@@ -221,7 +293,14 @@ pub(super) struct Decided {
 }
 
 /// Decides how columns are read, all together: a column that is ambiguous by itself is read as the others are.
-pub(super) fn decide(names: &[String], surveys: &[Survey], grid: &Grid, form: &TableForm, rows: usize) -> Decided {
+pub(super) fn decide(
+    names: &[String],
+    surveys: &[Survey],
+    grid: &Grid,
+    form: &TableForm,
+    rows: usize,
+    has_commas_between: bool,
+) -> Decided {
     let mut notes = Vec::new();
     let mut shown: BTreeMap<char, usize> = BTreeMap::new();
     for mark in surveys.iter().filter_map(|survey| survey.shown().filter(|_| survey.is_number())) {
@@ -237,7 +316,7 @@ pub(super) fn decide(names: &[String], surveys: &[Survey], grid: &Grid, form: &T
         .filter_map(|survey| survey.times.shown().filter(|order| *order != DateOrder::YearFirst))
         .collect();
     let dates = orders.first().copied().filter(|first| orders.iter().all(|order| order == first));
-    let others = Others { decimal, dates };
+    let others = Others { decimal, dates, has_commas_between };
     let mut read_as = Vec::with_capacity(surveys.len());
     for (column, (name, survey)) in names.iter().zip(surveys).enumerate() {
         let given = form.columns.get(name).cloned();
@@ -261,6 +340,8 @@ pub(super) fn decide(names: &[String], surveys: &[Survey], grid: &Grid, form: &T
 struct Others {
     decimal: Option<char>,
     dates: Option<DateOrder>,
+    /// Whether a comma stands between fields.
+    has_commas_between: bool,
 }
 
 /// How a column is read, with what is to be said of it. Of `rows` rows some may have gaps.
@@ -336,7 +417,8 @@ fn one(
         None => {
             let by_others = || others.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
             asked.or_else(by_others).unwrap_or_else(|| {
-                is_ambiguous = true;
+                // Where commas part fields, none stands in a number that is not quoted, and a point is what programs write.
+                is_ambiguous = survey.readings[0].thousands.is_some() || !others.has_commas_between;
                 Mark::Point
             })
         }
@@ -429,6 +511,15 @@ fn date(
     ReadAs::Date { form, has_time: times.has_time }
 }
 
+/// The number in a field of a column of numbers.
+pub(super) fn number_as(read_as: &ReadAs, field: &str) -> Option<f64> {
+    match read_as {
+        ReadAs::Number => number::plain(field.trim()),
+        ReadAs::WrittenNumber(form) => form.number(field),
+        _ => None,
+    }
+}
+
 /// The order of the parts of dates that a form names.
 fn order_of(form: &str) -> DateOrder {
     if form.starts_with("year") {
@@ -444,7 +535,7 @@ fn order_of(form: &str) -> DateOrder {
 pub(super) fn values(
     read_as: &ReadAs,
     column: usize,
-    rows: impl Iterator<Item = usize>,
+    rows: &[usize],
     grid: &Grid,
     missing: &[String],
 ) -> (Values, Vec<usize>) {
@@ -461,22 +552,22 @@ pub(super) fn values(
         })
         .collect()
     };
-    let mut rows = rows;
+    let rows = &mut rows.iter().copied();
     let values = match read_as {
-        ReadAs::Number => Values::Numbers(numbers(&mut rows, &number::plain)),
-        ReadAs::WrittenNumber(form) => Values::Numbers(numbers(&mut rows, &|field| form.number(field))),
+        ReadAs::Number => Values::Numbers(numbers(rows, &number::plain)),
+        ReadAs::WrittenNumber(form) => Values::Numbers(numbers(rows, &|field| form.number(field))),
         ReadAs::Truth { yes, no } => {
             let (yes, no) = (yes.to_lowercase(), no.to_lowercase());
-            Values::Numbers(numbers(&mut rows, &|field| {
+            Values::Numbers(numbers(rows, &|field| {
                 let field = field.to_lowercase();
                 if field == yes { Some(1.0) } else { (field == no).then_some(0.0) }
             }))
         }
         ReadAs::Date { form, .. } => {
             let order = order_of(form);
-            Values::Times(numbers(&mut rows, &|field| Date::of(field)?.seconds(order)))
+            Values::Times(numbers(rows, &|field| Date::of(field)?.seconds(order)))
         }
-        ReadAs::TimeOfDay => Values::Numbers(numbers(&mut rows, &date::time_of_day)),
+        ReadAs::TimeOfDay => Values::Numbers(numbers(rows, &date::time_of_day)),
         ReadAs::Text => {
             let texts = rows.map(|row| {
                 let field = grid.field(row, column).trim();

@@ -162,3 +162,37 @@ fn words_for_yes_and_no_are_numbers() {
     assert_eq!(read_as(&frame, "a"), "yes or no (\"yes\" is 1, \"no\" is 0)");
     assert_eq!(frame.notes(), ["\"d\" has \"x\" or nothing; read as yes or no"]);
 }
+
+#[test]
+fn text_in_other_encodings_is_read_and_told() {
+    let text = "Ort;Umsatz\nZürich;5,5 €\nGenève;7,5 €\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect();
+    let latin: Vec<u8> = text.chars().map(|letter| if letter == '€' { 0x80 } else { letter as u8 }).collect();
+    let latin_note = "read as Windows-1252 (Latin-1): line 2 has the byte FC ('ü' in Latin-1), which is no UTF-8";
+    let cases = [
+        (little, "read as UTF-16 (lower byte first)"),
+        (big, "read as UTF-16 (higher byte first)"),
+        (latin.clone(), latin_note),
+        (crate::gzip(&latin), latin_note),
+        // Far behind what is looked at first.
+        (
+            [&b"Ort;Umsatz\n"[..], &b"Bern;1,5\n".repeat(20_000), &latin[11..]].concat(),
+            "read as Windows-1252 (Latin-1): line 20002 has the byte FC ('ü' in Latin-1), which is no UTF-8",
+        ),
+    ];
+    for (bytes, note) in cases {
+        let frame = plain(bytes);
+        let rows = frame.rows();
+        assert_eq!(texts(&frame, "Ort")[rows - 2..], ["Zürich", "Genève"]);
+        assert_eq!(numbers(&frame, "Umsatz")[rows - 2..], [5.5, 7.5]);
+        assert_eq!(frame.notes()[0], note);
+    }
+    // UTF-8 with a broken letter is no other encoding.
+    let broken = "a;b\nü;1\né;2\n?;3\n".replace('?', "\u{1}").into_bytes();
+    let broken: Vec<u8> = broken.into_iter().map(|byte| if byte == 1 { 0xff } else { byte }).collect();
+    let error = data_frame_from(&broken[..], "t.csv", &TableForm::default()).unwrap_err().to_string();
+    assert_eq!(error, "t.csv, line 4, byte 14 of the text: expected UTF-8, found the byte FF ('ÿ' in Latin-1)");
+    let asked = TableForm { encoding: Some(lehr_data::read::Encoding::Windows1252), ..TableForm::default() };
+    assert_eq!(texts(&with(&broken, &asked), "a")[2], "ÿ");
+}

@@ -309,8 +309,10 @@ fn an_upload_is_answered_with_what_the_command_would_warn_of() {
         assert_eq!(
             set.warnings,
             [
-                "s: left out a (\"1,234\", with a comma where numbers have a point), share (\"1%\", with a percent sign)",
                 "s: left out, without a number: note (\"x\")",
+                "s: \"a\" is ambiguous: the mark in \"1,234\" may stand before thousands or a fraction, and no column shows which; read as thousands",
+                "s: \"a\" is read as number, thousands ',', ambiguous",
+                "s: \"share\" is read as number, per cent",
             ]
         );
         assert_eq!(serde_json::to_value(&set).unwrap()["warnings"][1], set.warnings[1]);
@@ -327,7 +329,7 @@ fn an_upload_is_answered_with_what_the_command_would_warn_of() {
             ..UploadFile::new("c", "text/csv", text.as_bytes().to_vec())
         };
         assert!(datasets.call(chosen).await.unwrap().warnings.is_empty());
-        assert_eq!(datasets.get().await.unwrap().datasets["s"].warnings.len(), 2, "they stay with the data set");
+        assert_eq!(datasets.get().await.unwrap().datasets["s"].warnings.len(), 4, "they stay with the data set");
     });
 }
 

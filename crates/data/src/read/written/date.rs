@@ -199,7 +199,7 @@ fn day_of(text: &str) -> Option<([u32; 3], Orders, bool, Option<char>)> {
         let is_day =
             is_year(year) && is_day(arranged([first, month, last], order, year.len() == 2)) && (1..=31).contains(&day);
         // A word leaves no doubt: any order asked for is this one.
-        return is_day.then(|| (normal([first, month, last], order), Orders::ALL, year.len() == 2, None));
+        return is_day.then_some((normal([first, month, last], order), Orders::ALL, year.len() == 2, None));
     }
     if let Some(month) = month_of(a) {
         // Apr 23, 2021

@@ -17,8 +17,10 @@ pub const GAPS: [&str; 30] = [
 /// Whether a field says that there is no value; `further` are spellings of one's own.
 pub fn is_gap(field: &str, further: &[String]) -> bool {
     let field = field.trim();
-    if field.is_empty() {
-        return true;
+    let Some(first) = field.bytes().next() else { return true };
+    if first.is_ascii_digit() {
+        // Common case.
+        return further.iter().any(|gap| gap == field);
     }
     let is_known = field.len() <= 8 && GAPS.iter().any(|gap| gap.eq_ignore_ascii_case(field));
     is_known || matches!(field, "–" | "—") || further.iter().any(|gap| gap == field)
