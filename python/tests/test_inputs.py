@@ -96,8 +96,9 @@ def test_a_matrix_of_dissimilarities_that_is_read_as_rows_is_told():
 
 
 def test_a_second_set_in_the_place_of_the_metric():
-    with pytest.raises(TypeError, match="'metric' parameter must be a str or None. Got ndarray instead: .* block"):
-        lehr.pairwise_distances(np.zeros((2, 2)), np.zeros((3, 2)))
+    assert lehr.pairwise_distances(np.zeros((2, 2)), np.ones((3, 2)), "manhattan").tolist() == [[2.0] * 3] * 2
+    with pytest.raises(TypeError, match="'metric' parameter must be a str or None. Got ndarray instead"):
+        lehr.pairwise_distances(np.zeros((2, 2)), None, np.zeros((3, 2)))
 
 
 def test_what_a_mixture_cannot_take_comes_with_what_it_can():

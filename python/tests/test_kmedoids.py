@@ -188,7 +188,7 @@ def test_other_items_that_cannot_be():
     with pytest.raises(ValueError, match="X has 2 features, but KMedoids is expecting 3"):
         model.predict([[1.0, 1.0]])
     by_angle = lehr.KMedoids(1, metric="cosine").fit([[1.0, 0.0], [1.0, 1.0]])
-    with pytest.raises(ValueError, match="Nothing is known of 1 of the items, the first at row 1"):
+    with pytest.raises(ValueError, match="1 of the items have no finite dissimilarity to any fitted item, the first at row 1"):
         by_angle.predict([[1.0, 2.0], [0.0, 0.0]])
 
 

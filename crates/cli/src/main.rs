@@ -26,7 +26,6 @@ mod rows;
 mod samples;
 mod study;
 mod summary;
-mod tables;
 mod trace;
 mod weights;
 

@@ -273,7 +273,8 @@ fn columns_that_are_no_numbers_are_left_out_with_a_word_and_those_with_commas_wi
     let outcome = sandbox.lehr(&["cluster", "points.csv", "-k", "2"]).succeeded();
     let note = "note: clustering by x, y; --columns chooses others\n      left out, without a number: name (\"a\"), \
                 price (\"3,14\", with a comma where numbers have a point), note (empty)\n";
-    let warning = "warning: points.csv: left out price (\"3,14\", with a comma where numbers have a point)\n";
+    let warning =
+        "warning: points.csv: left out price (\"3,14\", with a comma where numbers have a point), note (empty)\n";
     assert!(outcome.stderr.contains(note) && outcome.stderr.contains(warning), "{}", outcome.stderr);
     assert_eq!(sandbox.summary("lehr-out")["warnings"].as_array().unwrap().len(), 1);
     for line in [["distances", "points.csv"], ["gtm", "points.csv"]] {
