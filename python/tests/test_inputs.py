@@ -148,7 +148,7 @@ def test_parameters_that_cannot_be(parameters, kind, words):
 @pytest.mark.parametrize(
     ("matrix", "words"),
     [
-        ([[0.0, 1.0], [2.0, 0.0]], "2, as in row 1|1, as in row 1"),
+        ([[0.0, 1.0], [2.0, 0.0]], "row 1, column 0: expected 1, as on the other side of the diagonal, found 2"),
         ([[0.0, -1.0], [-1.0, 0.0]], "0 or more"),
         ([[1.0, 1.0], [1.0, 0.0]], "0 on the diagonal"),
         ([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]], r"requires shape \(n_samples, n_samples\)"),

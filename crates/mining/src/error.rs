@@ -71,7 +71,7 @@ pub enum Error {
     },
     /// Columns without a width: a density along them would be infinite. Leave them out.
     #[error(
-        "{count} of the columns are the same in all rows of positive weight: {}; expected columns that vary: leave these out",
+        "{count} of the columns are the same in all rows of positive weight: {}; expected columns that vary",
         named(first, *count)
     )]
     Constant {
@@ -82,7 +82,7 @@ pub enum Error {
     },
     /// Columns without a single value: leave them out.
     #[error(
-        "{count} of the columns have no value in any row of positive weight: {}; expected at least one in each column: leave these out",
+        "{count} of the columns have no value in any row of positive weight: {}; expected at least one in each column",
         named(first, *count)
     )]
     Unobserved {

@@ -69,7 +69,7 @@ pub(crate) fn distances_between<'py>(
                 values
             });
             let mut values = Vec::with_capacity(rows * columns);
-            for piece in dispatcher.run_all(pieces) {
+            for piece in dispatcher.run_all(pieces.collect::<Vec<_>>()) {
                 values.extend(piece.unwrap_or_else(|failure| panic!("{failure}")));
             }
             Ok::<_, Error>(values)
