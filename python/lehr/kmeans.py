@@ -157,6 +157,9 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     _method = "kmeans"
     _kept = ("_n_features_out",)
 
+    #: For tools that ask as scikit-learn before 1.6 did.
+    _estimator_type = "clusterer"
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -135,6 +135,9 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     _method = "mixture"
     _kept = ("_bound", "_numbers")
 
+    #: For tools that ask as scikit-learn before 1.6 did.
+    _estimator_type = "DensityEstimator"
+
     def __init__(
         self,
         n_components: int | None = None,

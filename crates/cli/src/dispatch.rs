@@ -72,6 +72,7 @@ impl Task {
             ),
             Command::Serve(serve) => Task::Alone(SERVICES, run(|_| command::serve::run(*serve))),
             Command::CheckPolicy(check) => Task::Own(run(move |_| command::serve::check_policy(&check))),
+            Command::Keep(keep) => Task::Own(run(|_| command::keep::run(keep))),
             Command::Run(asked) => Task::Alone(SERVICES, run(|_| command::run::run(asked))),
             Command::Apply(apply) => Task::Alone(SERVICES, run(|_| command::apply::run(apply))),
             Command::Watch(watch) => Task::Alone(SERVICES, run(|_| command::ask::watch(watch))),

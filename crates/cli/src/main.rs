@@ -21,7 +21,6 @@ mod progress;
 mod resume;
 mod rows;
 mod summary;
-mod tables;
 mod trace;
 mod weights;
 

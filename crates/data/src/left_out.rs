@@ -32,7 +32,12 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// What is to be said of columns that would be numbers but for a slip: they were hardly meant as text.
+    /// Whether it was hardly meant to be left out: its values would be numbers but for a slip, or there is none.
+    pub fn is_unexpected(&self) -> bool {
+        self.slip.is_some() || (self.example.is_empty() && self.kind.is_none())
+    }
+
+    /// What is to be said of columns that were hardly meant to be left out: of numbers but for a slip, or without any value.
     ///
     /// # Example
     /// ```
@@ -44,7 +49,7 @@ impl LeftOut {
     /// ```
     pub fn warning(left_out: &[Self]) -> Option<String> {
         let columns: Vec<String> =
-            left_out.iter().filter(|left| left.slip.is_some()).map(ToString::to_string).collect();
+            left_out.iter().filter(|left| left.is_unexpected()).map(ToString::to_string).collect();
         (!columns.is_empty()).then(|| format!("left out {}", columns.join(", ")))
     }
 }

@@ -204,6 +204,7 @@ impl Declared {
         job: &Job,
         dataset: &str,
         data: Data<'_>,
+        id: Option<String>,
         options: &Map<String, Value>,
     ) -> Result<Outputs, Failure> {
         let checkpoint = job.saved()?;
@@ -224,7 +225,7 @@ impl Declared {
             outputs = outputs.table(*name, result(table)?);
         }
         if let Some(model) = fit.model() {
-            outputs = outputs.model(&ModelFile::of(data, model))?;
+            outputs = outputs.model(&ModelFile::of(data, model).with_id(id))?;
         }
         let figures = fit.figures(data).into_iter().filter(|(_, value)| value.is_finite());
         let outputs = figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value));
@@ -283,19 +284,20 @@ impl AnyMethod for Declared {
         match self.method.about().takes {
             Takes::Rows(words) => {
                 let rows = rows_of(inputs, &table, &words)?;
-                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Rows(&rows), &own)?;
+                let id = table.id.clone().or_else(|| inputs.table(POINTS).ok()?.id().map(str::to_owned));
+                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Rows(&rows), id, &own)?;
                 outputs.warnings.splice(0..0, rows.warnings());
                 Ok(outputs)
             }
             Takes::Stream(_) => {
                 let stream = stream_of(inputs, &table, self.method.sample_rows(&own))?;
-                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Stream(&stream), &own)?;
+                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Stream(&stream), None, &own)?;
                 outputs.warnings.splice(0..0, stream.warnings().to_vec());
                 Ok(outputs)
             }
             Takes::Matrix(_) => {
                 let matrix = of_inputs(inputs)?;
-                self.fitted(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), &own)
+                self.fitted(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), None, &own)
             }
         }
     }
@@ -378,7 +380,7 @@ fn failure(dataset: &str, error: Error) -> Failure {
 }
 
 /// A table of results as services have it.
-fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
+pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
     let mut builder = Table::builder();
     for (name, column) in table.columns {
         builder = match column {

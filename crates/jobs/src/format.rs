@@ -151,6 +151,7 @@ pub(crate) struct Found {
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
     let (mut left_out, mut notes) = (Vec::new(), Vec::new());
+    let mut rounding = None;
     let read = || match form {
         Form::Csv | Form::Tsv | Form::Npy => {
             read_text(&mut file, form, reading, name, bytes_max, &mut left_out, &mut notes)
@@ -160,19 +161,21 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         Form::Fasta | Form::Fps | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
         Form::Dissimilarities => {
             let matrix = limited(&mut file, name, bytes_max, |plain| matrix_from(plain, name))?;
+            rounding = matrix.warning();
             table_of(matrix, name)
         }
     };
     let table = sound(guarded(&format!("{name}: expected a sound {form:?} file"), read)?, name, bytes_max)?;
     let mut warnings = warnings_of(&table, &left_out, name);
     warnings.extend(notes.iter().map(|note| format!("{name}: {note}")));
+    warnings.extend(rounding);
     Ok(Found { table, warnings })
 }
 
 /// What the command says of the same file: columns that were left out, and ids that several rows have.
 fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     const LISTED: usize = 10;
-    let texts: Vec<String> = left_out.iter().filter(|left| left.slip.is_none()).map(ToString::to_string).collect();
+    let texts: Vec<String> = left_out.iter().filter(|left| !left.is_unexpected()).map(ToString::to_string).collect();
     let without_numbers = (!texts.is_empty()).then(|| {
         let more = texts.len().saturating_sub(LISTED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -193,6 +196,7 @@ pub(crate) fn read_beside(
     name: &str,
     bytes_max: u64,
 ) -> Result<Found, Fault> {
+    let mut rounding = None;
     let read = || {
         let mut text = Vec::new();
         let failed = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
@@ -201,10 +205,11 @@ pub(crate) fn read_beside(
         let path = array_path(Path::new(name), &head).map_err(|error| fault_of(&error))?;
         let array = open(&path)?;
         let matrix = limited(array, name, bytes_max, |plain| matrix_from((&text[..]).chain(plain), name))?;
+        rounding = matrix.warning();
         table_of(matrix, name)
     };
     let table = sound(guarded(&format!("{name}: expected sound dissimilarities"), read)?, name, bytes_max)?;
-    Ok(Found { table, warnings: Vec::new() })
+    Ok(Found { table, warnings: rounding.into_iter().collect() })
 }
 
 fn sound(table: Table, name: &str, bytes_max: u64) -> Result<Table, Fault> {

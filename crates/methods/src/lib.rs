@@ -23,6 +23,7 @@ pub mod mixture;
 pub mod numbers;
 pub mod options;
 pub mod pairwise;
+pub mod predict;
 pub mod rows;
 
 mod classes;

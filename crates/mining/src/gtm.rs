@@ -27,6 +27,7 @@ pub use crate::input::Input;
 use crate::Error;
 use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
+use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
 use course::{Course, Problem, State};
 use model::Outcome;
@@ -146,6 +147,8 @@ fn run(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
+    let grid = parameters.grid(input.len());
+    Need::of_map(grid.len(), grid.functions(), input.dimension(), execution.ranks.min(input.len())).check()?;
     let mut phases = Phases::new();
     phases.enter("arranging");
     let table = Table::new(input)?;

@@ -18,8 +18,9 @@ use crate::Error;
 use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
+use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
-use crate::rows::{Input, Precision, Rows, Scalar, packed};
+use crate::rows::{Input, Packed, Precision, Rows, Scalar, Storage, UsedColumns};
 use course::{Course, State};
 use model::Outcome;
 use seeding::Near;
@@ -29,7 +30,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "kmeans";
-    const FORMAT: u32 = 2;
+    const FORMAT: u32 = 3;
     type State = State;
 }
 
@@ -87,12 +88,21 @@ fn dispatch(
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     // A checkpoint is of the rows as they were given.
-    let (fingerprint, bits) = (input.fingerprint(), packed(input));
-    let input = bits.as_ref().map_or(input, Input::Bits);
-    match parameters.precision {
+    let (fingerprint, packed) = (input.fingerprint(), Packed::of(input));
+    let input = packed.as_ref().map_or(input, Packed::input);
+    // Centres that were given may be anywhere.
+    let used = if parameters.centers.is_none() { UsedColumns::of(input) } else { None };
+    let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
+    let is_sparse = Storage::of(input, true) == Storage::Sparse;
+    Need::of_kmeans(parameters.clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse).check()?;
+    let mut model = match parameters.precision {
         Precision::F64 => run::<f64>(input, fingerprint, parameters, state, execution, observer),
         Precision::F32 => run::<f32>(input, fingerprint, parameters, state, execution, observer),
+    }?;
+    if let Some(used) = used {
+        (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());
     }
+    Ok(model)
 }
 
 fn run<T: Scalar>(

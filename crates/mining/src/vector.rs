@@ -33,8 +33,9 @@ use crate::Error;
 use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, LastMove, Remembered, label_all};
+use crate::memory::Need;
 use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
-use crate::rows::{Rows, Scalar};
+use crate::rows::{Rows, Scalar, Storage, UsedColumns};
 use course::{Course, State};
 use model::Outcome;
 
@@ -101,22 +102,31 @@ pub fn resume<'a>(
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let (input, parameters) = (input.into(), checkpoint.parameters().clone());
-    let state = checkpoint.state_on(input.fingerprint())?;
     parameters.check(input)?;
-    dispatch(input, parameters, Some(state), execution, observer)
+    dispatch(input, parameters, Some(checkpoint), execution, observer)
 }
 
 fn dispatch(
     input: Input<'_>,
     parameters: Parameters,
-    state: Option<State>,
+    checkpoint: Option<Checkpoint>,
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    match parameters.precision {
+    let used = UsedColumns::of(input);
+    let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
+    let state = checkpoint.map(|checkpoint| checkpoint.state_on(input.fingerprint())).transpose()?;
+    let is_sparse = Storage::of(input, parameters.cost.is_squared()) == Storage::Sparse;
+    let clusters = parameters.most_expected(input.len());
+    Need::of_annealing(clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse).check()?;
+    let mut model = match parameters.precision {
         Precision::F64 => anneal::<f64>(input, parameters, state, execution, observer),
         Precision::F32 => anneal::<f32>(input, parameters, state, execution, observer),
+    }?;
+    if let Some(used) = used {
+        (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());
     }
+    Ok(model)
 }
 
 fn anneal<T: Scalar>(

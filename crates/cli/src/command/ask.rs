@@ -83,7 +83,11 @@ pub fn token_or(file: Option<&Path>, variable: &str) -> Result<Option<String>, F
 /// [`Kind::Environment`] if it cannot be read.
 pub fn token(path: &Path) -> Result<String, Failure> {
     let text = std::fs::read_to_string(path);
-    let text = text.map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", path.display())))?;
+    let text = text.map_err(|cause| {
+        Failure::new(Kind::Environment, format!("{}: {cause}", path.display())).with_hint(format!(
+            "--token names a file with the token; the environment variable {TOKEN} has the token itself"
+        ))
+    })?;
     Ok(text.trim().to_owned())
 }
 

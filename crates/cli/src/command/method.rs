@@ -9,6 +9,7 @@ mod summary;
 
 use std::io::Write;
 
+use lehr_data::read::Selection;
 use lehr_data::write::{AtomicFile, npy};
 use lehr_demos::census;
 use lehr_methods::numbers::duration;
@@ -90,6 +91,11 @@ pub struct Finished<'a> {
     pub phases: Vec<(String, f64)>,
 }
 
+/// The column of ids by its name; a number is a place, where other tables may have something else.
+fn named(selection: &Selection) -> Option<String> {
+    selection.id.clone().filter(|id| id.parse::<usize>().is_err())
+}
+
 /// Writes the results, all or none. The answer is what is shown: the table, or the summary as JSON.
 ///
 /// From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
@@ -107,7 +113,7 @@ pub fn publish(
     let clock = Stopwatch::start();
     let learnt = fit
         .model()
-        .map(|model| ModelFile::of(data, model).text())
+        .map(|model| ModelFile::of(data, model).with_id(named(&plan.source.selection)).text())
         .transpose()
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
     let mut staged = folder.stage();

@@ -228,7 +228,11 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
     assert!(said.contains("t.csv, line 503: expected 3 fields, found 2"), "{said}");
     let (code, said) = hostile(table(2));
     assert_eq!(code, 3);
-    assert!(said.contains("3 clusters of 1 points") && said.contains("--sample-rows takes a larger one"), "{said}");
+    assert!(
+        said.contains("3 clusters were asked for, but there are only 1 rows")
+            && said.contains("--sample-rows takes a larger one"),
+        "{said}"
+    );
     let (code, said) = hostile("x,y,w\n1,2,0\n3,4,0\n".to_owned());
     assert_eq!(code, 3);
     assert!(said.contains("expected at least one weight above 0, found 0 in all 2 rows"), "{said}");

@@ -3,6 +3,8 @@
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
 
+use lehr_data::error::number;
+
 use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Cost, Input, PLACE, Precision, Rows};
@@ -83,6 +85,12 @@ impl Parameters {
         self.max_clusters.unwrap_or(default).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
+    /// How many clusters a run has at once, as far as its parameters say; where a temperature ends it, that is not known.
+    pub(crate) fn most_expected(&self, rows: usize) -> usize {
+        let grown = self.clusters.map(|clusters| (clusters as f64 * self.overshoot).ceil() as usize);
+        grown.or(self.max_clusters).unwrap_or(MOST_SUGGESTED).min(rows)
+    }
+
     /// The final temperature, however it was said.
     pub(crate) fn final_temperature(&self) -> Option<f64> {
         self.stop_temperature.or(self.stop_length.map(|length| 2.0 * length * length))
@@ -121,7 +129,7 @@ impl Parameters {
             if let Some(value) = value
                 && !(value.is_finite() && value > 0.0)
             {
-                return wrong(name, "a positive number", value.to_string());
+                return wrong(name, "a positive number", number(value));
             }
         }
         if self.stop_temperature.is_some() && self.stop_length.is_some() {
@@ -130,19 +138,19 @@ impl Parameters {
         if let Some(length) = self.stop_length
             && !(2.0 * length * length).is_normal()
         {
-            return wrong("stop_length", "a length whose square a number can hold", length.to_string());
+            return wrong("stop_length", "a length whose square a number can hold", number(length));
         }
         if let Some(radius) = self.sponge
             && !(radius * radius).is_normal()
         {
-            return wrong("sponge", "a radius whose square a number can hold", radius.to_string());
+            return wrong("sponge", "a radius whose square a number can hold", number(radius));
         }
         self.cost.check(points)?;
         if !self.cost.is_squared() {
             // Both are lengths, and rows are no distance away from anything.
             let lengths = [("stop_length", self.stop_length), ("sponge", self.sponge)];
             if let Some((name, Some(value))) = lengths.into_iter().find(|(_, value)| value.is_some()) {
-                return wrong(name, "none with the cost bernoulli, which is no distance", value.to_string());
+                return wrong(name, "none with the cost bernoulli, which is no distance", number(value));
             }
         }
         if self.max_clusters == Some(0) {
@@ -154,13 +162,13 @@ impl Parameters {
             return wrong("max_clusters", PLACE, format!("{most} of {} columns", points.dimension()));
         }
         if !(0.5..=0.999).contains(&self.cooling) {
-            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+            return wrong("cooling", "0.5 to 0.999", number(self.cooling));
         }
         if !(1e-12..=1e-2).contains(&self.tolerance) {
-            return wrong("tolerance", "1e-12 to 1e-2", self.tolerance.to_string());
+            return wrong("tolerance", "1e-12 to 1e-2", number(self.tolerance));
         }
         if !(1.0..=4.0).contains(&self.overshoot) {
-            return wrong("overshoot", "1 to 4", self.overshoot.to_string());
+            return wrong("overshoot", "1 to 4", number(self.overshoot));
         }
         if u32::try_from(points.len()).is_err() {
             return Err(Error::TooManyPoints { points: points.len() });
