@@ -23,11 +23,13 @@ pub mod mixture;
 pub mod numbers;
 pub mod options;
 pub mod pairwise;
+pub mod prepared;
 pub mod rows;
 
 mod classes;
 mod clusters;
 mod data;
+mod isolated;
 mod method;
 mod model;
 mod sections;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use lehr_data::read::{self, Selection, Table};
+use lehr_data::read::{self, Selection, Table, TableForm};
 use lehr_data::scale::Scale;
 use lehr_data::write::AtomicFile;
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
@@ -45,10 +45,14 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
             let message = "--memberships: a map has a posterior over all of its nodes, of which places.csv has mean, mode and entropy";
             return Err(Failure::new(Kind::Usage, message));
         }
-        Learnt::Clusters(_) if missing => {
+        Learnt::Clusters(_) if missing && model.preparation.is_none() => {
             return Err(Failure::new(Kind::Usage, "--missing: clusters say nothing of rows with missing cells"));
         }
         _ => {}
+    }
+    if model.preparation.is_some() {
+        let asked = Ordinary { columns, id, bits, missing, delimiter, header };
+        return of_ordinary(&model, &input, asked, memberships, out);
     }
     let asked = Selection { columns, weights: None, id, delimiter, header };
     let said_of_bits = |rows: &Fingerprints, what: &str| {
@@ -102,6 +106,48 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         return Err(Failure::new(Kind::BadData, message));
     }
     write(&Said::of(&model, rows, memberships)?, ids.as_deref(), out)
+}
+
+/// What was said of a table for a model whose columns were prepared.
+struct Ordinary {
+    columns: Option<Vec<String>>,
+    id: Option<String>,
+    bits: Option<usize>,
+    missing: bool,
+    delimiter: Option<u8>,
+    header: Option<bool>,
+}
+
+/// Asks a model whose columns were prepared: the table is read and prepared in the same way.
+fn of_ordinary(
+    model: &ModelFile,
+    input: &Path,
+    asked: Ordinary,
+    memberships: bool,
+    out: Option<PathBuf>,
+) -> Result<(), Failure> {
+    let Ordinary { columns, id, bits, missing, delimiter, header } = asked;
+    let given = [("--columns", columns.is_some()), ("--bits", bits.is_some()), ("--missing", missing)];
+    if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
+        let message = format!("{option}: the model has its own preparation of the table's columns, and their names");
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    let form = TableForm {
+        delimiter: delimiter.map(char::from),
+        header,
+        text: id.iter().cloned().collect(),
+        ..model.form.clone().unwrap_or_default()
+    };
+    let frame = read::data_frame(input, &form)?;
+    for note in frame.notes() {
+        output::note(note);
+    }
+    let ids = id.map(|id| frame.texts(&id)).transpose()?;
+    let (rows, notes) = model.prepared(&frame)?;
+    for note in notes {
+        output::warning(&format!("{}: {note}", input.display()));
+    }
+    write(&Said::of(model, rows, memberships)?, ids.as_deref(), out)
 }
 
 fn write(said: &Said, ids: Option<&[String]>, out: Option<PathBuf>) -> Result<(), Failure> {
@@ -184,6 +230,11 @@ impl Said {
             Learnt::Gtm(map) => Said::Places(map.project(&Incomplete::new(values, map.dimension())?)?),
             Learnt::Mixture(mixture) => {
                 Said::Components(mixture.posterior(&Incomplete::new(values, mixture.dimension())?)?, memberships)
+            }
+            Learnt::Clusters(centroids) if values.iter().any(|value| value.is_nan()) => {
+                let rows = Incomplete::new(values, centroids.dimension())?;
+                let all = memberships.then(|| centroids.memberships_incomplete(&rows)).transpose()?;
+                Said::Clusters(centroids.assign_incomplete(&rows)?, Distance::Straight, all)
             }
             Learnt::Clusters(centroids) => {
                 let points = Points::new(values, centroids.dimension())?;
