@@ -308,6 +308,51 @@ impl DataFrame {
         Self { dialect: Some(dialect), ..self }
     }
 
+    /// The values of a column as texts, a row each; empty where there is none.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
+    pub fn texts(&self, name: &str) -> Result<Vec<String>, crate::Error> {
+        let Some(column) = self.column(name) else {
+            let columns = self.columns.iter().map(|column| column.name.clone()).collect();
+            return Err(crate::Error::NoSuchColumns {
+                name: self.name.clone(),
+                wanted: vec![name.to_owned()],
+                columns,
+            });
+        };
+        let shown = |values: &[f64], text: &dyn Fn(f64) -> String| {
+            values.iter().map(|value| if value.is_nan() { String::new() } else { text(*value) }).collect()
+        };
+        Ok(match &column.values {
+            Values::Numbers(values) => shown(values, &|value| value.to_string()),
+            Values::Times(values) => shown(values, &date),
+            Values::Categories(texts) => {
+                (0..texts.len()).map(|row| texts.text(row).unwrap_or_default().to_owned()).collect()
+            }
+        })
+    }
+
+    /// Some of its rows, in the order in which they are given.
+    ///
+    /// # Panics
+    /// If there is no such row, or none is given.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "a table has at least one row");
+        let of = |values: &[f64]| rows.iter().map(|row| values[*row]).collect();
+        let columns = self.columns.iter().map(|column| {
+            let values = match &column.values {
+                Values::Numbers(values) => Values::Numbers(of(values)),
+                Values::Times(values) => Values::Times(of(values)),
+                Values::Categories(texts) => {
+                    Values::Categories(Categories::of(rows.iter().map(|row| texts.text(*row).unwrap_or_default())))
+                }
+            };
+            FrameColumn { name: column.name.clone(), values, read_as: column.read_as.clone() }
+        });
+        Self { rows: rows.len(), columns: columns.collect(), ..self.clone() }
+    }
+
     /// What messages call it.
     pub fn name(&self) -> &str {
         &self.name

@@ -24,11 +24,13 @@ pub mod numbers;
 pub mod options;
 pub mod pairwise;
 pub mod predict;
+pub mod prepared;
 pub mod rows;
 
 mod classes;
 mod clusters;
 mod data;
+mod isolated;
 mod method;
 mod model;
 mod sections;

@@ -5,10 +5,14 @@
 
 use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::duplicates::shared_ids;
+use lehr_data::frame::{DataFrame, FrameColumn};
 use lehr_data::geography;
+use lehr_data::preparation::Preparation;
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
 use lehr_data::{Error, Fingerprints, Incomplete, LeftOut, Points, Sparse};
 use lehr_mining::{Input, vector};
+
+use crate::prepared::Origin;
 
 /// In which space rows are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +117,8 @@ pub struct Rows {
     left_out: Vec<LeftOut>,
     /// What is to be said of rows with gaps, by what is there of them: spreads that differ, and a column that counts the rows.
     told_of_gaps: Option<[Option<String>; 2]>,
+    /// The table that they were prepared from.
+    origin: Option<Box<Origin>>,
     kind: Kind,
 }
 
@@ -121,6 +127,8 @@ enum Kind {
     Plain,
     Sphere,
     Scaled(Scaling),
+    /// As [`Origin`] says.
+    Prepared,
 }
 
 #[allow(clippy::len_without_is_empty, reason = "there is always at least one row")]
@@ -164,7 +172,36 @@ impl Rows {
     /// Rows that are all there and are clustered as they are.
     fn plain(table: Table, kind: Kind) -> Self {
         let left_out = Vec::new();
-        Rows { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, kind }
+        Rows { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, origin: None, kind }
+    }
+
+    /// Rows of a table that was prepared: in the units of its columns, and as they are compared.
+    pub(crate) fn prepared(table: Points, clustered: Points, gaps: Option<Incomplete>, origin: Origin) -> Self {
+        let (clustered, origin) = (Some(clustered), Some(Box::new(origin)));
+        Rows { clustered, gaps, origin, ..Self::plain(Table::Numbers(table), Kind::Prepared) }
+    }
+
+    /// Positions on the sphere, in km, whose longitude and latitude nobody asks for: of a process that computes for
+    /// another.
+    pub fn positions(points: Points) -> Self {
+        Self::plain(Table::Numbers(points), Kind::Sphere)
+    }
+
+    /// The columns as a table of measures, by which clusters of rows that were not prepared are explained; nothing for positions on the sphere, rows of
+    /// bits, sparse rows and tables that memory does not hold.
+    pub(crate) fn frame(&self) -> Option<DataFrame> {
+        let Table::Numbers(table) = &self.table else { return None };
+        if self.is_sphere() || table.spill().is_some() {
+            return None;
+        }
+        let columns = table.columns().iter().enumerate();
+        let columns = columns.map(|(index, name)| FrameColumn::numbers(name, table.column(index).collect()));
+        DataFrame::new(table.name(), columns.collect()).ok()
+    }
+
+    /// The table that they were prepared from, if they were.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_deref()
     }
 
     /// The same for rows with missing cells. As [`Rows::table`] and [`Rows::points`] they have the mean of what is there of their column in place of a gap;
@@ -320,7 +357,7 @@ impl Rows {
 
     /// Whether columns were scaled.
     pub fn is_scaled(&self) -> bool {
-        matches!(self.kind, Kind::Scaled(_))
+        matches!(self.kind, Kind::Scaled(_) | Kind::Prepared)
     }
 
     /// What an owner of such a table would want to know before trusting distances in it.
@@ -331,6 +368,9 @@ impl Rows {
             Table::Bits(rows, _) => return reading_warnings(rows.name(), &[], Some(rows.ids())),
             Table::Sparse(rows, _) => return reading_warnings(rows.name(), &[], rows.ids()),
         };
+        if let Some(origin) = &self.origin {
+            return origin.notes.iter().map(|note| format!("{}: {note}", table.name())).collect();
+        }
         let is_plain = matches!(self.kind, Kind::Plain);
         let order = if self.is_sphere() { geography::order_warning(table) } else { None };
         let mut warnings = match &self.told_of_gaps {
@@ -354,13 +394,26 @@ impl Rows {
                 scaling.invert(&mut center);
                 center
             }
+            Kind::Prepared => {
+                let mut center = center.to_vec();
+                self.preparation().back(&mut center);
+                center
+            }
         }
+    }
+
+    /// Of prepared rows, how they were.
+    fn preparation(&self) -> &Preparation {
+        &self.origin.as_ref().expect("prepared rows have the table that they came from").preparation
     }
 
     /// What was subtracted from each column of the points, and what it was divided by then.
     pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
         match &self.kind {
             Kind::Scaled(scaling) => (scaling.shifts().to_vec(), scaling.divisors().to_vec()),
+            Kind::Prepared => {
+                self.preparation().features.iter().map(|feature| (feature.shift, feature.divisor)).unzip()
+            }
             Kind::Plain | Kind::Sphere => {
                 let dimension = self.vectors().dimension();
                 (vec![0.0; dimension], vec![1.0; dimension])
@@ -370,7 +423,11 @@ impl Rows {
 
     /// What a column was divided by.
     pub fn divisor(&self, column: usize) -> f64 {
-        if let Kind::Scaled(scaling) = &self.kind { scaling.divisors()[column] } else { 1.0 }
+        match &self.kind {
+            Kind::Scaled(scaling) => scaling.divisors()[column],
+            Kind::Prepared => self.preparation().features[column].divisor,
+            Kind::Plain | Kind::Sphere => 1.0,
+        }
     }
 
     /// A distance as it is reported: along the surface on the sphere, as it is otherwise.
@@ -396,7 +453,7 @@ impl Rows {
         match self.kind {
             Kind::Plain => "unit of the columns",
             Kind::Sphere => "km",
-            Kind::Scaled(_) => "unit of the scaled columns",
+            Kind::Scaled(_) | Kind::Prepared => "unit of the scaled columns",
         }
     }
 }

@@ -23,9 +23,9 @@ pub struct TableArguments {
     #[arg(long)]
     pub lonlat: bool,
 
-    /// Scale the columns first; results are told in the columns' own units
-    #[arg(long, value_enum, default_value_t = ScaleArgument::None)]
-    pub scale: ScaleArgument,
+    /// Scale the columns first; results are told in the columns' own units [default: none, or robust with --auto]
+    #[arg(long, value_enum)]
+    pub scale: Option<ScaleArgument>,
 
     /// The character between fields, or tab, space, comma, semicolon, pipe [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]

@@ -48,7 +48,7 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
     let is_told = plan.source.selection.columns.is_none() && !plan.quiet;
     let (mut warnings, reading) = match (data, about.takes) {
         (Data::Rows(rows), Takes::Rows(words)) => {
-            if is_told && !rows.has_many_columns() {
+            if is_told && !rows.has_many_columns() && rows.origin().is_none() {
                 output::columns_taken(words.columns_taken, rows.columns(), rows.left_out());
             }
             (rows.warnings(), "reading")
