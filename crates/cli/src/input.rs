@@ -5,7 +5,7 @@ use std::io;
 
 use lehr_data::frame::DataFrame;
 use lehr_data::preparation::Wishes;
-use lehr_data::read::{self, Batches, Selection, Table};
+use lehr_data::read::{self, Batches, Selection, Table, TableForm};
 use lehr_data::scale::Scale;
 use lehr_data::{Fingerprints, Points, Sparse, memory};
 use lehr_demos::census;
@@ -13,7 +13,7 @@ use lehr_methods::prepared::{Described, Keys};
 use lehr_methods::{Data, Frame, Matrix, Rows, RowsWords, Stream, Takes};
 use lehr_mining::minibatch;
 
-use crate::exit::{Failure, GAPS_ELSEWHERE, GAPS_HERE, Kind, of_rows};
+use crate::exit::{Failure, GAPS_ELSEWHERE, GAPS_FILLED, GAPS_HERE, Kind, of_rows};
 use crate::interrupt::Interrupt;
 use crate::matrix::{classes, read_matrix};
 use crate::output;
@@ -47,7 +47,7 @@ impl Input {
             }
             Takes::Rows(words) => Input::Rows(Box::new(match &plan.source.preparing {
                 Some(preparing) => prepared(&plan.source, preparing, plan.quiet)?,
-                None => rows(&plan.source, &words)?,
+                None => rows(&plan.source, &words).inspect_err(|failure| tell_columns(plan, failure))?,
             })),
             Takes::Stream(_) => Input::Stream(Box::new(stream(plan)?)),
         })
@@ -97,6 +97,24 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
             tell(&account);
             Err(error.into())
         }
+    }
+}
+
+/// Where a table was refused, tells what its columns are: what is wrong is seldom wrong in one column only.
+fn tell_columns(plan: &MethodPlan, failure: &Failure) {
+    let Source { path, selection, .. } = &plan.source;
+    if plan.quiet || failure.kind != Kind::BadData {
+        return;
+    }
+    let form = TableForm {
+        delimiter: selection.delimiter.map(char::from),
+        header: selection.header,
+        ..TableForm::default()
+    };
+    // What is wrong with the file is reported all the same.
+    if let Ok(frame) = read::data_frame(path, &form) {
+        let keys = Keys { id: selection.id.as_deref(), weights: selection.weights.as_deref() };
+        output::note(&format!("the columns of {}\n{}", path.display(), Described::new(frame, &keys).text()));
     }
 }
 
@@ -159,7 +177,7 @@ fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
         Some(spill) => read::spilled_points(path, selection, spill),
         None => memory::has_room(path, selection).and_then(|()| read::points(path, selection)),
     };
-    let for_gaps = if words.missing.is_some() { GAPS_HERE } else { GAPS_ELSEWHERE };
+    let for_gaps = if words.missing.is_some() { GAPS_HERE } else { GAPS_FILLED };
     Ok(Rows::new(points.map_err(|error| of_rows(error, for_gaps))?, *frame)?)
 }
 
@@ -175,7 +193,7 @@ fn any_rows(source: &Source) -> Result<Rows, Failure> {
         Some(spill) => read::spilled_table(path, own, *first_column, spill),
         None => memory::has_room(path, own).and_then(|()| read::table(path, own, *first_column)),
     };
-    let table = table.map_err(|error| of_rows(error, GAPS_ELSEWHERE))?;
+    let table = table.map_err(|error| of_rows(error, GAPS_FILLED))?;
     if first_column.is_some() && !matches!(table, Table::Sparse(_)) {
         let message = format!("--first-column: for SVMlight's text, which {} is not", path.display());
         return Err(Failure::new(Kind::Usage, message));

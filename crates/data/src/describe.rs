@@ -304,17 +304,28 @@ fn of_times(values: &[f64]) -> (usize, Facts) {
 }
 
 fn of_numbers(values: &[f64]) -> (usize, Facts) {
-    let mut sorted: Vec<f64> =
-        values.iter().copied().filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();
+    let sorted = sorted(values.iter().copied());
     if sorted.is_empty() {
         return (0, Facts::None);
     }
-    sorted.sort_unstable_by(f64::total_cmp);
     let distinct = 1 + sorted.windows(2).filter(|pair| pair[0] != pair[1]).count();
     (distinct, Facts::Numbers(NumberFacts::of_sorted(&sorted)))
 }
 
+/// What is there of some values, in ascending order, with one zero.
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
 impl NumberFacts {
+    /// Of values of which some may be missing (NaN); nothing where all are.
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let sorted = sorted(values);
+        (!sorted.is_empty()).then(|| Self::of_sorted(&sorted))
+    }
+
     /// Of values in ascending order, at least one.
     fn of_sorted(sorted: &[f64]) -> Self {
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);

@@ -77,7 +77,7 @@ impl Described {
 
     /// What the columns are, as people read it, where nothing was decided.
     pub fn text(&self) -> String {
-        account_text(&self.accounts, |_| None)
+        left_aligned(&account_lines(&self.accounts, |_| None))
     }
 }
 
@@ -97,7 +97,7 @@ impl Decided {
 
     /// What the columns are and what becomes of them, a line each.
     pub fn text(&self) -> String {
-        account_text(&self.accounts, |index| Some(&self.preparation.uses[index].how))
+        left_aligned(&account_lines(&self.accounts, |index| Some(&self.preparation.uses[index].how)))
     }
 
     /// The rows as a method takes them; `sets_aside` if rows that lie alone get the weight 0.
@@ -202,6 +202,11 @@ pub(crate) struct ColumnFacts<'a> {
 }
 
 impl Origin {
+    /// A head, and a line for each column: name, role, how it was read, gaps, range, use.
+    pub fn lines(&self) -> Vec<[String; 6]> {
+        account_lines(&self.accounts, |index| Some(&self.preparation.uses[index].how))
+    }
+
     /// What is known of each column and what became of it.
     pub(crate) fn column_facts(&self) -> Vec<ColumnFacts<'_>> {
         let uses = self.accounts.iter().zip(&self.preparation.uses);
@@ -210,7 +215,7 @@ impl Origin {
 }
 
 /// The account of columns, a line each: name, role, how it was read, gaps, range, use.
-fn account_text<'a>(accounts: &[ColumnAccount], how: impl Fn(usize) -> Option<&'a String>) -> String {
+fn account_lines<'a>(accounts: &[ColumnAccount], how: impl Fn(usize) -> Option<&'a String>) -> Vec<[String; 6]> {
     let mut lines = vec![["column", "role", "read as", "missing", "range", "use"].map(str::to_owned)];
     for (index, account) in accounts.iter().enumerate() {
         let missing = match account.missing {
@@ -221,7 +226,7 @@ fn account_text<'a>(accounts: &[ColumnAccount], how: impl Fn(usize) -> Option<&'
         let (role, read_as) = (account.role.to_string(), account.read_as.to_string());
         lines.push([account.name.clone(), role, read_as, missing, range(account), how]);
     }
-    left_aligned(&lines)
+    lines
 }
 
 /// From the smallest to the largest value; of texts, how many there are.

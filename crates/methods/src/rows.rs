@@ -8,7 +8,7 @@ use lehr_data::duplicates::shared_ids;
 use lehr_data::frame::{DataFrame, FrameColumn};
 use lehr_data::geography;
 use lehr_data::preparation::Preparation;
-use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
+use lehr_data::scale::{Scale, Scaling, Spreads, scales_differ_incomplete};
 use lehr_data::{Error, Fingerprints, Incomplete, LeftOut, Points, Sparse};
 use lehr_mining::{Input, vector};
 
@@ -35,7 +35,12 @@ impl Frame {
 
 /// What an owner of a table of numbers would want to know before trusting distances in it; `is_plain` if its columns are taken as they are.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
-    told(table, table.left_out(), is_plain, scales_differ(table), counts_rows(table))
+    let spreads = Spreads::of(table);
+    let mut warnings = told(table, table.left_out(), is_plain, spreads.differ(), counts_rows(table));
+    if !geography::looks_like_degrees(table) {
+        warnings.extend(spreads.few_rows_rule());
+    }
+    warnings
 }
 
 /// The same, by the columns that were left out, and by what was found of spreads that differ and of a column that counts the rows.

@@ -9,7 +9,7 @@ use lehr_data::scale::Scale;
 use lehr_data::write::AtomicFile;
 
 use crate::arguments::PredictArguments;
-use crate::exit::{Failure, GAPS_HERE, Kind, of_rows};
+use crate::exit::{Failure, GAPS_OF_MODEL, Kind, of_rows};
 use crate::output;
 use crate::plan::{of_bits_only, of_sparse_only};
 use lehr_methods::predict::{Predicted, Refusal};
@@ -89,7 +89,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let first_column = (!is_table).then(|| model.first_column());
         let failed = |error: lehr_data::Error| match &model.model {
             Learnt::Clusters(_) => Failure::from(error),
-            Learnt::Gtm(_) | Learnt::Mixture(_) => of_rows(error, GAPS_HERE),
+            Learnt::Gtm(_) | Learnt::Mixture(_) => of_rows(error, GAPS_OF_MODEL),
         };
         let points =
             match with_id_or_without(&selection, known, |selection| read::table(&input, selection, first_column))
