@@ -134,7 +134,8 @@ pub fn of_rows(error: lehr_data::Error, for_gaps: &'static str) -> Failure {
 }
 
 /// The ways of a command that prepares tables and fills their gaps.
-pub const GAPS_FILLED: &str = "--auto prepares the whole table, gaps too; --missing only fills the gaps, from the nearest rows";
+pub const GAPS_FILLED: &str =
+    "--auto prepares the whole table, gaps too; --missing only fills the gaps, from the nearest rows";
 /// Where the rows go that a command without a way for gaps cannot take.
 pub const GAPS_ELSEWHERE: &str =
     "lehr distances compares rows with missing values, and lehr mixture and lehr gtm take them with --missing";

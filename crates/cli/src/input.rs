@@ -103,14 +103,12 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
 /// Where a table was refused, tells what its columns are: what is wrong is seldom wrong in one column only.
 fn tell_columns(plan: &MethodPlan, failure: &Failure) {
     let Source { path, selection, .. } = &plan.source;
-    if plan.quiet || failure.kind != Kind::BadData {
+    // Other reports, such as of weights, say it all.
+    if plan.quiet || failure.kind != Kind::BadData || !failure.message.contains("expected a finite number") {
         return;
     }
-    let form = TableForm {
-        delimiter: selection.delimiter.map(char::from),
-        header: selection.header,
-        ..TableForm::default()
-    };
+    let form =
+        TableForm { delimiter: selection.delimiter.map(char::from), header: selection.header, ..TableForm::default() };
     // What is wrong with the file is reported all the same.
     if let Ok(frame) = read::data_frame(path, &form) {
         let keys = Keys { id: selection.id.as_deref(), weights: selection.weights.as_deref() };

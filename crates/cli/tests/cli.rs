@@ -27,6 +27,7 @@ mod cli {
     mod parquet;
     mod place;
     mod predict;
+    mod prepared;
     mod results;
     mod running;
     mod sandbox;

@@ -308,7 +308,7 @@ impl DataFrame {
         Self { dialect: Some(dialect), ..self }
     }
 
-    /// The values of a column as texts, a row each; empty where there is none.
+    /// The values of a column as texts, a row each; empty where there is none. Yes and no are the words of the file.
     ///
     /// # Errors
     /// [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
@@ -324,10 +324,13 @@ impl DataFrame {
         let shown = |values: &[f64], text: &dyn Fn(f64) -> String| {
             values.iter().map(|value| if value.is_nan() { String::new() } else { text(*value) }).collect()
         };
-        Ok(match &column.values {
-            Values::Numbers(values) => shown(values, &|value| value.to_string()),
-            Values::Times(values) => shown(values, &date),
-            Values::Categories(texts) => {
+        Ok(match (&column.values, &column.read_as) {
+            (Values::Numbers(values), ReadAs::Truth { yes, no }) => {
+                shown(values, &|value| if value == 0.0 { no.clone() } else { yes.clone() })
+            }
+            (Values::Numbers(values), _) => shown(values, &|value| value.to_string()),
+            (Values::Times(values), _) => shown(values, &date),
+            (Values::Categories(texts), _) => {
                 (0..texts.len()).map(|row| texts.text(row).unwrap_or_default().to_owned()).collect()
             }
         })

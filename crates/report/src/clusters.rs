@@ -1,9 +1,9 @@
 //! The page of `lehr cluster`: a map or a picture of the rows, how they were cooled or started, and the clusters.
 //! `page.js` draws from data in the page.
 
-use lehr_methods::{Data, Rows};
 use lehr_methods::cluster::{Annealed, Course, Fitted, Parameters, marks};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
+use lehr_methods::{Data, Rows};
 use lehr_mining::vector::Cost;
 use lehr_ranks::timing::Spread;
 use serde_json::json;

@@ -115,9 +115,11 @@ pub fn outliers(space: &Rows, outlying: &Outlying) -> String {
     }
     let line = |found: &lehr_methods::cluster::OutlyingRow| {
         let id = space.ids().map_or_else(|| found.row.to_string(), |ids| ids[found.row].clone());
-        let named = found.columns.iter().filter(|_| !space.is_sphere()).map(|(column, share)| {
-            format!("{} ({:.0} %)", escape(&space.columns()[*column]), 100.0 * share)
-        });
+        let named = found
+            .columns
+            .iter()
+            .filter(|_| !space.is_sphere())
+            .map(|(column, share)| format!("{} ({:.0} %)", escape(&space.columns()[*column]), 100.0 * share));
         format!(
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>",
             escape(&id),

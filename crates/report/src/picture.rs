@@ -115,8 +115,7 @@ impl Picture {
         if counting().next().is_none() {
             return;
         }
-        let needed =
-            [extent(counting().map(|point| point.0), 0.04), extent(counting().map(|point| point.1), 0.04)];
+        let needed = [extent(counting().map(|point| point.0), 0.04), extent(counting().map(|point| point.1), 0.04)];
         let old = self.range;
         let stretched = |axis: usize| length(old[axis]) > STRETCHED * length(needed[axis]);
         if !stretched(0) && !(stretched(1) && self.y_measures) {

@@ -106,7 +106,7 @@ pub struct TableInput {
 /// The table, and how it is read.
 #[derive(Debug, Args)]
 pub struct RowArguments {
-    /// The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet
+    /// The table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet
     #[arg(value_name = "INPUT")]
     pub path: PathBuf,
 
@@ -500,13 +500,17 @@ mod tests {
         assert_eq!(properties.keys().find(|name| !known(name)), None, "{contract}");
     }
 
+    /// Options of jobs that say how their table is taken.
+    const TABLE_OPTIONS: [&str; 9] =
+        ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing"];
+
     #[test]
     fn every_front_end_has_the_options_that_are_declared() {
         for method in ALL {
             has_arguments(method.about().name, &method.options());
             let options = method.options();
             let former = options.iter().filter_map(|option| option.formerly.as_ref().map(|(name, _)| name.as_str()));
-            let others: Vec<&str> = ["columns", "weights", "id", "lonlat", "scale"].into_iter().chain(former).collect();
+            let others: Vec<&str> = TABLE_OPTIONS.into_iter().chain(former).collect();
             has_properties(method.about().contract, &options, &others);
         }
         has_arguments("distances", &distances::options());

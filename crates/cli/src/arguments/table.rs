@@ -19,6 +19,10 @@ pub struct TableArguments {
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
+    /// Copy all columns of the table that were read to the results that have a line for each row
+    #[arg(long)]
+    pub append: bool,
+
     /// The two columns are longitude and latitude in degrees: cluster on the sphere, distances in km
     #[arg(long)]
     pub lonlat: bool,

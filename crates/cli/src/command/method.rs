@@ -119,6 +119,10 @@ pub fn publish(
     let mut staged = folder.stage();
     for file in about.files {
         match fit.file(file, data) {
+            Some(Content::Table(table)) if plan.source.append && table.row_ids().is_some() => {
+                let table = data.rows().append_to(table);
+                staged.write(file, |out| table.write_csv(out))?;
+            }
             // Tables of rows are long, and all ranks have what they say.
             Some(Content::Table(table)) if matches!(data, Data::Rows(_)) && table.row_ids().is_some() => {
                 staged.write(file, |out| company.write_table(out.temporary(), &table, &plan.execution))?;

@@ -80,6 +80,8 @@ pub struct Source {
     pub classes: Option<ClassSource>,
     /// How an ordinary table becomes numbers, where anything was said of that.
     pub preparing: Option<Preparing>,
+    /// Whether its columns are copied to the results of rows.
+    pub append: bool,
 }
 
 /// How an ordinary table becomes numbers.
@@ -119,6 +121,7 @@ impl Source {
             frame,
             classes: None,
             preparing: None,
+            append: false,
         }
     }
 
@@ -176,9 +179,13 @@ impl Source {
             return Err(Failure::new(Kind::Usage, message)
                 .with_hint("run it without mpiexec; --threads uses all cores of this machine"));
         }
-        let frame = frame(table.lonlat, table.scale, table.columns.as_deref())?;
+        let (frame, append) = (frame(table.lonlat, table.scale, table.columns.as_deref())?, table.append);
         let selection = table.selection();
         let spill = spill_of(spill, job)?;
+        if missing && selection.weights.is_some() {
+            return Err(Failure::new(Kind::Usage, "--weights: rows with gaps have no weights")
+                .with_hint("--missing=nearest fills the gaps, --missing=drop leaves such rows out"));
+        }
         if missing {
             stays_in_memory(spill.as_ref(), "--missing has rows with gaps")?;
         }
@@ -190,7 +197,7 @@ impl Source {
             of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
             stays_in_memory(spill.as_ref(), "--bits has rows of bits")?;
         }
-        Ok(Self { selection, missing, bits, first_column, weights_from, spill, ..Self::of(path, frame) })
+        Ok(Self { selection, missing, bits, first_column, weights_from, spill, append, ..Self::of(path, frame) })
     }
 }
 
@@ -222,7 +229,7 @@ impl PreparedTable {
         stays_in_memory(spill_of(spill, job)?.as_ref(), "a table that is prepared has its columns in memory")?;
         let own = if words.missing.is_some() { Missing::Skip } else { Missing::Nearest };
         let frame = frame(false, table.scale, None)?;
-        let scale = table.scale.map(|_| frame.scale());
+        let (scale, append) = (table.scale.map(|_| frame.scale()), table.append);
         let selection = table.selection();
         let wishes = Wishes { scale, ..preparation.wishes(selection.columns.clone(), own) };
         if wishes.missing == Some(Missing::Skip) && words.missing.is_none() {
@@ -244,7 +251,7 @@ impl PreparedTable {
         };
         let sets_aside = wishes.is_auto && words.sets_aside;
         let preparing = Some(Preparing { wishes, form, sets_aside });
-        Ok(Source { selection, preparing, ..Source::of(path, frame) })
+        Ok(Source { selection, preparing, append, ..Source::of(path, frame) })
     }
 }
 

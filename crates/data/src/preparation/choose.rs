@@ -44,9 +44,9 @@ impl Preparation {
                 Err(why) => uses.push(ColumnUse { column: column.name.clone(), is_used: false, how: why }),
             }
         }
+        refused(frame, wishes, &uses)?;
         if let Some(order) = &wishes.columns {
             chosen.sort_by_key(|(column, ..)| order.iter().position(|name| *name == column.name));
-            refused(frame, order, &uses)?;
         }
         let mut features = Vec::new();
         for (column, account, how) in chosen {
@@ -82,8 +82,9 @@ fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
 }
 
 /// That every column that was asked for can be used.
-fn refused(frame: &DataFrame, order: &[String], uses: &[ColumnUse]) -> Result<(), Error> {
-    let refused = uses.iter().find(|used| !used.is_used && order.contains(&used.column));
+fn refused(frame: &DataFrame, wishes: &Wishes, uses: &[ColumnUse]) -> Result<(), Error> {
+    let is_asked_for = |name: &String| wishes.columns.iter().flatten().chain(&wishes.log).any(|asked| asked == name);
+    let refused = uses.iter().find(|used| !used.is_used && is_asked_for(&used.column));
     refused.map_or(Ok(()), |used| {
         Err(Error::Shape {
             what: format!("{}, column {:?}", frame.name(), used.column),

@@ -68,6 +68,61 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
 }
 
+/// A column as whoever has it knows it.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// Its values are known.
+    Read(FrameColumn),
+    /// Its name and its texts, of which nothing is known: they are read as those of a file.
+    Texts(String, Vec<String>),
+}
+
+/// A data frame of columns that are there already.
+///
+/// # Errors
+/// [`Error::Faults`] for texts that are not what `form` says of their column; those of [`DataFrame::new`].
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::FrameColumn;
+/// use lehr_data::read::{Given, TableForm, data_frame_of};
+/// let texts = ["1,5 €", "", "2,25 €"].map(str::to_owned).to_vec();
+/// let columns = vec![Given::Read(FrameColumn::numbers("x", vec![1.0, 2.0, 3.0])), Given::Texts("price".into(), texts)];
+/// let frame = data_frame_of("t", columns, &TableForm::default())?;
+/// assert_eq!(frame.column("price").unwrap().read_as.to_string(), "number, decimal ',', €");
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn data_frame_of(name: &str, columns: Vec<Given>, form: &TableForm) -> Result<DataFrame, Error> {
+    let (mut read, mut texts_at, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut texts_by: Vec<Vec<String>> = Vec::new();
+    for (place, column) in columns.into_iter().enumerate() {
+        match column {
+            Given::Read(column) => read.push((place, column)),
+            Given::Texts(called, texts) => {
+                names.push(called);
+                texts_at.push(place);
+                texts_by.push(texts);
+            }
+        }
+    }
+    let rows = texts_by.first().map_or(0, Vec::len);
+    if let Some((called, texts)) = names.iter().zip(&texts_by).find(|(_, texts)| texts.len() != rows) {
+        let (expected, found) = (format!("{rows} rows, as the first text has"), texts.len().to_string());
+        return Err(Error::Shape { what: format!("{name}, column {called:?}"), expected, found });
+    }
+    let mut grid = Grid::default();
+    for row in 0..rows {
+        grid.begin(row as u64 + 1);
+        texts_by.iter().for_each(|texts| grid.push(&texts[row]));
+    }
+    let all: Vec<usize> = (0..rows).collect();
+    let of_texts = self::columns(name, &names, &all, &grid, form, None)?;
+    read.extend(texts_at.into_iter().zip(of_texts.columns));
+    read.sort_by_key(|(place, _)| *place);
+    let frame = DataFrame::new(name, read.into_iter().map(|(_, column)| column).collect())?;
+    Ok(frame.with_notes(of_texts.notes))
+}
+
 /// Reads what can be opened more than once: text that turns out not to be UTF-8 is read anew.
 pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<Framed, Error> {
     let (line, found) = match of_source(open()?, form) {
@@ -379,7 +434,7 @@ pub(super) struct Columns {
     pub(super) notes: Vec<String>,
 }
 
-pub(super) fn columns(
+fn columns(
     name: &str,
     names: &[String],
     rows: &[usize],

@@ -3,7 +3,7 @@
 use lehr_data::frame::{DataFrame, Values};
 use lehr_data::read::{Format, Selection, TableForm, data_frame_from, incomplete_from, points_from};
 
-use crate::frame::{numbers, read_as, texts, with};
+use crate::frame::{numbers, texts, with};
 
 const ENGLISH: &str = "shop,day,sales,share,open,visits\n\
     Bern,4/23/2021,\"$1,818.99\",1.7%,yes,\"1,204\"\n\

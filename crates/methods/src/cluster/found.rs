@@ -192,31 +192,34 @@ impl Fitted {
         is_squared.then(|| self.outlying.get_or_init(|| Outlying::of(self, self.standing(data), data.rows())))
     }
 
-    /// What sets the clusters apart, by the columns of their table; nothing for positions on the sphere, rows of bits, sparse rows and tables
-    /// that memory does not hold.
+    /// What sets the clusters apart, by the columns of their table; nothing for positions on the sphere, rows of bits and
+    /// sparse rows. Of more than 100,000 rows so many are looked at, evenly chosen.
     ///
     /// # Panics
     /// If `data` are not the rows that were clustered.
     pub fn explanation(&self, data: Data<'_>) -> Option<&Explanation> {
         let explained = || {
             let rows = data.rows();
-            let plain;
-            let (frame, accounts) = match rows.origin() {
-                Some(origin) => (&origin.frame, Some(&origin.accounts[..])),
-                None => {
-                    plain = rows.frame()?;
-                    (&plain, None)
-                }
-            };
+            let chosen = chosen(rows.len());
+            let accounts = rows.origin().map(|origin| &origin.accounts[..]);
+            let frame = &*rows.frame(chosen.as_deref())?;
             let log_offset = |column: &str| {
                 let features = rows.origin().into_iter().flat_map(|origin| &origin.preparation.features);
                 features.filter(|feature| feature.column == column).find_map(|feature| feature.log_offset)
             };
-            let label = |label: &u32| (*label != OUTLIER).then_some(*label as usize);
-            let labels: Vec<Option<usize>> = self.labels.iter().map(label).collect();
-            let (distances, clusters) = (&self.standing(data).distances, self.clusters.len());
-            let labels = &labels;
-            Some(explain(&Question { frame, accounts, log_offset: &log_offset, labels, distances, clusters }))
+            let label = |row: usize| (self.labels[row] != OUTLIER).then_some(self.labels[row] as usize);
+            let row_of = |place: usize| chosen.as_ref().map_or(place, |chosen| chosen[place]);
+            let labels: &[Option<usize>] = &(0..frame.rows()).map(|place| label(row_of(place))).collect::<Vec<_>>();
+            let all = &self.standing(data).distances;
+            let distances: &[f64] = &(0..frame.rows()).map(|place| all[row_of(place)]).collect::<Vec<_>>();
+            let clusters = self.clusters.len();
+            let mut explained =
+                explain(&Question { frame, accounts, log_offset: &log_offset, labels, distances, clusters });
+            for portrait in &mut explained.clusters {
+                portrait.typical_row = row_of(portrait.typical_row);
+                portrait.extreme_rows.iter_mut().for_each(|row| *row = row_of(*row));
+            }
+            Some(explained)
         };
         self.explanation.get_or_init(explained).as_ref()
     }
@@ -405,6 +408,15 @@ struct Temperatures<'a> {
     history: &'a [Step],
 }
 
+/// Rows that clusters are explained by, at most.
+const EXPLAINED_MAX: usize = 100_000;
+
+/// The rows that clusters are explained by, if those are not all.
+fn chosen(rows: usize) -> Option<Vec<usize>> {
+    let place = |index: usize| (index as u128 * rows as u128 / EXPLAINED_MAX as u128) as usize;
+    (rows > EXPLAINED_MAX).then(|| (0..EXPLAINED_MAX).map(place).collect())
+}
+
 /// What sets each cluster apart, a line a cluster as far as people read.
 fn portraits(clusters: &[Portrait]) -> String {
     /// Beyond, `marks.csv` tells them.
@@ -425,7 +437,10 @@ impl Fit for Fitted {
             "centers" => self.centers_table(data),
             "history" => self.history(),
             "marks" => self.marks_table(data),
-            "outliers" => self.outlying(data)?.table(rows),
+            "outliers" => match self.outlying(data) {
+                Some(outlying) => outlying.table(rows),
+                None => Outlying { radius: f64::INFINITY, rows: Vec::new() }.table(rows),
+            },
             _ => return None,
         })
     }
@@ -554,7 +569,9 @@ impl Fit for Fitted {
             format!("{} ({part}) in no cluster, labelled -1", counted(outliers.rows, "row"))
         });
         let suggested = self.suggested(self.parameters.unit_of_cost(rows.unit_squared()));
-        let outlying = self.outlying(data).filter(|outlying| !outlying.rows.is_empty()).map(|outlying| {
+        // Where many rows are far out, the clusters have long tails, and no row stands out.
+        let few = |outlying: &&Outlying| (1..=all as usize / 50).contains(&outlying.rows.len());
+        let outlying = self.outlying(data).filter(few).map(|outlying| {
             let shown = quantity(rows.distance(outlying.radius), rows.unit());
             let found = counted(outlying.rows.len() as u64, "row");
             format!("{found} out of the ordinary, farther than about {shown} from every centre: see outliers.csv")
