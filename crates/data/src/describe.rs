@@ -136,6 +136,14 @@ impl fmt::Display for Role {
     }
 }
 
+impl Dominant {
+    /// `12 of 5060 rows make 99.8 % of its variance`.
+    pub fn words(&self, rows: usize) -> String {
+        let verb = if self.rows == 1 { "makes" } else { "make" };
+        format!("{} of {rows} rows {verb} {:.1} % of its variance", self.rows, 100.0 * self.share)
+    }
+}
+
 /// The account of each column, in their order.
 ///
 /// Cost: a sort of each column of numbers, a pass over the others; a comparison of each column with those before it.

@@ -21,7 +21,7 @@ use lehr_numerics::compensated::Sum;
 use lehr_spill::Builder;
 use serde::{Deserialize, Serialize};
 
-use crate::describe::{Dominant, NumberFacts};
+use crate::describe::NumberFacts;
 use crate::error::Error;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
@@ -309,7 +309,7 @@ impl<'a> Spreads<'a> {
     /// let points = Points::new(revenues, 1)?.with_columns(vec!["revenue".into()])?;
     /// assert_eq!(
     ///     Spreads::of(&points).few_rows_rule(),
-    ///     ["column \"revenue\": 1 of 1001 rows make 99.9 % of its variance, and clusters follow those rows; \
+    ///     ["column \"revenue\": 1 of 1001 rows makes 99.9 % of its variance, and clusters follow those rows; \
     ///       --log revenue takes its logarithm, --auto prepares all columns"]
     /// );
     /// # Ok::<(), lehr_data::Error>(())
@@ -321,16 +321,12 @@ impl<'a> Spreads<'a> {
         let suspects = suspects.filter(|(_, (moments, _))| moments.farthest * moments.farthest >= 90.0);
         let warning = |(index, (_, name)): (usize, (&Moments, &String))| {
             let facts = NumberFacts::of(self.points.column(index))?;
-            let Dominant { rows: few, share } = facts.dominant?;
+            let dominant = facts.dominant?.words(rows);
             let cure = match log_reason(&facts, rows) {
                 Some(_) => format!("--log {name} takes its logarithm, --auto prepares all columns"),
                 None => "--auto prepares the columns and sets rows that lie alone aside".to_owned(),
             };
-            Some(format!(
-                "column {name:?}: {few} of {rows} rows make {:.1} % of its variance, and clusters follow those rows; \
-                 {cure}",
-                100.0 * share
-            ))
+            Some(format!("column {name:?}: {dominant}, and clusters follow those rows; {cure}"))
         };
         suspects.filter_map(warning).collect()
     }

@@ -26,7 +26,7 @@ fn files_say_what_can_be_checked_on_paper() {
     assert!(labels.contains("\n0,0,1,1.4142135623730951,2,95.18928511129"), "{labels}");
     let centers = sandbox.read("lehr-out/centers.csv");
     let first = centers.lines().nth(1).unwrap();
-    assert_eq!((first, centers.lines().count()), ("0,1,1,4,1.4142135623730951,like the average", 4));
+    assert_eq!((first, centers.lines().count()), ("0,1,1,4,1.4142135623730951,low y", 4));
 
     let summary = sandbox.summary("lehr-out");
     assert_eq!((&summary["method"], &summary["parameters"]["starts"]), (&"k-means".into(), &4.into()));
@@ -50,7 +50,8 @@ fn files_say_what_can_be_checked_on_paper() {
     let found = sandbox.lehr(&["predict", "lehr-out/model.json", "groups.csv"]).succeeded().stdout;
     for (row, line) in found.lines().skip(1).enumerate() {
         let (place, distance) = line.rsplit_once(',').unwrap();
-        assert_eq!(place, labels.lines().nth(row + 1).unwrap());
+        let labelled = labels.lines().nth(row + 1).unwrap();
+        assert!(labelled.starts_with(&format!("{place},")), "{labelled}");
         assert!(distance.parse::<f64>().unwrap() < 3.0, "{line}");
     }
 }

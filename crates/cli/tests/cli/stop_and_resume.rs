@@ -139,7 +139,7 @@ fn a_checkpoint_is_refused_where_it_does_not_belong() {
     outcome.matches_golden("resume_contradicting");
     assert_eq!(outcome.code, 2);
 
-    let rows: String = (0..40).map(|row| format!("-1{row:02},39,1\n")).collect();
+    let rows: String = (0..40).map(|row| format!("-1{:02},39,1\n", row * 7 % 60)).collect();
     sandbox.write("other.csv", format!("lon,lat,pop\n{rows}"));
     let other: Vec<&str> = LINE.iter().map(|word| if *word == "blocks.csv.gz" { "other.csv" } else { word }).collect();
     let outcome = sandbox.lehr(&[&other[..], &["--resume", "lehr-out"]].concat());

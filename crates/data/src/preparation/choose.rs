@@ -1,7 +1,7 @@
 //! Which columns are used and how: what was asked for, and what the table says where nothing was.
 
 use super::{ColumnUse, Feature, FeatureValue, Missing, Preparation, Wishes};
-use crate::describe::{ColumnAccount, Dominant, Facts, NumberFacts, Role, describe_columns};
+use crate::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
 use crate::error::Error;
 use crate::frame::{Categories, DataFrame, FrameColumn, Values};
 use crate::points::Points;
@@ -194,9 +194,7 @@ pub fn log_reason(facts: &NumberFacts, rows: usize) -> Option<String> {
         return None;
     }
     Some(match facts.dominant {
-        Some(Dominant { rows: few, share }) => {
-            format!("{few} of {rows} rows make {:.1} % of its variance", 100.0 * share)
-        }
+        Some(dominant) => dominant.words(rows),
         None => format!("its skewness is {:.1}, of the logarithms {in_logs:.1}", facts.skewness),
     })
 }

@@ -150,7 +150,7 @@ fn a_workbook_says_which_sheet_and_rows_are_read() {
     for sheet in ["more", "3"] {
         let more = asked(sheet).unwrap();
         assert_eq!((numbers(&more, "x"), numbers(&more, "when")), (vec![1.0], vec![1_619_172_930.0]));
-        assert_eq!(read_as(&more, "when"), "date and time, year-month-day");
+        assert_eq!(crate::frame::read_as(&more, "when"), "date and time, year-month-day");
     }
     assert_eq!(
         asked("none").unwrap_err().to_string(),

@@ -316,7 +316,10 @@ fn rows_of_a_result_come_in_each_form() {
         let labels = clustering.call(rows("labels", RowFormat::Json)).await.unwrap().json.unwrap();
         assert_eq!((labels.len(), labels[3]["cluster"].as_u64(), labels[3]["id"].as_str()), (4, Some(0), Some("3")));
         let fault = clustering.call(rows("maps", RowFormat::Csv)).await.unwrap_err();
-        assert_eq!(fault.reason(), "clustering-1 has no table \"maps\"; it has centers, history, labels, model");
+        assert_eq!(
+            fault.reason(),
+            "clustering-1 has no table \"maps\"; it has centers, history, labels, marks, model, outliers"
+        );
     });
 }
 

@@ -193,14 +193,15 @@ impl Fitted {
     }
 
     /// What sets the clusters apart, by the columns of their table; nothing for positions on the sphere, rows of bits and
-    /// sparse rows. Of more than 100,000 rows so many are looked at, evenly chosen.
+    /// sparse rows. Of more than 100,000 rows, or a million values, so many are
+    /// looked at, evenly chosen.
     ///
     /// # Panics
     /// If `data` are not the rows that were clustered.
     pub fn explanation(&self, data: Data<'_>) -> Option<&Explanation> {
         let explained = || {
             let rows = data.rows();
-            let chosen = chosen(rows.len());
+            let chosen = chosen(rows.len(), rows.columns().len());
             let accounts = rows.origin().map(|origin| &origin.accounts[..]);
             let frame = &*rows.frame(chosen.as_deref())?;
             let log_offset = |column: &str| {
@@ -409,12 +410,15 @@ struct Temperatures<'a> {
 }
 
 /// Rows that clusters are explained by, at most.
-const EXPLAINED_MAX: usize = 100_000;
+const EXPLAINED_ROWS: usize = 100_000;
+/// Values of them, so that tables that memory does not hold are explained too.
+const EXPLAINED_VALUES: usize = 1_000_000;
 
 /// The rows that clusters are explained by, if those are not all.
-fn chosen(rows: usize) -> Option<Vec<usize>> {
-    let place = |index: usize| (index as u128 * rows as u128 / EXPLAINED_MAX as u128) as usize;
-    (rows > EXPLAINED_MAX).then(|| (0..EXPLAINED_MAX).map(place).collect())
+fn chosen(rows: usize, columns: usize) -> Option<Vec<usize>> {
+    let most = EXPLAINED_ROWS.min(EXPLAINED_VALUES / columns.max(1)).max(1_000);
+    let place = |index: usize| (index as u128 * rows as u128 / most as u128) as usize;
+    (rows > most).then(|| (0..most).map(place).collect())
 }
 
 /// What sets each cluster apart, a line a cluster as far as people read.
