@@ -358,7 +358,6 @@ impl Preparation {
         Ok(columns)
     }
 
-    /// Texts that no feature knows, which are 0 in all features of their category.
     /// The columns that the table of the preparation did not have, if there are such.
     fn new_columns(&self, frame: &DataFrame) -> Option<String> {
         const NAMED: usize = 5;
@@ -373,6 +372,7 @@ impl Preparation {
         Some(format!("{}{more} {verb} {noun}, which the first table did not have: not used", named.join(", ")))
     }
 
+    /// Texts that no feature knows, which are 0 in all features of their category.
     fn unknown_texts(&self, frame: &DataFrame, columns: &[usize]) -> Vec<String> {
         let mut notes = Vec::new();
         for name in self.columns() {
