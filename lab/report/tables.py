@@ -33,6 +33,8 @@ def read_as(form):
                 words.append(form["currency"])
             if form["is_percent"]:
                 words.append("per cent")
+            if form["has_powers"]:
+                words.append("K and M")
             if form["is_ambiguous"]:
                 words.append("ambiguous")
             return ", ".join(words)
