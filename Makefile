@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test check build-time method-files python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test check build-time method-files python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -172,6 +172,10 @@ bench-overhead: $(LAB) ## f(n,2) at 10,000 and 100,000 points a rank, for each e
 
 bench-people: $(LAB) ## 201,174 census blocks with weights beside 8.17 million people as rows: the same answer, timed
 	@$(LAB) bench people
+
+bench-tables: need ## real tables of lab/tables: is each column taken for what it is, and what are the clusters? writes docs/lab/tables.md
+	@cargo build --release -p lehr
+	@$(PYTHON) lab/report/tables.py $(TARGET)/release/lehr docs/lab/tables.md
 
 PYTHON_PEERS := target/peers/python
 

@@ -24,6 +24,7 @@ mod cli {
     mod mixture;
     mod nodes;
     mod openapi;
+    mod ordinary_tables;
     mod parquet;
     mod place;
     mod predict;

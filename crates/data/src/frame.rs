@@ -105,13 +105,22 @@ pub struct NumberForm {
     pub currency: Option<String>,
     /// Whether they are per cent; 1.7% is 1.7.
     pub is_percent: bool,
+    /// Whether K, M and the like stand behind some of them: $56.7M is 56,700,000.
+    pub has_powers: bool,
     /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
     pub is_ambiguous: bool,
 }
 
 impl Default for NumberForm {
     fn default() -> Self {
-        Self { decimal: '.', thousands: None, currency: None, is_percent: false, is_ambiguous: false }
+        Self {
+            decimal: '.',
+            thousands: None,
+            currency: None,
+            is_percent: false,
+            has_powers: false,
+            is_ambiguous: false,
+        }
     }
 }
 
@@ -132,6 +141,9 @@ impl fmt::Display for ReadAs {
                 }
                 if form.is_percent {
                     write!(f, ", per cent")?;
+                }
+                if form.has_powers {
+                    write!(f, ", K and M")?;
                 }
                 if form.is_ambiguous {
                     write!(f, ", ambiguous")?;

@@ -4,6 +4,7 @@
 use lehr_data::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values, date};
 use lehr_data::preparation::{Missing, Preparation, Prepared, Wishes};
+use lehr_data::stand_ins::without_stand_ins;
 use lehr_data::{Error, Incomplete, Points};
 use serde::Serialize;
 
@@ -70,9 +71,17 @@ impl Described {
     /// # Errors
     /// Those of [`Preparation::new`].
     pub fn prepare(self, wishes: &Wishes) -> Result<Decided, Error> {
-        let wishes = Wishes { reserved: self.reserved, ..wishes.clone() };
-        let preparation = Preparation::of_accounts(&self.frame, &self.accounts, &wishes)?;
-        Ok(Decided { frame: self.frame, accounts: self.accounts, preparation })
+        let Self { mut frame, mut accounts, reserved } = self;
+        let wishes = Wishes { reserved, ..wishes.clone() };
+        if wishes.is_auto {
+            let numbers;
+            (frame, numbers) = without_stand_ins(frame)?;
+            if !numbers.is_empty() {
+                accounts = describe_columns(&frame);
+            }
+        }
+        let preparation = Preparation::of_accounts(&frame, &accounts, &wishes)?;
+        Ok(Decided { frame, accounts, preparation })
     }
 
     /// What the columns are, as people read it, where nothing was decided.

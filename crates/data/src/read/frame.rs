@@ -418,6 +418,19 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
             read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
         }
     }
+    let unnamed = if totals.is_empty() { unnamed_totals(&read.columns, rows.len()) } else { 0 };
+    if unnamed > 0 {
+        let first = rows[rows.len() - unnamed];
+        let text = grid.fields(first).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
+        let line = grid.line(first);
+        notes.push(match unnamed {
+            1 => format!("the last row, line {line}, {}, has sums of the rows above; left out", quoted(text)),
+            _ => format!("the last {unnamed} rows, from line {line}, {}, on, have sums of the rows above, and the last of them sums of these; left out", quoted(text)),
+        });
+        dialect.footer_rows += unnamed;
+        rows.truncate(rows.len() - unnamed);
+        read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
+    }
     notes.append(&mut read.notes);
     (dialect.decimal, dialect.dates) = (read.decimal, read.dates);
     dialect.missing = form.missing.clone();
@@ -448,14 +461,16 @@ fn columns(
             let field = grid.field(*row, column);
             if !gap::is_gap(field, &form.missing) {
                 survey.look(*row, field.trim(), grid.kind(*row, column));
+            } else {
+                survey.look_at_gap(field);
             }
         }
     }
     let decided = written::decide(names, &surveys, grid, form, rows.len(), delimiter == Some(','));
     let mut faults = Faults::new(name);
     let mut columns = Vec::with_capacity(names.len());
-    for (column, (called, read_as)) in names.iter().zip(decided.read_as).enumerate() {
-        let (values, misfits) = written::values(&read_as, column, rows, grid, &form.missing);
+    for (column, ((called, read_as), texts)) in names.iter().zip(decided.read_as).zip(&decided.texts).enumerate() {
+        let (values, misfits) = written::values(&read_as, column, rows, grid, &form.missing, texts);
         for row in misfits {
             faults.add_with(|| Fault {
                 place: Place::Line(grid.line(row)),
@@ -469,6 +484,45 @@ fn columns(
     faults.or(())?;
     let as_numbers = surveys.iter().map(|survey| survey.as_number(decided.decimal)).collect();
     Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
+}
+
+/// How many rows at the end have sums of those above, whatever they are called: one, or one for each part of the table and then one for all of it.
+///
+/// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares and means have none, and columns with gaps need not.
+fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
+    const ROWS_MIN: usize = 8;
+    let of_numbers = || {
+        columns.iter().filter_map(|column| match (&column.values, &column.read_as) {
+            (Values::Numbers(values), ReadAs::Number | ReadAs::WrittenNumber(_)) => Some(values),
+            _ => None,
+        })
+    };
+    let Some(count) = Some(of_numbers().count()).filter(|count| *count > 1 && rows >= ROWS_MIN) else { return 0 };
+    let sum = |values: &[f64]| {
+        let there = || values.iter().filter(|value| !value.is_nan());
+        (
+            there().sum::<f64>(),
+            there().map(|value| value.abs()).sum::<f64>(),
+            there().filter(|value| **value != 0.0).count(),
+        )
+    };
+    let is_sum = |values: &[f64], total: f64| {
+        let (sum, scale, summands) = sum(values);
+        // As exact as digits are: totals are rounded.
+        summands > 2 && total != 0.0 && (total - sum).abs() <= f64::max(1e-9 * scale, 0.51_f64.min(1e-4 * scale))
+    };
+    let most = (rows / 3).min(50);
+    (1..=most)
+        .find(|last| {
+            let matches = of_numbers().filter(|values| {
+                let (above, below) = values.split_at(rows - last);
+                let (total, parts) = below.split_last().expect("there is one row at least");
+                is_sum(above, *total) && (parts.is_empty() || is_sum(parts, *total))
+            });
+            let matches = matches.count();
+            matches > 1 && matches * 5 >= count
+        })
+        .unwrap_or(0)
 }
 
 /// What a row sums up of those above it: all of its numbers must be sums, or all means, and one at least of numbers that are not all 0.
