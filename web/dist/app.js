@@ -1174,155 +1174,9 @@ function hn(e, t) {
 	let n = document.createElement("a");
 	n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 }
-// src/state/words.ts
-function Y(e) {
-	return e.toLocaleString("en-GB");
-}
-function gn(e) {
-	let t = [
-		"B",
-		"kB",
-		"MB",
-		"GB",
-		"TB"
-	], n = 0;
-	for (; e >= 1e3 && n < t.length - 1;) [e, n] = [e / 1e3, n + 1];
-	return `${e >= 100 || n === 0 ? Math.round(e) : e.toPrecision(2)} ${t[n]}`;
-}
-function X(e, t = 5) {
-	if (typeof e != "number") return e == null ? "" : typeof e == "object" ? JSON.stringify(e) : String(e);
-	if (Number.isNaN(e)) return "–";
-	if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return Y(e);
-	let n = Math.abs(e);
-	return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
-}
-function _n(e) {
-	let t = Math.max(0, e) / 1e3;
-	return t < 10 ? `${t.toFixed(1)} s` : t < 60 ? `${Math.round(t)} s` : t < 3600 ? `${Math.floor(t / 60)} min ${Math.round(t % 60)} s` : `${Math.floor(t / 3600)} h ${Math.floor(t % 3600 / 60)} min`;
-}
-function vn(e) {
-	let t = new Date(e), n = t.toLocaleTimeString("en-GB", {
-		hour: "2-digit",
-		minute: "2-digit",
-		second: "2-digit"
-	});
-	return t.toDateString() === (/* @__PURE__ */ new Date()).toDateString() ? n : `${t.toLocaleDateString("en-GB", {
-		day: "numeric",
-		month: "short"
-	})} ${n}`;
-}
-function yn(e) {
-	return e.replaceAll("_", " ");
-}
-function bn(e) {
-	return e.charAt(0).toUpperCase() + e.slice(1);
-}
-function xn(e) {
-	return {
-		invalid_value: "Change what the message names, then send it again.",
-		unknown_entry: "It may have been renamed or removed. Choose another one.",
-		duplicate_entry: "Choose another name, or remove what has it.",
-		too_large: "Send less: fewer columns or rows. The node has a limit for a body (lehr serve --body-max).",
-		insufficient_resources: "The node is short of memory or disk. Remove data sets, or use fewer columns.",
-		permission_denied: "Your token does not allow this. Ask whoever runs the node.",
-		queuing_limit_exceeded: "Too many jobs wait already. Try again when one has ended.",
-		response_timeout: "It took too long. Try again, or ask for less.",
-		unavailable: "Check that the node is running, then try again.",
-		service_stopping: "The node is stopping. Try again when it is back.",
-		operation_failed: "This is a defect of the service. The log of the node says more.",
-		precondition_failed: "Somebody changed it meanwhile. Look again, then repeat."
-	}[e] ?? null;
-}
-// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var Sn = Symbol.for("pv"), Cn = 0;
-Array.isArray;
-function Z(t, n, r, i, a, o) {
-	n ||= {};
-	var s, c, l = n;
-	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
-	var u = {
-		type: t,
-		props: l,
-		key: r,
-		ref: s,
-		__k: null,
-		__: null,
-		__b: 0,
-		__e: null,
-		__c: null,
-		constructor: Sn,
-		__v: --Cn,
-		__i: -1,
-		__u: 0
-	};
-	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
-}
-// src/views/fault.tsx
-function Q({ error: e, code: t }) {
-	if (!e) return null;
-	let n = e instanceof Error ? e.message : String(e), r = xn(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
-	return /* @__PURE__ */ Z("div", {
-		class: "trouble",
-		role: "alert",
-		children: [i.length > 1 ? /* @__PURE__ */ Z("ul", { children: i.map((e) => /* @__PURE__ */ Z("li", { children: e }, e)) }) : /* @__PURE__ */ Z("p", { children: n }), r && /* @__PURE__ */ Z("p", {
-			class: "cure",
-			children: r
-		})]
-	});
-}
-// src/state/csv.ts
-function wn(e) {
-	let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
-	return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
-}
-function Tn(e) {
-	return `${e.map(wn).join(",")}\n`;
-}
-var En = [
-	",",
-	";",
-	"	",
-	"|"
-];
-function Dn(e, t, n) {
-	let r = [], i = [], a = "", o = !1;
-	for (let s = 0; s < e.length && r.length < n; s++) {
-		let n = e[s];
-		o ? n === "\"" && e[s + 1] === "\"" ? [a, s] = [`${a}"`, s + 1] : n === "\"" ? o = !1 : a += n : n === "\"" && a === "" ? o = !0 : n === t ? [i, a] = [[...i, a], ""] : n === "\n" ? (i.push(a.replace(/\r$/, "")), (i.length > 1 || i[0] !== "") && r.push(i), [i, a] = [[], ""]) : a += n;
-	}
-	return (a !== "" || i.length) && r.length < n && r.push([...i, a]), r;
-}
-var On = (e) => e.trim() !== "" && Number.isFinite(Number(e)), kn = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e);
-function An(e) {
-	let t = {
-		delimiter: ",",
-		rows: [],
-		score: -1
-	};
-	for (let n of En) {
-		let r = Dn(e.replace(/^\uFEFF/, ""), n, 101), i = r[0]?.length ?? 0, a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
-		a > t.score && (t = {
-			delimiter: n,
-			rows: r,
-			score: a
-		});
-	}
-	let [n = [], ...r] = t.rows, i = !n.some(On), a = i ? n : n.map((e, t) => String(t)), o = i ? r : t.rows, s = !1, c = a.map((e, t) => {
-		let n = o.map((e) => e[t] ?? ""), r = n.filter((e) => !kn(e)), i = r.filter(On).length;
-		return r.length ? i * 2 <= r.length ? "text" : (s ||= r.length < n.length, "number") : "empty";
-	});
-	return {
-		delimiter: t.delimiter,
-		hasNames: i,
-		names: a,
-		rows: o,
-		kinds: c,
-		hasGaps: s
-	};
-}
 // src/state/upload.ts
-var jn = 5, Mn = 800;
-async function Nn(e, t, n, r, i, a, o, s) {
+var gn = B(null), _n = 5, vn = 800;
+async function yn(e, t, n, r, i, a, o, s) {
 	let c = {
 		name: t,
 		format: n,
@@ -1349,12 +1203,158 @@ async function Nn(e, t, n, r, i, a, o, s) {
 			timeoutMs: 6e5
 		});
 	} catch (e) {
-		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= jn) throw e;
-		await new Promise((e) => setTimeout(e, Mn * l));
+		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= _n) throw e;
+		await new Promise((e) => setTimeout(e, vn * l));
 	}
 }
+// src/state/words.ts
+function Y(e) {
+	return e.toLocaleString("en-GB");
+}
+function bn(e) {
+	let t = [
+		"B",
+		"kB",
+		"MB",
+		"GB",
+		"TB"
+	], n = 0;
+	for (; e >= 1e3 && n < t.length - 1;) [e, n] = [e / 1e3, n + 1];
+	return `${e >= 100 || n === 0 ? Math.round(e) : e.toPrecision(2)} ${t[n]}`;
+}
+function X(e, t = 5) {
+	if (typeof e != "number") return e == null ? "" : typeof e == "object" ? JSON.stringify(e) : String(e);
+	if (Number.isNaN(e)) return "–";
+	if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return Y(e);
+	let n = Math.abs(e);
+	return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
+}
+function xn(e) {
+	let t = Math.max(0, e) / 1e3;
+	return t < 1 ? `${Math.round(1e3 * t)} ms` : t < 10 ? `${t.toFixed(1)} s` : t < 60 ? `${Math.round(t)} s` : t < 3600 ? `${Math.floor(t / 60)} min ${Math.round(t % 60)} s` : `${Math.floor(t / 3600)} h ${Math.floor(t % 3600 / 60)} min`;
+}
+function Sn(e) {
+	let t = new Date(e), n = t.toLocaleTimeString("en-GB", {
+		hour: "2-digit",
+		minute: "2-digit",
+		second: "2-digit"
+	});
+	return t.toDateString() === (/* @__PURE__ */ new Date()).toDateString() ? n : `${t.toLocaleDateString("en-GB", {
+		day: "numeric",
+		month: "short"
+	})} ${n}`;
+}
+function Cn(e) {
+	return e.replaceAll("_", " ");
+}
+function wn(e) {
+	return e.charAt(0).toUpperCase() + e.slice(1);
+}
+function Tn(e) {
+	return {
+		invalid_value: "Change what the message names, then send it again.",
+		unknown_entry: "It may have been renamed or removed. Choose another one.",
+		duplicate_entry: "Choose another name, or remove what has it.",
+		too_large: "Send less: fewer columns or rows. The node has a limit for a body (lehr serve --body-max).",
+		insufficient_resources: "The node is short of memory or disk. Remove data sets, or use fewer columns.",
+		permission_denied: "Your token does not allow this. Ask whoever runs the node.",
+		queuing_limit_exceeded: "Too many jobs wait already. Try again when one has ended.",
+		response_timeout: "It took too long. Try again, or ask for less.",
+		unavailable: "Check that the node is running, then try again.",
+		service_stopping: "The node is stopping. Try again when it is back.",
+		operation_failed: "This is a defect of the service. The log of the node says more.",
+		precondition_failed: "Somebody changed it meanwhile. Look again, then repeat."
+	}[e] ?? null;
+}
+// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+var En = Symbol.for("pv"), Dn = 0;
+Array.isArray;
+function Z(t, n, r, i, a, o) {
+	n ||= {};
+	var s, c, l = n;
+	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
+	var u = {
+		type: t,
+		props: l,
+		key: r,
+		ref: s,
+		__k: null,
+		__: null,
+		__b: 0,
+		__e: null,
+		__c: null,
+		constructor: En,
+		__v: --Dn,
+		__i: -1,
+		__u: 0
+	};
+	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
+}
+// src/views/fault.tsx
+function Q({ error: e, code: t }) {
+	if (!e) return null;
+	let n = e instanceof Error ? e.message : String(e), r = Tn(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
+	return /* @__PURE__ */ Z("div", {
+		class: "trouble",
+		role: "alert",
+		children: [i.length > 1 ? /* @__PURE__ */ Z("ul", { children: i.map((e) => /* @__PURE__ */ Z("li", { children: e }, e)) }) : /* @__PURE__ */ Z("p", { children: n }), r && /* @__PURE__ */ Z("p", {
+			class: "cure",
+			children: r
+		})]
+	});
+}
+// src/state/csv.ts
+function On(e) {
+	let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
+	return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
+}
+function kn(e) {
+	return `${e.map(On).join(",")}\n`;
+}
+var An = [
+	",",
+	";",
+	"	",
+	"|"
+];
+function jn(e, t, n) {
+	let r = [], i = [], a = "", o = !1;
+	for (let s = 0; s < e.length && r.length < n; s++) {
+		let n = e[s];
+		o ? n === "\"" && e[s + 1] === "\"" ? [a, s] = [`${a}"`, s + 1] : n === "\"" ? o = !1 : a += n : n === "\"" && a === "" ? o = !0 : n === t ? [i, a] = [[...i, a], ""] : n === "\n" ? (i.push(a.replace(/\r$/, "")), (i.length > 1 || i[0] !== "") && r.push(i), [i, a] = [[], ""]) : a += n;
+	}
+	return (a !== "" || i.length) && r.length < n && r.push([...i, a]), r;
+}
+var Mn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Nn = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e);
+function Pn(e) {
+	let t = {
+		delimiter: ",",
+		rows: [],
+		score: -1
+	};
+	for (let n of An) {
+		let r = jn(e.replace(/^\uFEFF/, ""), n, 101), i = r[0]?.length ?? 0, a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
+		a > t.score && (t = {
+			delimiter: n,
+			rows: r,
+			score: a
+		});
+	}
+	let [n = [], ...r] = t.rows, i = !n.some(Mn), a = i ? n : n.map((e, t) => String(t)), o = i ? r : t.rows, s = !1, c = a.map((e, t) => {
+		let n = o.map((e) => e[t] ?? ""), r = n.filter((e) => !Nn(e)), i = r.filter(Mn).length;
+		return r.length ? i * 2 <= r.length ? "text" : (s ||= r.length < n.length, "number") : "empty";
+	});
+	return {
+		delimiter: t.delimiter,
+		hasNames: i,
+		names: a,
+		rows: o,
+		kinds: c,
+		hasGaps: s
+	};
+}
 // src/api/rows.ts
-async function Pn(e, t, n, r) {
+async function Fn(e, t, n, r) {
 	return (await H(Et(`${e}:read`, {
 		name: t,
 		from: n,
@@ -1363,8 +1363,8 @@ async function Pn(e, t, n, r) {
 	}))).json();
 }
 // src/views/table.tsx
-var Fn = 50;
-function In({ datasets: e, name: t, caption: n, version: r }) {
+var In = 50;
+function Ln({ datasets: e, name: t, caption: n, version: r }) {
 	let i = G(e).value?.datasets[t], a = i?.rows ?? 0, o = V(0), s = V(null), c = V(null);
 	I(() => {
 		o.value = 0;
@@ -1372,7 +1372,7 @@ function In({ datasets: e, name: t, caption: n, version: r }) {
 	let l = o.value;
 	if (I(() => {
 		let n = !1;
-		return Pn(e, t, l, Math.min(a, l + Fn)).then((e) => {
+		return Fn(e, t, l, Math.min(a, l + In)).then((e) => {
 			n || ([s.value, c.value] = [e, null]);
 		}).catch((e) => {
 			n || (c.value = e);
@@ -1391,27 +1391,27 @@ function In({ datasets: e, name: t, caption: n, version: r }) {
 		children: "Reading…"
 	});
 	let { rows: u, json: d } = s.value, f = i?.columns.map((e) => e.name) ?? Object.keys(d[0] ?? {}), p = Math.min(u, l + d.length);
-	return /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z(Ln, {
+	return /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z(Rn, {
 		caption: n,
 		names: f,
 		rows: d.map((e) => f.map((t) => e[t])),
 		first: l
 	}), /* @__PURE__ */ Z("div", {
 		class: "pages",
-		children: [/* @__PURE__ */ Z("span", { children: u ? `Rows ${Y(l + 1)} to ${Y(p)} of ${Y(u)}` : "No rows" }), u > Fn && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("button", {
+		children: [/* @__PURE__ */ Z("span", { children: u ? `Rows ${Y(l + 1)} to ${Y(p)} of ${Y(u)}` : "No rows" }), u > In && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("button", {
 			type: "button",
 			disabled: l === 0,
-			onClick: () => o.value = Math.max(0, l - Fn),
+			onClick: () => o.value = Math.max(0, l - In),
 			children: "Previous"
 		}), /* @__PURE__ */ Z("button", {
 			type: "button",
 			disabled: p >= u,
-			onClick: () => o.value = l + Fn,
+			onClick: () => o.value = l + In,
 			children: "Next"
 		})] })]
 	})] });
 }
-function Ln({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+function Rn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 	let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 	return /* @__PURE__ */ Z("div", {
 		class: "scroll",
@@ -1444,19 +1444,19 @@ function Ln({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 						type: "button",
 						class: "link",
 						onClick: (e) => (e.stopPropagation(), a(t)),
-						children: Rn(e)
-					}) : Rn(e)
+						children: zn(e)
+					}) : zn(e)
 				}, n))]
 			}, t)) })
 		] })
 	});
 }
-function Rn(e) {
+function zn(e) {
 	let t = typeof e == "string" ? e : X(e, 6);
 	return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 }
 // src/views/incoming.tsx
-var zn = [
+var Bn = [
 	[/\.(tsv|tab)(\.gz)?$/i, "tsv"],
 	[/\.(csv|txt|dat)(\.gz)?$/i, "csv"],
 	[/\.npy(\.gz)?$/i, "npy"],
@@ -1467,16 +1467,16 @@ var zn = [
 	[/\.(svm|svmlight|libsvm)(\.gz)?$/i, "svmlight"],
 	[/\.(xlsx|xls|ods)$/i, "xlsx"],
 	[/\.(json|jsonl|ndjson)(\.gz)?$/i, "json"]
-], Bn = 65536;
-function Vn(e) {
+], Vn = 65536;
+function Hn(e) {
 	return e.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "data";
 }
-async function Hn(e) {
-	let t = e.slice(0, Bn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
+async function Un(e) {
+	let t = e.slice(0, Vn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
 	if (n[0] !== 31 || n[1] !== 139) return t.text();
 	let r = t.stream().pipeThrough(new DecompressionStream("gzip")).pipeThrough(new TextDecoderStream()).getReader(), i = "";
 	try {
-		for (; i.length < Bn;) {
+		for (; i.length < Vn;) {
 			let { done: e, value: t } = await r.read();
 			if (e) break;
 			i += t;
@@ -1484,12 +1484,12 @@ async function Hn(e) {
 	} catch {}
 	return i;
 }
-function Un({ datasets: e, names: t }) {
+function Wn({ datasets: e, names: t }) {
 	let n = V(null), r = V(null), i = V(""), a = V("csv"), o = V([]), s = V(/* @__PURE__ */ new Set()), c = V(""), l = V(""), u = V(!1), d = V(!1), f = V(!1), p = V(null), m = V(null), h = V(null), g = async (e) => {
 		if (!e) return;
-		let t = zn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Mt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? An(await Hn(e)) : null;
+		let t = Bn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Mt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Pn(await Un(e)) : null;
 		ze(() => {
-			n.value = e, o.value = f, a.value = h, r.value = g, i.value = Vn(e.name), s.value = new Set(g?.names.filter((e, t) => g.kinds[t] === "number") ?? []), c.value = "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
+			n.value = e, gn.value = null, o.value = f, a.value = h, r.value = g, i.value = Hn(e.name), s.value = new Set(g?.names.filter((e, t) => g.kinds[t] === "number") ?? []), c.value = "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
 		});
 	}, _ = async () => {
 		let [t, o] = [n.value, r.value], f = o?.names.filter((e, t) => o.kinds[t] === "number") ?? [], g = {
@@ -1500,7 +1500,9 @@ function Un({ datasets: e, names: t }) {
 		};
 		h.value = new AbortController(), m.value = null, p.value = 0;
 		try {
-			let r = i.value.trim(), o = await Nn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
+			let r = i.value.trim();
+			gn.value = r;
+			let o = await yn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
 			K(`${r} is there: ${Y(o.rows)} rows, ${Y(o.columns.length)} columns.`), n.value = null, pn("data", { set: r });
 		} catch (e) {
 			h.value.signal.aborted || (m.value = e);
@@ -1548,7 +1550,7 @@ function Un({ datasets: e, names: t }) {
 					class: "head",
 					children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", { children: n.value.name }), /* @__PURE__ */ Z("p", {
 						class: "note",
-						children: [gn(n.value.size), v ? `; ${v.names.length} columns, ${v.hasNames ? "names in the first row" : "no names in the first row"}` : ""]
+						children: [bn(n.value.size), v ? `; ${v.names.length} columns, ${v.hasNames ? "names in the first row" : "no names in the first row"}` : ""]
 					})] })
 				}),
 				/* @__PURE__ */ Z("div", {
@@ -1642,7 +1644,7 @@ function Un({ datasets: e, names: t }) {
 						]
 					}, `${t} ${e}`))
 				})] }),
-				v && v.rows.length > 0 && /* @__PURE__ */ Z(Ln, {
+				v && v.rows.length > 0 && /* @__PURE__ */ Z(Rn, {
 					caption: "First rows of the file",
 					names: v.names,
 					rows: v.rows.slice(0, 5),
@@ -1670,7 +1672,7 @@ function Un({ datasets: e, names: t }) {
 						"aria-label": "Sent"
 					}),
 					" ",
-					p.value === n.value.size ? "The node reads it…" : `${gn(p.value ?? 0)} of ${gn(n.value.size)}`
+					p.value === n.value.size ? "The node reads it…" : `${bn(p.value ?? 0)} of ${bn(n.value.size)}`
 				] }),
 				/* @__PURE__ */ Z("div", {
 					class: "tools",
@@ -1681,7 +1683,7 @@ function Un({ datasets: e, names: t }) {
 						children: "Bring it in"
 					}), /* @__PURE__ */ Z("button", {
 						type: "button",
-						onClick: () => S ? h.value?.abort() : n.value = null,
+						onClick: () => S ? h.value?.abort() : (n.value = null, gn.value = null),
 						children: S ? "Stop" : "Cancel"
 					})]
 				})
@@ -1690,11 +1692,11 @@ function Un({ datasets: e, names: t }) {
 	});
 }
 // src/views/data.tsx
-function Wn(e) {
+function Gn(e) {
 	return e.rows > 0 && e.columns.filter((e) => e.kind !== "text").length >= 2;
 }
-var Gn = 200;
-function Kn() {
+var Kn = 200;
+function qn() {
 	let e = Wt(), t = V(""), n = V(!1), r = V(!1);
 	if (!e) return /* @__PURE__ */ Z("p", {
 		class: "empty",
@@ -1709,13 +1711,13 @@ function Kn() {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, Gn), u = Object.entries(i.uploads ?? {});
+	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, Kn), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== gn.value);
 	return /* @__PURE__ */ Z(x, { children: [
-		/* @__PURE__ */ Z(Un, {
+		/* @__PURE__ */ Z(Wn, {
 			datasets: e,
 			names: o
 		}),
-		u.length > 0 && /* @__PURE__ */ Z(qn, {
+		u.length > 0 && /* @__PURE__ */ Z(Jn, {
 			path: e,
 			uploads: u
 		}),
@@ -1791,7 +1793,7 @@ function Kn() {
 								children: "Actions"
 							})
 						})
-					] }) }), /* @__PURE__ */ Z("tbody", { children: l.map((e) => /* @__PURE__ */ Z(Yn, {
+					] }) }), /* @__PURE__ */ Z("tbody", { children: l.map((e) => /* @__PURE__ */ Z(Xn, {
 						name: e,
 						dataset: i.datasets[e],
 						isOn: e === a
@@ -1807,7 +1809,7 @@ function Kn() {
 				})
 			]
 		}),
-		a && i.datasets[a] && /* @__PURE__ */ Z(Xn, {
+		a && i.datasets[a] && /* @__PURE__ */ Z(Zn, {
 			path: e,
 			name: a,
 			dataset: i.datasets[a]
@@ -1822,7 +1824,7 @@ function Kn() {
 		})
 	] });
 }
-function qn({ path: e, uploads: t }) {
+function Jn({ path: e, uploads: t }) {
 	let n = V(null), r = async (t) => {
 		try {
 			n.value = null, await U(`${e}:remove`, { name: t }), K(`Forgot the upload ${t}.`);
@@ -1851,7 +1853,7 @@ function qn({ path: e, uploads: t }) {
 						}),
 						/* @__PURE__ */ Z("span", {
 							class: "soft",
-							children: [gn(t.offset), t.bytes ? ` of ${gn(t.bytes)}` : ""]
+							children: [bn(t.offset), t.bytes ? ` of ${bn(t.bytes)}` : ""]
 						}),
 						/* @__PURE__ */ Z("button", {
 							type: "button",
@@ -1867,11 +1869,11 @@ function qn({ path: e, uploads: t }) {
 		]
 	});
 }
-function Jn(e) {
+function Yn(e) {
 	let [t, n] = Object.entries(e ?? {})[0] ?? ["", {}];
 	return t === "file" ? `file ${n.path ?? ""}` : t === "upload" ? `upload (${n.format ?? ""})` : t === "job" || n?.job ? `job ${n.job ?? ""}` : t || "a service";
 }
-function Yn({ name: e, dataset: t, isOn: n }) {
+function Xn({ name: e, dataset: t, isOn: n }) {
 	return /* @__PURE__ */ Z("tr", {
 		class: n ? "on" : "",
 		children: [
@@ -1889,15 +1891,15 @@ function Yn({ name: e, dataset: t, isOn: n }) {
 			}),
 			/* @__PURE__ */ Z("td", {
 				class: "number",
-				children: gn(t.bytes)
+				children: bn(t.bytes)
 			}),
 			/* @__PURE__ */ Z("td", {
 				class: "soft",
-				children: Jn(t.source)
+				children: Yn(t.source)
 			}),
 			/* @__PURE__ */ Z("td", {
 				class: "actions",
-				children: [Wn(t) && /* @__PURE__ */ Z("a", {
+				children: [Gn(t) && /* @__PURE__ */ Z("a", {
 					class: "button",
 					href: q("explore", { data: e }),
 					children: ["Explore", /* @__PURE__ */ Z("span", {
@@ -1919,7 +1921,7 @@ function Yn({ name: e, dataset: t, isOn: n }) {
 		]
 	});
 }
-function Xn({ path: e, name: t, dataset: n }) {
+function Zn({ path: e, name: t, dataset: n }) {
 	let r = V(null), i = V(!1), a = V(null), o = async (e) => {
 		try {
 			r.value = null, await e();
@@ -1968,7 +1970,7 @@ function Xn({ path: e, name: t, dataset: n }) {
 				})] }), /* @__PURE__ */ Z("div", {
 					class: "tools",
 					children: [
-						Wn(n) && /* @__PURE__ */ Z("a", {
+						Gn(n) && /* @__PURE__ */ Z("a", {
 							class: "button first",
 							href: q("explore", { data: t }),
 							children: "Explore"
@@ -2027,7 +2029,7 @@ function Xn({ path: e, name: t, dataset: n }) {
 				class: "warning",
 				children: e
 			}, e)),
-			/* @__PURE__ */ Z(In, {
+			/* @__PURE__ */ Z(Ln, {
 				datasets: e,
 				name: t,
 				caption: `Rows of ${t}`,
@@ -2037,13 +2039,13 @@ function Xn({ path: e, name: t, dataset: n }) {
 	});
 }
 // src/views/chart.tsx
-var Zn = 220, $ = {
+var Qn = 220, $ = {
 	left: 56,
 	right: 14,
 	top: 12,
 	bottom: 38
 };
-function Qn(e, t, n) {
+function $n(e, t, n) {
 	if (!(t > e)) return [e];
 	let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
 		1,
@@ -2054,13 +2056,13 @@ function Qn(e, t, n) {
 	for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
 	return o;
 }
-function $n(e, t, n) {
+function er(e, t, n) {
 	let r = Math.ceil(Math.log10(e)), i = Math.floor(Math.log10(t));
-	if (i <= r) return Qn(e, t, n);
+	if (i <= r) return $n(e, t, n);
 	let a = Math.max(1, Math.ceil((i - r + 1) / n));
 	return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 }
-function er({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped: o }) {
+function tr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped: o }) {
 	let s = Ee(null), c = V(480), l = V(null);
 	I(() => {
 		let e = new ResizeObserver(([e]) => c.value = Math.max(180, Math.round(e.contentRect.width)));
@@ -2071,7 +2073,7 @@ function er({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 	let v = (e) => i ? Math.log(e) : e, y = (e) => {
 		let t = (v(e) - v(m)) / (v(h) - v(m));
 		return a ? 1 - t : t;
-	}, b = (e) => $.left + y(e) * (d - $.left - $.right), S = (e) => Zn - $.bottom - (e - g) / (_ - g) * (Zn - $.top - $.bottom), C = u.map(([e, t], n) => {
+	}, b = (e) => $.left + y(e) * (d - $.left - $.right), S = (e) => Qn - $.bottom - (e - g) / (_ - g) * (Qn - $.top - $.bottom), C = u.map(([e, t], n) => {
 		let [r, i] = [b(e).toFixed(1), S(t).toFixed(1)];
 		return n === 0 ? `M${r} ${i}` : o ? `H${r}V${i}` : `L${r} ${i}`;
 	}).join(""), w = l.value !== null && u[l.value] ? u[l.value] : u[u.length - 1], T = (e) => {
@@ -2106,10 +2108,10 @@ function er({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 			},
 			children: u.length > 0 && /* @__PURE__ */ Z("svg", {
 				width: d,
-				height: Zn,
+				height: Qn,
 				"aria-hidden": "true",
 				children: [
-					Qn(g, _, 4).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
+					$n(g, _, 4).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
 						class: "gridline",
 						x1: $.left,
 						x2: d - $.right,
@@ -2121,9 +2123,9 @@ function er({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 						"text-anchor": "end",
 						children: X(e, 4)
 					})] }, e)),
-					(i ? $n(m, h, 5) : Qn(m, h, 5)).map((e) => /* @__PURE__ */ Z("text", {
+					(i ? er(m, h, 5) : $n(m, h, 5)).map((e) => /* @__PURE__ */ Z("text", {
 						x: b(e),
-						y: Zn - $.bottom + 17,
+						y: Qn - $.bottom + 17,
 						"text-anchor": "middle",
 						children: X(e, 4)
 					}, e)),
@@ -2142,7 +2144,7 @@ function er({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 						x1: b(w[0]),
 						x2: b(w[0]),
 						y1: $.top,
-						y2: Zn - $.bottom
+						y2: Qn - $.bottom
 					}), /* @__PURE__ */ Z("circle", {
 						class: "dot",
 						cx: b(w[0]),
@@ -2155,7 +2157,7 @@ function er({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 	});
 }
 // src/views/form.tsx
-function tr(e, t) {
+function nr(e, t) {
 	let n = {};
 	for (let r of e) {
 		let e = t[r.name];
@@ -2165,14 +2167,14 @@ function tr(e, t) {
 	}
 	return n;
 }
-function nr(e, t) {
+function rr(e, t) {
 	return e.every((e) => {
 		let n = t[e.name];
 		return typeof n != "string" || Rt(e, n) === null;
 	});
 }
-function rr({ fields: e, typed: t, dataset: n, change: r }) {
-	let i = V(!1), a = (e) => /* @__PURE__ */ Z(ir, {
+function ir({ fields: e, typed: t, dataset: n, change: r }) {
+	let i = V(!1), a = (e) => /* @__PURE__ */ Z(ar, {
 		field: e,
 		value: t[e.name],
 		dataset: n,
@@ -2194,8 +2196,8 @@ function rr({ fields: e, typed: t, dataset: n, change: r }) {
 		})]
 	})] });
 }
-function ir({ field: e, value: t, dataset: n, change: r }) {
-	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = Rt(e, a), s = yn(e.name), c = /* @__PURE__ */ Z("span", {
+function ar({ field: e, value: t, dataset: n, change: r }) {
+	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = Rt(e, a), s = Cn(e.name), c = /* @__PURE__ */ Z("span", {
 		class: "about",
 		id: `${i}-about`,
 		children: e.about
@@ -2255,7 +2257,7 @@ function ir({ field: e, value: t, dataset: n, change: r }) {
 				}), e.choices.map((e) => /* @__PURE__ */ Z("option", {
 					value: e.value,
 					title: e.about,
-					children: yn(e.value)
+					children: Cn(e.value)
 				}, e.value))]
 			}) : e.kind === "column" && n ? /* @__PURE__ */ Z("select", {
 				id: i,
@@ -2295,7 +2297,7 @@ function ir({ field: e, value: t, dataset: n, change: r }) {
 	});
 }
 // src/views/jobs.tsx
-var ar = 50, or = [
+var or = 50, sr = [
 	"queued",
 	"running",
 	"done",
@@ -2303,10 +2305,10 @@ var ar = 50, or = [
 	"cancelled",
 	"interrupted"
 ];
-function sr(e) {
+function cr(e) {
 	return e.contract.replace(/^lehr\./, "");
 }
-function cr() {
+function lr() {
 	let e = Gt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
 		service: e,
 		id: t,
@@ -2315,7 +2317,7 @@ function cr() {
 	t.sort((e, t) => t.job.times.queued_unix_ms - e.job.times.queued_unix_ms || t.job.number - e.job.number);
 	let { settings: n } = J.value, r = n.job ? t.find((e) => e.service === n.service && e.id === n.job) : void 0;
 	return e.length ? /* @__PURE__ */ Z(x, { children: [
-		n.new ? /* @__PURE__ */ Z(yr, { methods: e }) : /* @__PURE__ */ Z("p", {
+		n.new ? /* @__PURE__ */ Z(br, { methods: e }) : /* @__PURE__ */ Z("p", {
 			class: "lead-in",
 			children: /* @__PURE__ */ Z("a", {
 				class: "button first",
@@ -2331,8 +2333,8 @@ function cr() {
 				"\" here any more."
 			]
 		}),
-		r && /* @__PURE__ */ Z(mr, { ...r }, `${r.service} ${r.id}`),
-		/* @__PURE__ */ Z(lr, {
+		r && /* @__PURE__ */ Z(hr, { ...r }, `${r.service} ${r.id}`),
+		/* @__PURE__ */ Z(ur, {
 			jobs: t,
 			chosen: r
 		})
@@ -2345,8 +2347,8 @@ function cr() {
 		]
 	});
 }
-function lr({ jobs: e, chosen: t }) {
-	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / ar) - 1), s = Math.min(i.value, o);
+function ur({ jobs: e, chosen: t }) {
+	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / or) - 1), s = Math.min(i.value, o);
 	return /* @__PURE__ */ Z("section", {
 		class: "card",
 		children: [
@@ -2366,7 +2368,7 @@ function lr({ jobs: e, chosen: t }) {
 						children: [/* @__PURE__ */ Z("option", {
 							value: "",
 							children: "all states"
-						}), or.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))]
+						}), sr.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))]
 					})] }), /* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
 						class: "unseen",
 						children: "Search jobs"
@@ -2415,7 +2417,7 @@ function lr({ jobs: e, chosen: t }) {
 							children: "Actions"
 						})
 					})
-				] }) }), /* @__PURE__ */ Z("tbody", { children: a.slice(s * ar, (s + 1) * ar).map((e) => /* @__PURE__ */ Z("tr", {
+				] }) }), /* @__PURE__ */ Z("tbody", { children: a.slice(s * or, (s + 1) * or).map((e) => /* @__PURE__ */ Z("tr", {
 					class: t === e ? "on" : "",
 					children: [
 						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
@@ -2425,22 +2427,22 @@ function lr({ jobs: e, chosen: t }) {
 							}),
 							children: e.id
 						}) }),
-						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z(dr, { job: e.job }) }),
+						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z(fr, { job: e.job }) }),
 						/* @__PURE__ */ Z("td", {
 							class: "soft",
 							children: Object.values(e.job.inputs).join(", ")
 						}),
 						/* @__PURE__ */ Z("td", {
 							class: "soft",
-							children: vn(e.job.times.queued_unix_ms)
+							children: Sn(e.job.times.queued_unix_ms)
 						}),
 						/* @__PURE__ */ Z("td", {
 							class: "number",
-							children: ur(e.job)
+							children: dr(e.job)
 						}),
 						/* @__PURE__ */ Z("td", {
 							class: "actions",
-							children: /* @__PURE__ */ Z(fr, {
+							children: /* @__PURE__ */ Z(pr, {
 								...e,
 								isShort: !0
 							})
@@ -2448,13 +2450,13 @@ function lr({ jobs: e, chosen: t }) {
 					]
 				}, `${e.service} ${e.id}`)) })] })
 			}),
-			a.length > ar && /* @__PURE__ */ Z("div", {
+			a.length > or && /* @__PURE__ */ Z("div", {
 				class: "pages",
 				children: [
 					/* @__PURE__ */ Z("span", { children: [
-						Y(s * ar + 1),
+						Y(s * or + 1),
 						" to ",
-						Y(Math.min(a.length, (s + 1) * ar)),
+						Y(Math.min(a.length, (s + 1) * or)),
 						" of ",
 						Y(a.length)
 					] }),
@@ -2475,10 +2477,10 @@ function lr({ jobs: e, chosen: t }) {
 		]
 	});
 }
-function ur({ times: e }) {
-	return e.started_unix_ms && e.ended_unix_ms ? _n(e.ended_unix_ms - e.started_unix_ms) : "";
+function dr({ times: e }) {
+	return e.started_unix_ms && e.ended_unix_ms ? xn(e.ended_unix_ms - e.started_unix_ms) : "";
 }
-function dr({ job: e }) {
+function fr({ job: e }) {
 	if (e.state !== "running") return /* @__PURE__ */ Z("span", {
 		class: `state ${e.state}`,
 		children: e.state
@@ -2499,7 +2501,7 @@ function dr({ job: e }) {
 		]
 	});
 }
-function fr({ service: e, id: t, job: n, isShort: r }) {
+function pr({ service: e, id: t, job: n, isShort: r }) {
 	let i = V(null), a = async (n, r) => {
 		try {
 			i.value = null, await U(`${e}:${n}`, { job: t }), K(r);
@@ -2513,7 +2515,7 @@ function fr({ service: e, id: t, job: n, isShort: r }) {
 	return /* @__PURE__ */ Z(x, { children: [
 		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Z("a", {
 			class: "button",
-			href: q("explore", pr(e, t, n)),
+			href: q("explore", mr(e, t, n)),
 			children: ["Explore", c]
 		}),
 		o && /* @__PURE__ */ Z("button", {
@@ -2534,14 +2536,14 @@ function fr({ service: e, id: t, job: n, isShort: r }) {
 		/* @__PURE__ */ Z(Q, { error: i.value })
 	] });
 }
-function pr(e, t, n) {
+function mr(e, t, n) {
 	let r = n.outputs.positions ?? n.outputs.places;
 	return r ? { data: r } : {
 		data: Object.values(n.inputs)[0],
 		colour: `job:${e}|${t}`
 	};
 }
-function mr({ service: e, id: t, job: n }) {
+function hr({ service: e, id: t, job: n }) {
 	let r = Wt(), i = V(Date.now()), a = V(null), o = qt(e, t).value;
 	I(() => {
 		if (n.state !== "running") return;
@@ -2565,11 +2567,11 @@ function mr({ service: e, id: t, job: n }) {
 						" of ",
 						Object.values(n.inputs).join(" and "),
 						", queued ",
-						vn(n.times.queued_unix_ms)
+						Sn(n.times.queued_unix_ms)
 					]
 				})] }), /* @__PURE__ */ Z("div", {
 					class: "tools",
-					children: /* @__PURE__ */ Z(fr, {
+					children: /* @__PURE__ */ Z(pr, {
 						service: e,
 						id: t,
 						job: n
@@ -2577,19 +2579,19 @@ function mr({ service: e, id: t, job: n }) {
 				})]
 			}),
 			/* @__PURE__ */ Z("p", { children: [
-				/* @__PURE__ */ Z(dr, { job: n }),
+				/* @__PURE__ */ Z(fr, { job: n }),
 				n.state === "running" && /* @__PURE__ */ Z("span", {
 					class: "soft",
 					children: [
 						" ",
-						_n(d),
+						xn(d),
 						" so far",
-						f === null ? "" : `, about ${_n(f)} left`
+						f === null ? "" : `, about ${xn(f)} left`
 					]
 				}),
-				ur(n) && /* @__PURE__ */ Z("span", {
+				dr(n) && /* @__PURE__ */ Z("span", {
 					class: "soft",
-					children: [" in ", ur(n)]
+					children: [" in ", dr(n)]
 				})
 			] }),
 			n.fault && /* @__PURE__ */ Z(Q, {
@@ -2600,17 +2602,17 @@ function mr({ service: e, id: t, job: n }) {
 				class: "warning",
 				children: e
 			}, e)),
-			n.state === "running" && n.progress && /* @__PURE__ */ Z(hr, { figures: n.progress.figures }),
+			n.state === "running" && n.progress && /* @__PURE__ */ Z(gr, { figures: n.progress.figures }),
 			n.state === "running" && o.length > 1 && p.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Z("div", {
 				class: "pair",
-				children: [/* @__PURE__ */ Z(er, {
+				children: [/* @__PURE__ */ Z(tr, {
 					title: "Free energy",
 					xName: "temperature",
 					x: p,
 					y: o.map((e) => e.figures.free_energy ?? NaN),
 					isLogX: !0,
 					isFalling: !0
-				}), /* @__PURE__ */ Z(er, {
+				}), /* @__PURE__ */ Z(tr, {
 					title: "Clusters",
 					xName: "temperature",
 					x: p,
@@ -2620,8 +2622,8 @@ function mr({ service: e, id: t, job: n }) {
 					isStepped: !0
 				})]
 			}),
-			n.state === "done" && n.figures && /* @__PURE__ */ Z(hr, { figures: n.figures }),
-			n.state === "done" && r && m && /* @__PURE__ */ Z(_r, {
+			n.state === "done" && n.figures && /* @__PURE__ */ Z(gr, { figures: n.figures }),
+			n.state === "done" && r && m && /* @__PURE__ */ Z(vr, {
 				datasets: r,
 				name: m
 			}),
@@ -2633,16 +2635,16 @@ function mr({ service: e, id: t, job: n }) {
 					type: "button",
 					"aria-pressed": e === c,
 					onClick: () => a.value = e,
-					children: yn(e)
+					children: Cn(e)
 				}, e)), /* @__PURE__ */ Z("a", {
 					class: "button",
 					href: q("data", { set: n.outputs[c] }),
 					children: "Open as data set"
 				})]
-			}), /* @__PURE__ */ Z(In, {
+			}), /* @__PURE__ */ Z(Ln, {
 				datasets: r,
 				name: n.outputs[c],
-				caption: `${bn(c)} of ${t}`
+				caption: `${wn(c)} of ${t}`
 			})] }),
 			/* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: [
 				"Options (",
@@ -2650,26 +2652,26 @@ function mr({ service: e, id: t, job: n }) {
 				")"
 			] }), /* @__PURE__ */ Z("dl", {
 				class: "facts",
-				children: l.map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: yn(e) }), /* @__PURE__ */ Z("dd", { children: X(t) })] }, e))
+				children: l.map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: Cn(e) }), /* @__PURE__ */ Z("dd", { children: X(t) })] }, e))
 			})] })
 		]
 	});
 }
-function hr({ figures: e }) {
+function gr({ figures: e }) {
 	return /* @__PURE__ */ Z("dl", {
 		class: "tiles",
-		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: bn(yn(e)) }), /* @__PURE__ */ Z("dd", {
+		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: wn(Cn(e)) }), /* @__PURE__ */ Z("dd", {
 			class: "big",
 			children: X(t)
 		})] }, e))
 	});
 }
-var gr = 4096;
-function _r({ datasets: e, name: t }) {
+var _r = 4096;
+function vr({ datasets: e, name: t }) {
 	let n = V([]), r = G(e).value?.datasets[t]?.rows ?? 0;
 	I(() => {
 		let i = !1;
-		return Pn(e, t, 0, Math.min(r, gr)).then((e) => {
+		return Fn(e, t, 0, Math.min(r, _r)).then((e) => {
 			i || (n.value = e.json);
 		}).catch(() => {}), () => {
 			i = !0;
@@ -2715,8 +2717,8 @@ function _r({ datasets: e, name: t }) {
 	}).value;
 	return !i || n.value.length < 2 ? null : /* @__PURE__ */ Z("div", {
 		class: "pair",
-		children: o.map(({ name: e, y: t }) => /* @__PURE__ */ Z(er, {
-			title: bn(yn(e)),
+		children: o.map(({ name: e, y: t }) => /* @__PURE__ */ Z(tr, {
+			title: wn(Cn(e)),
 			xName: i,
 			x: a,
 			y: t,
@@ -2726,12 +2728,12 @@ function _r({ datasets: e, name: t }) {
 		}, e))
 	});
 }
-var vr = {
+var yr = {
 	"lehr.pairwise": ["matrix", "items"],
 	"lehr.embedding": ["matrix", "items"],
 	"lehr.kmedoids": ["matrix", "items"]
 };
-function yr({ methods: e }) {
+function br({ methods: e }) {
 	let t = Wt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
 	I(() => {
 		let e = !1;
@@ -2744,7 +2746,7 @@ function yr({ methods: e }) {
 			e = !0;
 		};
 	}, [p.path, p.contract]);
-	let m = n?.datasets[s.value], h = vr[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = async () => {
+	let m = n?.datasets[s.value], h = yr[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = async () => {
 		f.value = !0, d.value = null;
 		try {
 			let e = {
@@ -2752,7 +2754,7 @@ function yr({ methods: e }) {
 					[h[0]]: s.value,
 					[h[1]]: g
 				} : s.value,
-				options: tr(u.value, l.value),
+				options: nr(u.value, l.value),
 				...c.value.trim() ? { output: c.value.trim() } : {}
 			}, { job: t } = await U(`${o.value}:run`, e);
 			K(`${t} is queued.`), pn("jobs", {
@@ -2804,7 +2806,7 @@ function yr({ methods: e }) {
 								children: e.map((e) => /* @__PURE__ */ Z("option", {
 									value: e.path,
 									children: [
-										sr(e),
+										cr(e),
 										" (",
 										e.path,
 										")"
@@ -2871,7 +2873,7 @@ function yr({ methods: e }) {
 						})
 					]
 				}),
-				/* @__PURE__ */ Z(rr, {
+				/* @__PURE__ */ Z(ir, {
 					fields: u.value,
 					typed: l.value,
 					dataset: m,
@@ -2886,9 +2888,9 @@ function yr({ methods: e }) {
 					children: [/* @__PURE__ */ Z("button", {
 						type: "submit",
 						class: "first",
-						disabled: f.value || !s.value || !nr(u.value, l.value),
+						disabled: f.value || !s.value || !rr(u.value, l.value),
 						children: "Run"
-					}), !nr(u.value, l.value) && /* @__PURE__ */ Z("span", {
+					}), !rr(u.value, l.value) && /* @__PURE__ */ Z("span", {
 						class: "complaint",
 						children: "Some fields cannot be meant: see above."
 					})]
@@ -2898,7 +2900,7 @@ function yr({ methods: e }) {
 	});
 }
 // src/views/node.tsx
-function br(e) {
+function xr(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e.split("\n")) {
 		if (!n || n.startsWith("#")) continue;
@@ -2907,17 +2909,17 @@ function br(e) {
 	}
 	return t;
 }
-var xr = 1e3;
-function Sr() {
+var Sr = 1e3;
+function Cr() {
 	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Ut("lehr/inspector")[0]?.path;
 	I(() => {
 		let r = !1, a = async () => {
 			if (document.visibilityState === "visible") try {
-				i && (e.value = await Tt(`${i}:look`)), t.value = br(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
+				i && (e.value = await Tt(`${i}:look`)), t.value = xr(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
 			} catch (e) {
 				n.value = e;
 			}
-			r || setTimeout(a, xr);
+			r || setTimeout(a, Sr);
 		};
 		return a(), () => {
 			r = !0;
@@ -2938,7 +2940,7 @@ function Sr() {
 	let a = W.value ?? [], o = e.value, s = (e) => t.value.get(e), c = s("lehr_http_request_duration_seconds_count") ?? 0, l = s("lehr_http_request_duration_seconds_sum") ?? 0, u = (s("lehr_http_responses_total{status=\"4xx\"}") ?? 0) + (s("lehr_http_responses_total{status=\"5xx\"}") ?? 0), d = [
 		[
 			"Memory",
-			s("process_resident_memory_bytes") === void 0 ? "–" : gn(s("process_resident_memory_bytes")),
+			s("process_resident_memory_bytes") === void 0 ? "–" : bn(s("process_resident_memory_bytes")),
 			"resident"
 		],
 		[
@@ -3119,12 +3121,12 @@ function Sr() {
 				}) })] })
 			})]
 		}),
-		o && /* @__PURE__ */ Z(Cr, { look: o }),
-		/* @__PURE__ */ Z(wr, {}),
-		/* @__PURE__ */ Z(Tr, {})
+		o && /* @__PURE__ */ Z(wr, { look: o }),
+		/* @__PURE__ */ Z(Tr, {}),
+		/* @__PURE__ */ Z(Er, {})
 	] });
 }
-function Cr({ look: e }) {
+function wr({ look: e }) {
 	let t = e.services.flatMap(({ path: e, running: t }) => t.map((t) => ({
 		path: e,
 		handler: t
@@ -3153,7 +3155,7 @@ function Cr({ look: e }) {
 						t.operation
 					] }),
 					" waits ",
-					_n(t.age_ms),
+					xn(t.age_ms),
 					t.waits_for.length > 0 && /* @__PURE__ */ Z(x, { children: [" for ", t.waits_for.join(", ")] }),
 					t.caller && /* @__PURE__ */ Z("span", {
 						class: "soft",
@@ -3178,7 +3180,7 @@ function Cr({ look: e }) {
 		]
 	});
 }
-function wr() {
+function Tr() {
 	let e = Ut("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
 	if (!e || !t) return null;
 	let i = async () => {
@@ -3225,7 +3227,7 @@ function wr() {
 		]
 	});
 }
-function Tr() {
+function Er() {
 	let e = Ut("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
 	return n.length ? /* @__PURE__ */ Z("section", {
 		class: "card",
@@ -3260,7 +3262,7 @@ function Tr() {
 	}) : null;
 }
 // src/views/token.tsx
-function Er() {
+function Dr() {
 	let e = Ee(null), t = V(""), n = xt.value;
 	return I(() => {
 		n !== null && !e.current.open && e.current.showModal(), n === null && e.current.open && e.current.close();
@@ -3308,7 +3310,7 @@ function Er() {
 	});
 }
 // src/views/workflows.tsx
-function Dr() {
+function Or() {
 	let e = Ut("lehr/workflows")[0]?.path;
 	if (!e) return /* @__PURE__ */ Z("p", {
 		class: "empty",
@@ -3321,7 +3323,7 @@ function Dr() {
 	});
 	let n = Object.entries(t.runs).sort(([, e], [, t]) => t.number - e.number), r = J.value.settings.run, i = r ? t.runs[r] : void 0;
 	return /* @__PURE__ */ Z(x, { children: [
-		/* @__PURE__ */ Z(Or, { path: e }),
+		/* @__PURE__ */ Z(kr, { path: e }),
 		/* @__PURE__ */ Z("section", {
 			class: "card",
 			"aria-labelledby": "runs",
@@ -3392,25 +3394,25 @@ function Dr() {
 							}),
 							/* @__PURE__ */ Z("td", {
 								class: "number",
-								children: _n(t.elapsed_ms)
+								children: xn(t.elapsed_ms)
 							})
 						]
 					}, e);
 				}) })] })
 			})]
 		}),
-		i && /* @__PURE__ */ Z(Ar, {
+		i && /* @__PURE__ */ Z(jr, {
 			path: e,
 			name: r,
 			run: i
 		})
 	] });
 }
-function Or({ path: e }) {
+function kr({ path: e }) {
 	let t = V(null), n = V(null), r = V({}), i = V(null), a = () => ({
 		file: t.value.name,
 		definition: t.value.text,
-		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, kr(t)]))
+		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, Ar(t)]))
 	}), o = async () => {
 		try {
 			i.value = null, n.value = await U(`${e}:review`, a());
@@ -3500,14 +3502,14 @@ function Or({ path: e }) {
 		] })]
 	});
 }
-function kr(e) {
+function Ar(e) {
 	try {
 		return JSON.parse(e);
 	} catch {
 		return e;
 	}
 }
-function Ar({ path: e, name: t, run: n }) {
+function jr({ path: e, name: t, run: n }) {
 	let r = V(null), i = async (n, i, a) => {
 		try {
 			r.value = null, await U(`${e}:${n}`, {
@@ -3539,7 +3541,7 @@ function Ar({ path: e, name: t, run: n }) {
 							children: n.state
 						}),
 						" ",
-						_n(n.elapsed_ms)
+						xn(n.elapsed_ms)
 					]
 				})] }), /* @__PURE__ */ Z("div", {
 					class: "tools",
@@ -3575,7 +3577,7 @@ function Ar({ path: e, name: t, run: n }) {
 			}),
 			/* @__PURE__ */ Z("ul", {
 				class: "steps",
-				children: a.map(([e, r]) => /* @__PURE__ */ Z(jr, {
+				children: a.map(([e, r]) => /* @__PURE__ */ Z(Mr, {
 					name: e,
 					record: r,
 					whole: s,
@@ -3598,7 +3600,7 @@ function Ar({ path: e, name: t, run: n }) {
 		]
 	});
 }
-function jr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
+function Mr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	let a = t.started_ms ?? 0, o = t.ended_ms ?? (t.started_ms === void 0 || t.started_ms === null ? 0 : r), s = t.items ?? [], c = [...new Set([t.fault?.reason, ...s.map((e) => e.fault?.reason)].filter((e) => !!e))], l = s.find((e) => e.state === "running" && e.progress?.fraction !== void 0);
 	return /* @__PURE__ */ Z("li", { children: [
 		/* @__PURE__ */ Z("div", {
@@ -3626,7 +3628,7 @@ function jr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 				}),
 				/* @__PURE__ */ Z("span", {
 					class: "number soft",
-					children: o > a ? _n(o - a) : ""
+					children: o > a ? xn(o - a) : ""
 				}),
 				i && /* @__PURE__ */ Z("button", {
 					type: "button",
@@ -3661,14 +3663,14 @@ function jr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	] });
 }
 // \0vite/preload-helper.js
-var Mr = /* @__PURE__ */ (function() {
+var Nr = /* @__PURE__ */ (function() {
 	let e = typeof document < "u" && document.createElement("link").relList;
 	return e && e.supports && e.supports("modulepreload") ? "modulepreload" : "preload";
-})(), Nr = function(e, t) {
+})(), Pr = function(e, t) {
 	return new URL(e, t).href;
-}, Pr = {}, Fr = function(e) {
+}, Fr = {}, Ir = function(e) {
 	return e.pathname.endsWith(".css");
-}, Ir = function(e, t, n) {
+}, Lr = function(e, t, n) {
 	if (t in e) return e[t];
 	let r = n();
 	if (!r) {
@@ -3681,7 +3683,7 @@ var Mr = /* @__PURE__ */ (function() {
 		throw e[t] = void 0, n;
 	});
 	return e[t] = i, i;
-}, Lr = function(e, t, n) {
+}, Rr = function(e, t, n) {
 	let r = Promise.resolve();
 	if (t && t.length > 0) {
 		let e, i = document.querySelector("meta[property=csp-nonce]"), a = i?.nonce || i?.getAttribute("nonce");
@@ -3702,9 +3704,9 @@ var Mr = /* @__PURE__ */ (function() {
 			);
 		}
 		r = o(t.map((t) => {
-			t = Nr(t, n);
-			let r = s(t), i = Fr(r);
-			return Ir(Pr, r.href, () => {
+			t = Pr(t, n);
+			let r = s(t), i = Ir(r);
+			return Lr(Fr, r.href, () => {
 				if (e === void 0) {
 					e = {
 						all: /* @__PURE__ */ new Set(),
@@ -3718,7 +3720,7 @@ var Mr = /* @__PURE__ */ (function() {
 				}
 				if ((i ? e.styles : e.all).has(r.href)) return;
 				let t = document.createElement("link");
-				if (t.rel = i ? "stylesheet" : Mr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
+				if (t.rel = i ? "stylesheet" : Nr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
 					let i = (a) => {
 						t.removeEventListener("load", i), t.removeEventListener("error", i), a.type === "error" ? n(/* @__PURE__ */ Error(`Unable to preload CSS for ${r}`)) : e(a);
 					};
@@ -3735,37 +3737,37 @@ var Mr = /* @__PURE__ */ (function() {
 		for (let e of t || []) e.status === "rejected" && i(e.reason);
 		return e().catch(i);
 	});
-}, Rr = {
+}, zr = {
 	data: "Data",
 	explore: "Explore",
 	jobs: "Jobs",
 	workflows: "Workflows",
 	node: "Node"
-}, zr = {
+}, Br = {
 	connecting: ["waiting", "connecting"],
 	live: ["live", "live"],
 	asking: ["live", "live"],
 	lost: ["lost", "no answer"]
-}, Br = B(null), Vr = B(null);
-function Hr() {
+}, Vr = B(null), Hr = B(null);
+function Ur() {
 	I(() => {
-		Br.value || Lr(() => import("./explore.js").then((e) => Br.value = e.default), [], import.meta.url).catch((e) => Vr.value = e);
+		Vr.value || Rr(() => import("./explore.js").then((e) => Vr.value = e.default), [], import.meta.url).catch((e) => Hr.value = e);
 	}, []);
-	let e = Br.value;
-	return Vr.value ? /* @__PURE__ */ Z(Q, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Z(e, {}) : /* @__PURE__ */ Z("p", {
+	let e = Vr.value;
+	return Hr.value ? /* @__PURE__ */ Z(Q, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Z(e, {}) : /* @__PURE__ */ Z("p", {
 		class: "empty",
 		children: "Loading…"
 	});
 }
-var Ur = {
-	data: Kn,
-	explore: Hr,
-	jobs: cr,
-	workflows: Dr,
-	node: Sr
+var Wr = {
+	data: qn,
+	explore: Ur,
+	jobs: lr,
+	workflows: Or,
+	node: Cr
 };
-function Wr() {
-	let [e, t] = Oe(), { view: n } = J.value, r = Ur[n];
+function Gr() {
+	let [e, t] = Oe(), { view: n } = J.value, r = Wr[n];
 	return e ? /* @__PURE__ */ Z("section", {
 		class: "card",
 		children: [
@@ -3785,10 +3787,10 @@ function Wr() {
 		children: "Asking the node…"
 	});
 }
-function Gr() {
-	let { view: e } = J.value, [t, n] = zr[zt.value];
+function Kr() {
+	let { view: e } = J.value, [t, n] = Br[zt.value];
 	return I(() => {
-		document.title = `${Rr[e]} · Lehr`;
+		document.title = `${zr[e]} · Lehr`;
 	}, [e]), /* @__PURE__ */ Z(x, { children: [
 		/* @__PURE__ */ Z("a", {
 			class: "skip",
@@ -3848,10 +3850,10 @@ function Gr() {
 				}),
 				/* @__PURE__ */ Z("nav", {
 					"aria-label": "Views",
-					children: Object.keys(Rr).map((t) => /* @__PURE__ */ Z("a", {
+					children: Object.keys(zr).map((t) => /* @__PURE__ */ Z("a", {
 						href: q(t, {}),
 						"aria-current": t === e ? "page" : void 0,
-						children: Rr[t]
+						children: zr[t]
 					}, t))
 				}),
 				/* @__PURE__ */ Z("span", {
@@ -3866,8 +3868,8 @@ function Gr() {
 			class: e,
 			children: [/* @__PURE__ */ Z("h1", {
 				class: "unseen",
-				children: Rr[e]
-			}), /* @__PURE__ */ Z(Wr, {}, e)]
+				children: zr[e]
+			}), /* @__PURE__ */ Z(Gr, {}, e)]
 		}),
 		/* @__PURE__ */ Z("div", {
 			class: `notice${ln.value ? " shown" : ""}`,
@@ -3875,8 +3877,8 @@ function Gr() {
 			"aria-live": "polite",
 			children: ln.value
 		}),
-		/* @__PURE__ */ Z(Er, {})
+		/* @__PURE__ */ Z(Dr, {})
 	] });
 }
-cn(), N(/* @__PURE__ */ Z(Gr, {}), document.getElementById("app"));
-export { ze as C, De as D, Ee as E, x as O, V as S, I as T, G as _, Tn as a, Et as b, Y as c, hn as d, J as f, Wt as g, K as h, Nn as i, X as l, q as m, Wn as n, Q as o, mn as p, Ln as r, Z as s, Qn as t, yn as u, Gt as v, B as w, mt as x, H as y };
+cn(), N(/* @__PURE__ */ Z(Kr, {}), document.getElementById("app"));
+export { ze as C, De as D, Ee as E, x as O, V as S, I as T, G as _, Q as a, Et as b, X as c, hn as d, J as f, Wt as g, K as h, kn as i, Cn as l, q as m, Gn as n, Z as o, mn as p, Rn as r, Y as s, $n as t, yn as u, Gt as v, B as w, mt as x, H as y };

@@ -2582,7 +2582,7 @@ function lr(e) {
 		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t]));
 		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? -1;
 		let o = i.map(([e, t], n) => ({
-			name: typeof e == "number" ? h(e) : e,
+			name: typeof e == "number" ? l(e) : e,
 			number: n,
 			rows: t
 		}));
@@ -2597,19 +2597,19 @@ function lr(e) {
 	if (e.kind === "text") throw Error(`${e.name} has more than ${or} different values. Choose another column.`);
 	let [o, s] = [Infinity, -Infinity];
 	for (let t of e.values) t < o && (o = t), t > s && (s = t);
-	let [c, l] = [0, 0];
-	for (let t of e.values) t === t && ([c, l] = [c + (t - o), l + 1]);
-	let u = o >= 0 && c / l < .12 * (s - o), d = u ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, f = (e) => u ? Math.log(Math.max(e, d) / d) / Math.log(s / d) : (e - o) / (s - o || 1), p = new Float32Array(t);
-	for (let n = 0; n < t; n++) p[n] = f(e.values[n]);
+	let [c, u] = [0, 0];
+	for (let t of e.values) t === t && ([c, u] = [c + (t - o), u + 1]);
+	let d = o >= 0 && c / u < .12 * (s - o), f = d ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, p = (e) => d ? Math.log(Math.max(e, f) / f) / Math.log(s / f) : (e - o) / (s - o || 1), m = new Float32Array(t);
+	for (let n = 0; n < t; n++) m[n] = p(e.values[n]);
 	return {
 		title: e.name,
 		groupOf: n,
 		groups: [],
 		scale: {
-			place: p,
+			place: m,
 			low: o,
 			high: s,
-			isLog: u
+			isLog: d
 		},
 		probability: null
 	};
@@ -2861,28 +2861,29 @@ function Fr(e) {
 	let { cloud: t, paint: r, theme: o, tool: s, isEqual: c, pointWidth: l, names: u } = e, d = n(null), f = n(null), p = i(null), m = i({
 		width: 0,
 		height: 0
-	}), h = i(!1), g = i(""), _ = i(null), v = i(null), y = n(1), b = n({
+	}), h = i(!1), g = i(""), _ = i(null), y = i(null), b = n(1), x = n({
 		frame: 0,
 		settle: 0,
-		isMoving: !1
+		isMoving: !1,
+		isFitted: !0
 	}), S = n(e);
 	S.current = e;
 	let C = () => {
-		let e = b.current;
+		let e = x.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
 			let { theme: t, pointWidth: n } = S.current, r = f.current.kind === "cpu" && e.isMoving ? Mr : Infinity;
-			f.current.draw(p.peek(), Ir(n * y.current), qn[t], r);
+			f.current.draw(p.peek(), Ir(n * b.current), qn[t], r);
 		});
 	}, w = (e) => {
 		p.value = e;
-		let t = b.current;
-		t.isMoving = S.current.cloud.count > Mr, C(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		let t = x.current;
+		t.isFitted = !1, t.isMoving = S.current.cloud.count > Mr, C(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, C();
 		}, 120));
 	}, ee = () => {
 		let { cloud: e, isEqual: t } = S.current;
-		w(yr(e, m.peek(), Lr(e), Pr.map((e) => e * y.current), t || e.shape !== "plane"));
+		w(yr(e, m.peek(), Lr(e), Pr.map((e) => e * b.current), t || e.shape !== "plane")), x.current.isFitted = !0;
 	};
 	a(() => {
 		let { forced: t } = e, n = document.createElement("canvas");
@@ -2893,13 +2894,13 @@ function Fr(e) {
 		};
 	}, [h.value, e.forced]), a(() => {
 		let e = new ResizeObserver(([e]) => {
-			y.current = Math.min(2, devicePixelRatio || 1);
+			b.current = Math.min(2, devicePixelRatio || 1);
 			let t = {
-				width: Math.max(1, Math.round(e.contentRect.width * y.current)),
-				height: Math.max(1, Math.round(e.contentRect.height * y.current))
+				width: Math.max(1, Math.round(e.contentRect.width * b.current)),
+				height: Math.max(1, Math.round(e.contentRect.height * b.current))
 			}, n = m.peek();
 			if (n.width !== t.width || n.height !== t.height) {
-				if (m.value = t, f.current?.resize(t), !p.peek() || !n.width) ee();
+				if (m.value = t, f.current?.resize(t), !p.peek() || x.current.isFitted) ee();
 				else {
 					let e = Math.min(t.width / n.width, t.height / n.height), { turn: r, scale: i, shift: a } = p.peek();
 					w({
@@ -2912,7 +2913,7 @@ function Fr(e) {
 		});
 		return e.observe(d.current), () => e.disconnect();
 	}, []), a(() => {
-		f.current?.setCloud(t), f.current?.setPaint(r), v.value = null, m.peek().width && ee();
+		f.current?.setCloud(t), f.current?.setPaint(r), y.value = null, m.peek().width && ee();
 	}, [t, c]), a(() => {
 		f.current?.setPaint(r), C();
 	}, [r]), a(C, [o, l]), e.handle.current = {
@@ -2926,7 +2927,7 @@ function Fr(e) {
 		hasMoved: !1
 	}), D = (e) => {
 		let t = d.current.getBoundingClientRect();
-		return [(e.clientX - t.left) * y.current, (e.clientY - t.top) * y.current];
+		return [(e.clientX - t.left) * b.current, (e.clientY - t.top) * b.current];
 	}, O = (e) => {
 		if (e.button > 0 || e.target.closest("button")) return;
 		d.current.setPointerCapture(e.pointerId);
@@ -2935,7 +2936,7 @@ function Fr(e) {
 			x: t[0],
 			y: t[1],
 			hasMoved: !1
-		}, v.value = null, s !== "move" && T.current.size === 1 ? _.value = [t] : _.value = null;
+		}, y.value = null, s !== "move" && T.current.size === 1 ? _.value = [t] : _.value = null;
 	}, k = (e) => {
 		let n = D(e), r = T.current.get(e.pointerId);
 		if (!p.peek()) return;
@@ -2943,7 +2944,7 @@ function Fr(e) {
 			e.pointerType === "mouse" && M(n);
 			return;
 		}
-		let i = 4 * y.current;
+		let i = 4 * b.current;
 		if (Math.hypot(n[0] - E.current.x, n[1] - E.current.y) > i && (E.current.hasMoved = !0), T.current.size === 2) {
 			let [t] = [...T.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
 			w(br(p.peek(), m.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
@@ -2977,15 +2978,15 @@ function Fr(e) {
 		let i = D(n), a = _.value;
 		if (_.value = null, !p.peek() || n.type === "pointercancel") return;
 		let o = n.altKey ? "subtract" : n.shiftKey ? "add" : "replace";
-		a && E.current.hasMoved && a.length > 2 ? e.onSelect(Er(t, r, p.peek(), m.peek(), a), o, s) : !E.current.hasMoved && T.current.size === 0 && e.onPick(Tr(t, r, p.peek(), m.peek(), i[0], i[1], Nr * y.current));
+		a && E.current.hasMoved && a.length > 2 ? e.onSelect(Er(t, r, p.peek(), m.peek(), a), o, s) : !E.current.hasMoved && T.current.size === 0 && e.onPick(Tr(t, r, p.peek(), m.peek(), i[0], i[1], Nr * b.current));
 	}, j = n(0), M = (e) => {
 		cancelAnimationFrame(j.current), j.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = Tr(S.current.cloud, S.current.paint, p.peek(), m.peek(), e[0], e[1], Nr * y.current);
-			v.value = t < 0 ? null : {
+			let t = Tr(S.current.cloud, S.current.paint, p.peek(), m.peek(), e[0], e[1], Nr * b.current);
+			y.value = t < 0 ? null : {
 				point: t,
-				x: e[0] / y.current,
-				y: e[1] / y.current
+				x: e[0] / b.current,
+				y: e[1] / b.current
 			};
 		});
 	}, N = (e) => {
@@ -2995,7 +2996,7 @@ function Fr(e) {
 		w(br(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 	}, P = (n) => {
 		if (n.ctrlKey || n.metaKey || !p.peek()) return;
-		let i = 40 * y.current, a = {
+		let i = 40 * b.current, a = {
 			ArrowLeft: [i, 0],
 			ArrowRight: [-i, 0],
 			ArrowUp: [0, i],
@@ -3017,8 +3018,8 @@ function Fr(e) {
 		else if (n.key === "Enter") e.onPick(Tr(t, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		n.preventDefault();
-	}, F = v.value && !_.value ? e.hint(v.value.point) : null, I = y.current, L = p.value;
-	return /* @__PURE__ */ x("div", {
+	}, F = y.value && !_.value ? e.hint(y.value.point) : null, I = b.current, L = p.value;
+	return /* @__PURE__ */ v("div", {
 		ref: d,
 		class: `cloud ${s}`,
 		tabIndex: 0,
@@ -3030,10 +3031,10 @@ function Fr(e) {
 		onPointerMove: k,
 		onPointerUp: A,
 		onPointerCancel: A,
-		onPointerLeave: () => v.value = null,
+		onPointerLeave: () => y.value = null,
 		onWheel: N,
 		onKeyDown: P,
-		children: [L && m.value.width > 0 && /* @__PURE__ */ x(Rr, {
+		children: [L && m.value.width > 0 && /* @__PURE__ */ v(Rr, {
 			cloud: t,
 			camera: L,
 			size: m.value,
@@ -3042,13 +3043,13 @@ function Fr(e) {
 			marks: e.marks,
 			picked: e.picked,
 			drawing: _.value
-		}), F && v.value && /* @__PURE__ */ x("div", {
+		}), F && y.value && /* @__PURE__ */ v("div", {
 			class: "tip",
 			style: {
-				left: `${Math.min(v.value.x + 14, m.value.width / I - 230)}px`,
-				top: `${Math.min(v.value.y + 14, m.value.height / I - 90)}px`
+				left: `${Math.min(y.value.x + 14, m.value.width / I - 230)}px`,
+				top: `${Math.min(y.value.y + 14, m.value.height / I - 90)}px`
 			},
-			children: [/* @__PURE__ */ x("b", { children: [/* @__PURE__ */ x("i", { style: { background: F.colour } }), F.title] }), /* @__PURE__ */ x("span", { children: F.text })]
+			children: [/* @__PURE__ */ v("b", { children: [/* @__PURE__ */ v("i", { style: { background: F.colour } }), F.title] }), /* @__PURE__ */ v("span", { children: F.text })]
 		})]
 	});
 }
@@ -3082,47 +3083,47 @@ function Rr({ cloud: e, camera: n, size: r, ratio: i, names: a, marks: o, picked
 		n,
 		r
 	]);
-	return /* @__PURE__ */ x("svg", {
+	return /* @__PURE__ */ v("svg", {
 		class: "over",
 		width: l,
 		height: u,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && /* @__PURE__ */ x(Br, {
+			e.shape === "plane" && /* @__PURE__ */ v(Br, {
 				cloud: e,
 				camera: n,
 				size: r,
 				ratio: i,
 				names: a
 			}),
-			e.shape === "space" && /* @__PURE__ */ x(Vr, {
+			e.shape === "space" && /* @__PURE__ */ v(Vr, {
 				names: a,
 				pixel: d
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ x(Hr, {
+			e.shape === "sphere" && /* @__PURE__ */ v(Hr, {
 				camera: n,
 				size: r,
 				pixel: d
 			}),
-			p.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ x("g", {
+			p.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ v("g", {
 				class: "mark",
 				transform: `translate(${t} ${n})`,
-				children: [/* @__PURE__ */ x("circle", {
+				children: [/* @__PURE__ */ v("circle", {
 					r: e.text.length > 2 ? 13 : 10,
 					fill: e.colour
-				}), /* @__PURE__ */ x("text", {
+				}), /* @__PURE__ */ v("text", {
 					y: "4",
 					"text-anchor": "middle",
 					children: e.text
 				})]
 			}, e.text)),
-			f && f[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ x("circle", {
+			f && f[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ v("circle", {
 				class: "picked",
 				cx: f[0],
 				cy: f[1],
 				r: "9"
 			}),
-			c && /* @__PURE__ */ x("polygon", {
+			c && /* @__PURE__ */ v("polygon", {
 				class: "lasso",
 				points: c.map(([e, t]) => `${e / i},${t / i}`).join(" ")
 			})
@@ -3138,45 +3139,45 @@ function zr(e, t, n, r) {
 	return i;
 }
 function Br({ cloud: e, camera: t, size: n, ratio: i, names: a }) {
-	let [o, s] = [n.width / i, n.height / i], c = (r) => e.middle[0] + (r * i - n.width / 2 - t.shift[0]) / t.scale[0] * e.half[0], l = (r) => e.middle[1] - (r * i - n.height / 2 - t.shift[1]) / t.scale[1] * e.half[1], u = (r) => (n.width / 2 + t.shift[0] + (r - e.middle[0]) / e.half[0] * t.scale[0]) / i, d = (r) => (n.height / 2 + t.shift[1] - (r - e.middle[1]) / e.half[1] * t.scale[1]) / i, f = S(c(0), c(o), Math.max(2, Math.floor(o / 110))), p = S(l(s), l(0), Math.max(2, Math.floor(s / 80)));
-	return /* @__PURE__ */ x(r, { children: /* @__PURE__ */ x("g", {
+	let [o, s] = [n.width / i, n.height / i], c = (r) => e.middle[0] + (r * i - n.width / 2 - t.shift[0]) / t.scale[0] * e.half[0], u = (r) => e.middle[1] - (r * i - n.height / 2 - t.shift[1]) / t.scale[1] * e.half[1], d = (r) => (n.width / 2 + t.shift[0] + (r - e.middle[0]) / e.half[0] * t.scale[0]) / i, f = (r) => (n.height / 2 + t.shift[1] - (r - e.middle[1]) / e.half[1] * t.scale[1]) / i, p = S(c(0), c(o), Math.max(2, Math.floor(o / 110))), m = S(u(s), u(0), Math.max(2, Math.floor(s / 80)));
+	return /* @__PURE__ */ v(r, { children: /* @__PURE__ */ v("g", {
 		class: "axis",
 		children: [
-			f.map((e) => {
-				let t = u(e);
-				return t < 34 || t > o - 20 ? null : /* @__PURE__ */ x("g", { children: [/* @__PURE__ */ x("line", {
+			p.map((e) => {
+				let t = d(e);
+				return t < 34 || t > o - 20 ? null : /* @__PURE__ */ v("g", { children: [/* @__PURE__ */ v("line", {
 					x1: t,
 					x2: t,
 					y1: s - 5,
 					y2: s
-				}), /* @__PURE__ */ x("text", {
+				}), /* @__PURE__ */ v("text", {
 					x: t,
 					y: s - 8,
 					"text-anchor": "middle",
-					children: h(e, 6)
+					children: l(e, 6)
 				})] }, e);
 			}),
-			p.map((e) => {
-				let t = d(e);
-				return t < 26 || t > s - 24 ? null : /* @__PURE__ */ x("g", { children: [/* @__PURE__ */ x("line", {
+			m.map((e) => {
+				let t = f(e);
+				return t < 26 || t > s - 24 ? null : /* @__PURE__ */ v("g", { children: [/* @__PURE__ */ v("line", {
 					x1: 0,
 					x2: 5,
 					y1: t,
 					y2: t
-				}), /* @__PURE__ */ x("text", {
+				}), /* @__PURE__ */ v("text", {
 					x: 8,
 					y: t + 4,
-					children: h(e, 6)
+					children: l(e, 6)
 				})] }, e);
 			}),
-			/* @__PURE__ */ x("text", {
+			/* @__PURE__ */ v("text", {
 				class: "name",
 				x: o - 8,
 				y: s - 24,
 				"text-anchor": "end",
 				children: [a[0], " →"]
 			}),
-			/* @__PURE__ */ x("text", {
+			/* @__PURE__ */ v("text", {
 				class: "name",
 				x: 8,
 				y: 16,
@@ -3187,7 +3188,7 @@ function Br({ cloud: e, camera: t, size: n, ratio: i, names: a }) {
 }
 function Vr({ names: e, pixel: t }) {
 	let [n, r] = t(-1, -1, -1);
-	return /* @__PURE__ */ x("g", {
+	return /* @__PURE__ */ v("g", {
 		class: "axis",
 		children: [
 			[
@@ -3207,12 +3208,12 @@ function Vr({ names: e, pixel: t }) {
 			]
 		].map((i, a) => {
 			let [o, s] = t(...i);
-			return /* @__PURE__ */ x("g", { children: [/* @__PURE__ */ x("line", {
+			return /* @__PURE__ */ v("g", { children: [/* @__PURE__ */ v("line", {
 				x1: n,
 				y1: r,
 				x2: o,
 				y2: s
-			}), /* @__PURE__ */ x("text", {
+			}), /* @__PURE__ */ v("text", {
 				class: "name",
 				x: o + 4,
 				y: s - 4,
@@ -3242,24 +3243,24 @@ function Hr({ camera: e, size: t, pixel: n }) {
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
-	}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
+	}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
 		let [i, a, o] = n(...nr(e, t));
-		return o > 0 && /* @__PURE__ */ x("text", {
+		return o > 0 && /* @__PURE__ */ v("text", {
 			x: i + 3,
 			y: a - 3,
 			children: r
 		}, r);
-	}, y = Math.round(s.latitude / a) * a, b = Math.round(s.longitude / a) * a;
-	return /* @__PURE__ */ x("g", {
+	}, b = Math.round(s.latitude / a) * a, x = Math.round(s.longitude / a) * a;
+	return /* @__PURE__ */ v("g", {
 		class: "graticule",
 		children: [
-			h.map((e) => /* @__PURE__ */ x("path", { d: l(d(p, m, u).map((t) => [e, t])) }, `m${e}`)),
-			g.map((e) => /* @__PURE__ */ x("path", { d: l(d(s.longitude - f, s.longitude + f, u).map((t) => [t, e])) }, `p${e}`)),
+			h.map((e) => /* @__PURE__ */ v("path", { d: l(d(p, m, u).map((t) => [e, t])) }, `m${e}`)),
+			g.map((e) => /* @__PURE__ */ v("path", { d: l(d(s.longitude - f, s.longitude + f, u).map((t) => [t, e])) }, `p${e}`)),
 			h.map((e) => {
 				let t = (e + 540) % 360 - 180;
-				return v(e, y, `${_(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
+				return y(e, b, `${_(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
 			}),
-			g.map((e) => e !== y && v(b, e, `${_(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
+			g.map((e) => e !== b && y(x, e, `${_(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
 		]
 	});
 }
@@ -3293,92 +3294,92 @@ var Wr = {
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
 function Gr({ name: e }) {
-	return /* @__PURE__ */ x("svg", {
+	return /* @__PURE__ */ v("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ x("path", { d: Wr[e] })
+		children: /* @__PURE__ */ v("path", { d: Wr[e] })
 	});
 }
 // src/views/explore.tsx
 var Kr = 6e8, qr = 40, Jr = 200;
 function Yr() {
 	let e = f(), t = e ? o(e).value : null;
-	if (!e) return /* @__PURE__ */ x("p", {
+	if (!e) return /* @__PURE__ */ v("p", {
 		class: "empty",
 		children: "This node has no service of data sets."
 	});
-	if (!t) return /* @__PURE__ */ x("p", {
+	if (!t) return /* @__PURE__ */ v("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let n = Object.keys(t.datasets).filter((e) => _(t.datasets[e])), { data: r } = d.value.settings, i = r ? t.datasets[r] : void 0, a = /* @__PURE__ */ x("label", { children: ["Data", /* @__PURE__ */ x("select", {
+	let n = Object.keys(t.datasets).filter((e) => _(t.datasets[e])), { data: r } = d.value.settings, i = r ? t.datasets[r] : void 0, a = /* @__PURE__ */ v("label", { children: ["Data", /* @__PURE__ */ v("select", {
 		value: r ?? "",
 		onChange: (e) => location.hash = g("explore", { data: e.currentTarget.value }),
 		children: [
-			!i && /* @__PURE__ */ x("option", {
+			!i && /* @__PURE__ */ v("option", {
 				value: "",
 				children: "choose…"
 			}),
-			i && !n.includes(r) && /* @__PURE__ */ x("option", { children: r }),
-			n.map((e) => /* @__PURE__ */ x("option", {
+			i && !n.includes(r) && /* @__PURE__ */ v("option", { children: r }),
+			n.map((e) => /* @__PURE__ */ v("option", {
 				value: e,
 				children: e
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ x(Xr, {
+	return i ? /* @__PURE__ */ v(Xr, {
 		path: e,
 		name: r,
 		dataset: i,
 		choice: a
-	}, `${r} ${i.content}`) : /* @__PURE__ */ x("section", {
+	}, `${r} ${i.content}`) : /* @__PURE__ */ v("section", {
 		class: "card",
-		children: [/* @__PURE__ */ x("div", {
+		children: [/* @__PURE__ */ v("div", {
 			class: "tools",
 			children: a
-		}), /* @__PURE__ */ x("p", {
+		}), /* @__PURE__ */ v("p", {
 			class: "empty",
 			children: [r ? `There is no data set "${r}" any more. ` : "", n.length ? "Choose a data set with at least two columns of numbers." : "No data set has two columns of numbers yet. Bring one in under Data."]
 		})]
 	});
 }
 function Xr({ path: e, name: t, dataset: n, choice: r }) {
-	let o = i(null), s = i(0), c = i(null);
+	let o = i(null), c = i(0), u = i(null);
 	return a(() => {
 		let r = new AbortController();
-		if (n.bytes > Kr) c.value = `${t} has ${h(n.bytes / 1e6, 3)} MB of values; the page takes ${Kr / 1e6} MB. Bring in fewer columns, or fewer rows.`;
-		else return Vn(e, t, n.rows, (e) => s.value = e, r.signal).then((e) => o.value = e).catch((e) => {
-			r.signal.aborted || (c.value = e);
+		if (n.bytes > Kr) u.value = `${t} has ${l(n.bytes / 1e6, 3)} MB of values; the page takes ${Kr / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		else return Vn(e, t, n.rows, (e) => c.value = e, r.signal).then((e) => o.value = e).catch((e) => {
+			r.signal.aborted || (u.value = e);
 		}), () => r.abort();
-	}, []), o.value ? /* @__PURE__ */ x($r, {
+	}, []), o.value ? /* @__PURE__ */ v($r, {
 		path: e,
 		name: t,
 		dataset: n,
 		columns: o.value,
 		choice: r
-	}) : /* @__PURE__ */ x("section", {
+	}) : /* @__PURE__ */ v("section", {
 		class: "card",
 		children: [
-			/* @__PURE__ */ x("div", {
+			/* @__PURE__ */ v("div", {
 				class: "tools",
 				children: r
 			}),
-			/* @__PURE__ */ x(v, { error: c.value }),
-			!c.value && /* @__PURE__ */ x("p", {
+			/* @__PURE__ */ v(s, { error: u.value }),
+			!u.value && /* @__PURE__ */ v("p", {
 				class: "empty",
 				children: [
-					/* @__PURE__ */ x("progress", {
+					/* @__PURE__ */ v("progress", {
 						max: n.rows,
-						value: s.value,
+						value: c.value,
 						"aria-label": "Rows read"
 					}),
 					" ",
-					l(s.value),
+					x(c.value),
 					" of ",
-					l(n.rows),
+					x(n.rows),
 					" rows"
 				]
 			})
@@ -3400,12 +3401,12 @@ function Zr(e, t, n) {
 function Qr(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
-	let { settings: g } = d.value, _ = pr.value, y = o(r).value, b = f.columns.filter((e) => e.kind !== "text"), S = Qr(b, /^(lon|lng|long|longitude)$/i), w = Qr(b, /^(lat|latitude)$/i), ee = b.filter((e) => e.name !== c.id && e.name !== c.weights), T = ee.length >= 2 ? ee : b, E = (e, t) => b.find((t) => t.name === e) ?? t, D = S !== void 0 && w !== void 0 && g.view !== "flat", O = E(g.x, S ?? T[0]), k = E(g.y, w ?? T[1] ?? T[0]), A = g.z ? b.find((e) => e.name === g.z) : void 0, j = Zr(y, s, f.rows), M = g.colour ?? j[0]?.key ?? "", N = g.scale === "equal" || /\/(positions|places)$/.test(s), P = t(() => D ? tr(S.values, w.values) : er([
+function $r({ path: r, name: c, dataset: f, columns: m, choice: g }) {
+	let { settings: _ } = d.value, y = pr.value, b = o(r).value, S = m.columns.filter((e) => e.kind !== "text"), C = Qr(S, /^(lon|lng|long|longitude)$/i), w = Qr(S, /^(lat|latitude)$/i), ee = S.filter((e) => e.name !== f.id && e.name !== f.weights), T = ee.length >= 2 ? ee : S, E = (e, t) => S.find((t) => t.name === e) ?? t, D = C !== void 0 && w !== void 0 && _.view !== "flat", O = E(_.x, C ?? T[0]), k = E(_.y, w ?? T[1] ?? T[0]), A = _.z ? S.find((e) => e.name === _.z) : void 0, j = Zr(b, c, m.rows), M = _.colour ?? j[0]?.key ?? "", N = _.scale === "equal" || /\/(positions|places)$/.test(c), P = t(() => D ? tr(C.values, w.values) : er([
 		O,
 		k,
 		...A ? [A] : []
-	], N || A !== void 0 && g.scale === "equal"), [
+	], N || A !== void 0 && _.scale === "equal"), [
 		D,
 		O,
 		k,
@@ -3417,10 +3418,10 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 		return I.value = null, (async () => {
 			try {
 				if (L) {
-					let t = await Vn(r, L, f.rows, () => {}, e.signal);
+					let t = await Vn(r, L, m.rows, () => {}, e.signal);
 					e.signal.aborted || (F.value = cr(j.find((e) => e.key === M).title, t));
 				} else {
-					let e = M.startsWith("column:") ? f.columns.find((e) => e.name === M.slice(7)) : void 0;
+					let e = M.startsWith("column:") ? m.columns.find((e) => e.name === M.slice(7)) : void 0;
 					F.value = e ? lr(e) : null;
 				}
 			} catch (t) {
@@ -3432,19 +3433,19 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 	a(() => {
 		B.value = /* @__PURE__ */ new Set();
 	}, [W?.title]);
-	let ne = (e) => W !== null && B.value.size > 0 && B.value.has(W.groupOf[e]), re = t(() => ni(P, f.rows, W, R.value, B.value, _), [
+	let ne = (e) => W !== null && B.value.size > 0 && B.value.has(W.groupOf[e]), re = t(() => ni(P, m.rows, W, R.value, B.value, y), [
 		P,
 		W,
 		R.value,
 		B.value,
-		_
-	]), ie = t(() => R.value ? R.value.reduce((e, t) => e + t, 0) : 0, [R.value]), ae = t(() => ri(P, W, B.value, _), [
+		y
+	]), ie = t(() => R.value ? R.value.reduce((e, t) => e + t, 0) : 0, [R.value]), ae = t(() => ri(P, W, B.value, y), [
 		P,
 		W,
 		B.value,
-		_
+		y
 	]), oe = t(() => V.value < 0 ? -1 : P.rowOf.indexOf(V.value), [P, V.value]), se = (t, n, r) => {
-		let i = n === "replace" || !R.value ? new Uint8Array(f.rows) : R.value.slice();
+		let i = n === "replace" || !R.value ? new Uint8Array(m.rows) : R.value.slice();
 		for (let e of t) i[e] = n === "subtract" ? 0 : 1;
 		let a = i.includes(1);
 		e(() => {
@@ -3455,7 +3456,7 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 				subtract: "without "
 			}[n];
 			z.value = a ? n === "replace" ? [r] : [...z.value, `${e}${r}`] : [];
-		}), p(a ? `${l(i.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+		}), p(a ? `${x(i.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
 	}, ce = () => e(() => [R.value, z.value, V.value] = [
 		null,
 		[],
@@ -3465,7 +3466,7 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 		let e = R.value.map((e, t) => e || ne(t) ? 0 : 1);
 		R.value = e.includes(1) ? e : null, z.value = [...z.value, "inverted"];
 	}, G = function* (e) {
-		for (let t = 0; t < f.rows; t++) W.groupOf[t] === e && (yield t);
+		for (let t = 0; t < m.rows; t++) W.groupOf[t] === e && (yield t);
 	}, ue = () => {
 		if (!R.value || !W) return;
 		let e = new Set(B.value);
@@ -3482,38 +3483,38 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 			f: () => U.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, fe = te.value || (f.rows > 3e5 ? 1 : f.rows > 3e4 ? 2 : f.rows > 3e3 ? 4 : f.rows > 500 ? 7 : 9), pe = (e) => b.slice(0, 4).map((t) => `${t.name} ${h(t.values[e], 6)}`).join(" · "), me = f.columns.find((e) => e.name === c.id), K = (e) => me ? String(me.kind === "text" ? me.values[e] : h(me.values[e], 12)) : `row ${l(e + 1)}`, he = (e) => {
+	}, fe = te.value || (m.rows > 3e5 ? 1 : m.rows > 3e4 ? 2 : m.rows > 3e3 ? 4 : m.rows > 500 ? 7 : 9), pe = (e) => S.slice(0, 4).map((t) => `${t.name} ${l(t.values[e], 6)}`).join(" · "), me = m.columns.find((e) => e.name === f.id), K = (e) => me ? String(me.kind === "text" ? me.values[e] : l(me.values[e], 12)) : `row ${x(e + 1)}`, he = (e) => {
 		let t = W?.groups[W.groupOf[e]];
 		return t ? t.name : "";
-	}, ge = `${s}: ${D ? "positions on the sphere" : `${O.name} and ${k.name}${A ? ` and ${A.name}` : ""}`}${W ? `, coloured by ${W.title}` : ""}; ${l(f.rows)} rows`, _e = `${ge}.${W?.groups.length ? ` ${W.groups.length} groups; the list beside the picture has them all.` : ""}${ie ? ` ${l(ie)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
-	return /* @__PURE__ */ x("div", {
+	}, ge = `${c}: ${D ? "positions on the sphere" : `${O.name} and ${k.name}${A ? ` and ${A.name}` : ""}`}${W ? `, coloured by ${W.title}` : ""}; ${x(m.rows)} rows`, _e = `${ge}.${W?.groups.length ? ` ${W.groups.length} groups; the list beside the picture has them all.` : ""}${ie ? ` ${x(ie)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	return /* @__PURE__ */ v("div", {
 		class: "scene",
 		onKeyDown: de,
 		children: [
-			/* @__PURE__ */ x("section", {
+			/* @__PURE__ */ v("section", {
 				class: "card picture",
 				"aria-label": "Picture",
 				children: [
-					/* @__PURE__ */ x("div", {
+					/* @__PURE__ */ v("div", {
 						class: "tools choices",
-						children: [m, /* @__PURE__ */ x(ti, {
-							columns: f,
-							numbers: b,
+						children: [g, /* @__PURE__ */ v(ti, {
+							columns: m,
+							numbers: S,
 							x: O.name,
 							y: k.name,
 							z: A?.name ?? "",
 							isSphere: D,
-							canBeSphere: S !== void 0 && w !== void 0,
+							canBeSphere: C !== void 0 && w !== void 0,
 							sources: j,
 							colourKey: M
 						})]
 					}),
-					/* @__PURE__ */ x("div", {
+					/* @__PURE__ */ v("div", {
 						class: "stage",
-						children: [/* @__PURE__ */ x(Fr, {
+						children: [/* @__PURE__ */ v(Fr, {
 							cloud: P,
 							paint: re,
-							theme: _,
+							theme: y,
 							tool: H.value,
 							isEqual: N,
 							pointWidth: fe,
@@ -3526,7 +3527,7 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 							caption: ge,
 							marks: ae,
 							picked: oe,
-							forced: g.renderer,
+							forced: _.renderer,
 							handle: U,
 							onSelect: (e, t, n) => se(ei(e, (e) => P.rowOf[e]), t, n),
 							onPick: (e) => V.value = e < 0 ? -1 : P.rowOf[e],
@@ -3535,10 +3536,10 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 								return {
 									title: n && n !== "no cluster" ? `${L ? "Cluster " : ""}${n} · ${K(t)}` : K(t),
 									text: pe(t),
-									colour: dr(W, t, _)
+									colour: dr(W, t, y)
 								};
 							}
-						}), /* @__PURE__ */ x("div", {
+						}), /* @__PURE__ */ v("div", {
 							class: "palette",
 							role: "toolbar",
 							"aria-label": "Tools of the picture",
@@ -3559,42 +3560,42 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 										"box",
 										"Box (B)"
 									]
-								].map(([e, t, n]) => /* @__PURE__ */ x("button", {
+								].map(([e, t, n]) => /* @__PURE__ */ v("button", {
 									type: "button",
 									"aria-pressed": H.value === e,
 									title: n,
 									"aria-label": n,
 									onClick: () => H.value = e,
-									children: /* @__PURE__ */ x(Gr, { name: t })
+									children: /* @__PURE__ */ v(Gr, { name: t })
 								}, e)),
-								/* @__PURE__ */ x("button", {
+								/* @__PURE__ */ v("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => U.current?.zoom(1.5),
-									children: /* @__PURE__ */ x(Gr, { name: "plus" })
+									children: /* @__PURE__ */ v(Gr, { name: "plus" })
 								}),
-								/* @__PURE__ */ x("button", {
+								/* @__PURE__ */ v("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => U.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ x(Gr, { name: "minus" })
+									children: /* @__PURE__ */ v(Gr, { name: "minus" })
 								}),
-								/* @__PURE__ */ x("button", {
+								/* @__PURE__ */ v("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => U.current?.fit(),
-									children: /* @__PURE__ */ x(Gr, { name: "fit" })
+									children: /* @__PURE__ */ v(Gr, { name: "fit" })
 								})
 							]
 						})]
 					}),
-					/* @__PURE__ */ x("div", {
+					/* @__PURE__ */ v("div", {
 						class: "tools under",
 						children: [
-							/* @__PURE__ */ x("label", { children: ["Point size", /* @__PURE__ */ x("input", {
+							/* @__PURE__ */ v("label", { children: ["Point size", /* @__PURE__ */ v("input", {
 								type: "range",
 								min: "1",
 								max: "15",
@@ -3602,65 +3603,65 @@ function $r({ path: r, name: s, dataset: c, columns: f, choice: m }) {
 								value: fe,
 								onInput: (e) => te.value = Number(e.currentTarget.value)
 							})] }),
-							/* @__PURE__ */ x("button", {
+							/* @__PURE__ */ v("button", {
 								type: "button",
 								onClick: async () => {
 									try {
-										u(`${s}.png`, await U.current.picture());
+										u(`${c}.png`, await U.current.picture());
 									} catch (e) {
 										I.value = e;
 									}
 								},
 								children: "Save picture (PNG)"
 							}),
-							/* @__PURE__ */ x("span", {
+							/* @__PURE__ */ v("span", {
 								class: "note",
 								children: H.value === "move" ? P.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					P.missing > 0 && /* @__PURE__ */ x("p", {
+					P.missing > 0 && /* @__PURE__ */ v("p", {
 						class: "note",
-						children: [l(P.missing), " rows have a missing value in these columns and are not drawn."]
+						children: [x(P.missing), " rows have a missing value in these columns and are not drawn."]
 					}),
-					/* @__PURE__ */ x(v, { error: I.value })
+					/* @__PURE__ */ v(s, { error: I.value })
 				]
 			}),
-			/* @__PURE__ */ x("aside", {
+			/* @__PURE__ */ v("aside", {
 				class: "side",
 				children: [
-					V.value >= 0 && /* @__PURE__ */ x(oi, {
-						columns: f,
+					V.value >= 0 && /* @__PURE__ */ v(oi, {
+						columns: m,
 						row: V.value,
 						title: K(V.value),
-						cluster: W?.groups.length ? `${C(W.title)}: ${he(V.value)}` : "",
+						cluster: W?.groups.length ? `${h(W.title)}: ${he(V.value)}` : "",
 						probability: W?.probability?.[V.value] ?? null,
 						close: () => V.value = -1
 					}),
-					W && W.groups.length > 0 && /* @__PURE__ */ x(ii, {
+					W && W.groups.length > 0 && /* @__PURE__ */ v(ii, {
 						grouping: W,
-						rows: f.rows,
-						theme: _,
+						rows: m.rows,
+						theme: y,
 						hidden: B.value,
 						isOfJob: L !== void 0,
 						hide: (e) => B.value = e,
 						choose: (e, t) => se(G(e), t, `${L ? "cluster " : `${W.title} `}${W.groups[e].name}`)
 					}),
-					W?.scale && /* @__PURE__ */ x(ai, {
+					W?.scale && /* @__PURE__ */ v(ai, {
 						title: W.title,
 						...W.scale,
-						theme: _
+						theme: y
 					}),
-					!W && /* @__PURE__ */ x("p", {
+					!W && /* @__PURE__ */ v("p", {
 						class: "note card",
 						children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
 					})
 				]
 			}),
-			R.value && /* @__PURE__ */ x(si, {
+			R.value && /* @__PURE__ */ v(si, {
 				path: r,
-				name: s,
-				columns: f,
+				name: c,
+				columns: m,
 				chosen: R.value,
 				total: ie,
 				recipe: z.value,
@@ -3677,48 +3678,48 @@ function* ei(e, t) {
 	for (let n of e) yield t(n);
 }
 function ti({ columns: e, numbers: t, x: n, y: i, z: a, isSphere: o, canBeSphere: s, sources: c, colourKey: l }) {
-	let u = (e, n, r) => /* @__PURE__ */ x("label", { children: [e, /* @__PURE__ */ x("select", {
+	let u = (e, n, r) => /* @__PURE__ */ v("label", { children: [e, /* @__PURE__ */ v("select", {
 		value: r,
 		onChange: (e) => y({ [n]: e.currentTarget.value }),
-		children: [n === "z" && /* @__PURE__ */ x("option", {
+		children: [n === "z" && /* @__PURE__ */ v("option", {
 			value: "",
 			children: "none"
-		}), t.map((e) => /* @__PURE__ */ x("option", {
+		}), t.map((e) => /* @__PURE__ */ v("option", {
 			value: e.name,
 			children: e.name
 		}, e.name))]
 	})] });
-	return /* @__PURE__ */ x(r, { children: [
-		/* @__PURE__ */ x("label", { children: ["Colour", /* @__PURE__ */ x("select", {
+	return /* @__PURE__ */ v(r, { children: [
+		/* @__PURE__ */ v("label", { children: ["Colour", /* @__PURE__ */ v("select", {
 			value: l,
 			onChange: (e) => y({ colour: e.currentTarget.value || "none" }),
 			children: [
-				/* @__PURE__ */ x("option", {
+				/* @__PURE__ */ v("option", {
 					value: "none",
 					children: "one colour"
 				}),
-				c.map((e) => /* @__PURE__ */ x("option", {
+				c.map((e) => /* @__PURE__ */ v("option", {
 					value: e.key,
 					children: e.title
 				}, e.key)),
-				e.columns.map((e) => /* @__PURE__ */ x("option", {
+				e.columns.map((e) => /* @__PURE__ */ v("option", {
 					value: `column:${e.name}`,
 					children: ["column ", e.name]
 				}, e.name))
 			]
 		})] }),
-		s && /* @__PURE__ */ x("label", { children: ["View", /* @__PURE__ */ x("select", {
+		s && /* @__PURE__ */ v("label", { children: ["View", /* @__PURE__ */ v("select", {
 			value: o ? "sphere" : "flat",
 			onChange: (e) => y({ view: e.currentTarget.value === "flat" ? "flat" : null }),
-			children: [/* @__PURE__ */ x("option", {
+			children: [/* @__PURE__ */ v("option", {
 				value: "sphere",
 				children: "sphere"
-			}), /* @__PURE__ */ x("option", {
+			}), /* @__PURE__ */ v("option", {
 				value: "flat",
 				children: "columns"
 			})]
 		})] }),
-		!o && /* @__PURE__ */ x(r, { children: [
+		!o && /* @__PURE__ */ v(r, { children: [
 			u("Across", "x", n),
 			u("Upwards", "y", i),
 			t.length > 2 && u("Depth", "z", a)
@@ -3777,243 +3778,243 @@ function ii({ grouping: e, rows: t, theme: n, hidden: r, isOfJob: a, hide: o, ch
 	let d = e.groups.map((e, t) => t), f = d.filter((t) => e.groups[t].name.toLowerCase().includes(u.value.trim().toLowerCase())), p = c.value ? f : f.slice(0, qr), m = (e) => {
 		let t = new Set(r);
 		t.delete(e) || t.add(e), o(t);
-	}, g = (e) => !r.has(e) && r.size === d.length - 1;
-	return /* @__PURE__ */ x("section", {
+	}, h = (e) => !r.has(e) && r.size === d.length - 1;
+	return /* @__PURE__ */ v("section", {
 		class: "card",
 		"aria-labelledby": "groups",
 		children: [
-			/* @__PURE__ */ x("div", {
+			/* @__PURE__ */ v("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ x("h2", {
+				children: [/* @__PURE__ */ v("h2", {
 					id: "groups",
 					children: [
 						a ? "Clusters" : e.title,
 						" ",
-						/* @__PURE__ */ x("span", {
+						/* @__PURE__ */ v("span", {
 							class: "soft",
-							children: l(e.groups.filter((e) => e.number >= 0).length)
+							children: x(e.groups.filter((e) => e.number >= 0).length)
 						})
 					]
-				}), r.size > 0 && /* @__PURE__ */ x("button", {
+				}), r.size > 0 && /* @__PURE__ */ v("button", {
 					type: "button",
 					onClick: () => o(/* @__PURE__ */ new Set()),
 					children: "Show all"
 				})]
 			}),
-			e.groups.length > qr && /* @__PURE__ */ x("label", { children: [/* @__PURE__ */ x("span", {
+			e.groups.length > qr && /* @__PURE__ */ v("label", { children: [/* @__PURE__ */ v("span", {
 				class: "unseen",
 				children: ["Search ", a ? "clusters" : e.title]
-			}), /* @__PURE__ */ x("input", {
+			}), /* @__PURE__ */ v("input", {
 				type: "search",
 				placeholder: "Search",
 				value: u.value,
 				onInput: (e) => u.value = e.currentTarget.value
 			})] }),
-			/* @__PURE__ */ x("ul", {
+			/* @__PURE__ */ v("ul", {
 				class: "groups",
 				children: p.map((i) => {
 					let c = e.groups[i], u = c.number < 0 || !a ? c.name : `Cluster ${c.name}`;
-					return /* @__PURE__ */ x("li", {
+					return /* @__PURE__ */ v("li", {
 						class: r.has(i) ? "off" : "",
 						children: [
-							/* @__PURE__ */ x("button", {
+							/* @__PURE__ */ v("button", {
 								type: "button",
 								class: "name",
 								title: "Select its rows. Shift adds, Alt takes away.",
 								onClick: (e) => s(i, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
 								children: [
-									/* @__PURE__ */ x("i", {
+									/* @__PURE__ */ v("i", {
 										class: "swatch",
 										style: { background: ur(c, n) }
 									}),
-									/* @__PURE__ */ x("span", {
+									/* @__PURE__ */ v("span", {
 										class: "text",
 										children: u
 									}),
-									/* @__PURE__ */ x("span", {
+									/* @__PURE__ */ v("span", {
 										class: "number",
-										children: l(c.rows)
+										children: x(c.rows)
 									}),
-									/* @__PURE__ */ x("span", {
+									/* @__PURE__ */ v("span", {
 										class: "number soft",
-										children: [h(100 * c.rows / t, 2), " %"]
+										children: [l(100 * c.rows / t, 2), " %"]
 									})
 								]
 							}),
-							/* @__PURE__ */ x("button", {
+							/* @__PURE__ */ v("button", {
 								type: "button",
 								class: "bare",
-								"aria-pressed": g(i),
+								"aria-pressed": h(i),
 								title: `Show only ${u}`,
 								"aria-label": `Show only ${u}`,
-								onClick: () => o(g(i) ? /* @__PURE__ */ new Set() : new Set(d.filter((e) => e !== i))),
-								children: /* @__PURE__ */ x(Gr, { name: "only" })
+								onClick: () => o(h(i) ? /* @__PURE__ */ new Set() : new Set(d.filter((e) => e !== i))),
+								children: /* @__PURE__ */ v(Gr, { name: "only" })
 							}),
-							/* @__PURE__ */ x("button", {
+							/* @__PURE__ */ v("button", {
 								type: "button",
 								class: "bare",
 								"aria-pressed": r.has(i),
 								title: `Hide ${u}`,
 								"aria-label": `Hide ${u}`,
 								onClick: () => m(i),
-								children: /* @__PURE__ */ x(Gr, { name: r.has(i) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ v(Gr, { name: r.has(i) ? "hidden" : "shown" })
 							})
 						]
 					}, c.number);
 				})
 			}),
-			f.length > p.length && /* @__PURE__ */ x("button", {
+			f.length > p.length && /* @__PURE__ */ v("button", {
 				type: "button",
 				onClick: () => c.value = !0,
-				children: ["Show all ", l(f.length)]
+				children: ["Show all ", x(f.length)]
 			})
 		]
 	});
 }
 function ai({ title: e, low: t, high: n, isLog: r, theme: i }) {
-	return /* @__PURE__ */ x("section", {
+	return /* @__PURE__ */ v("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
 		children: [
-			/* @__PURE__ */ x("h2", { children: e }),
-			/* @__PURE__ */ x("div", {
+			/* @__PURE__ */ v("h2", { children: e }),
+			/* @__PURE__ */ v("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ x("i", { style: { background: Xn(t / 23, i) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ v("i", { style: { background: Xn(t / 23, i) } }, t))
 			}),
-			/* @__PURE__ */ x("p", {
+			/* @__PURE__ */ v("p", {
 				class: "ends",
 				children: [
-					/* @__PURE__ */ x("span", { children: h(t) }),
-					/* @__PURE__ */ x("span", { children: r ? "logarithmic" : "" }),
-					/* @__PURE__ */ x("span", { children: h(n) })
+					/* @__PURE__ */ v("span", { children: l(t) }),
+					/* @__PURE__ */ v("span", { children: r ? "logarithmic" : "" }),
+					/* @__PURE__ */ v("span", { children: l(n) })
 				]
 			})
 		]
 	});
 }
 function oi({ columns: e, row: t, title: n, cluster: r, probability: i, close: a }) {
-	return /* @__PURE__ */ x("section", {
+	return /* @__PURE__ */ v("section", {
 		class: "card",
 		"aria-labelledby": "picked",
 		"aria-live": "polite",
 		children: [
-			/* @__PURE__ */ x("div", {
+			/* @__PURE__ */ v("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ x("h2", {
+				children: [/* @__PURE__ */ v("h2", {
 					id: "picked",
 					children: n
-				}), /* @__PURE__ */ x("button", {
+				}), /* @__PURE__ */ v("button", {
 					type: "button",
 					class: "bare",
 					"aria-label": "Close",
 					onClick: a,
-					children: /* @__PURE__ */ x(Gr, { name: "close" })
+					children: /* @__PURE__ */ v(Gr, { name: "close" })
 				})]
 			}),
-			r && /* @__PURE__ */ x("p", {
+			r && /* @__PURE__ */ v("p", {
 				class: "note",
-				children: [r, i === null ? "" : `, probability ${h(i, 4)}`]
+				children: [r, i === null ? "" : `, probability ${l(i, 4)}`]
 			}),
-			/* @__PURE__ */ x("dl", {
+			/* @__PURE__ */ v("dl", {
 				class: "facts one",
-				children: e.columns.slice(0, 200).map((e) => /* @__PURE__ */ x("div", { children: [/* @__PURE__ */ x("dt", { children: e.name }), /* @__PURE__ */ x("dd", { children: e.kind === "text" ? e.values[t] : h(e.values[t], 12) })] }, e.name))
+				children: e.columns.slice(0, 200).map((e) => /* @__PURE__ */ v("div", { children: [/* @__PURE__ */ v("dt", { children: e.name }), /* @__PURE__ */ v("dd", { children: e.kind === "text" ? e.values[t] : l(e.values[t], 12) })] }, e.name))
 			})
 		]
 	});
 }
-function si({ path: e, name: n, columns: r, chosen: a, total: o, recipe: c, grouping: d, clear: f, invert: h, pick: g, picked: _ }) {
-	let y = i(null), S = i(null), C = i(!1), w = t(() => {
+function si({ path: e, name: n, columns: r, chosen: a, total: o, recipe: c, grouping: l, clear: d, invert: f, pick: h, picked: g }) {
+	let _ = i(null), y = i(null), S = i(!1), w = t(() => {
 		let e = [];
 		for (let t = 0; t < a.length && e.length < Jr; t++) a[t] && e.push(t);
 		return e;
-	}, [a]), ee = d ? ["cluster", ...d.probability ? ["probability"] : []] : [], T = new Set(r.columns.map((e) => e.name)), E = [...r.columns.map((e) => e.name), ...ee.map((e) => T.has(e) ? `${e}_` : e)], D = (e) => [...r.columns.map((t) => t.values[e]), ...d ? [d.groups[d.groupOf[e]]?.number ?? -1, ...d.probability ? [d.probability[e]] : []] : []], O = () => {
-		let e = [s(E)];
-		for (let t = 0; t < a.length; t++) a[t] && e.push(s(D(t)));
+	}, [a]), ee = l ? ["cluster", ...l.probability ? ["probability"] : []] : [], T = new Set(r.columns.map((e) => e.name)), E = [...r.columns.map((e) => e.name), ...ee.map((e) => T.has(e) ? `${e}_` : e)], D = (e) => [...r.columns.map((t) => t.values[e]), ...l ? [l.groups[l.groupOf[e]]?.number ?? -1, ...l.probability ? [l.probability[e]] : []] : []], O = () => {
+		let e = [m(E)];
+		for (let t = 0; t < a.length; t++) a[t] && e.push(m(D(t)));
 		return new Blob(e, { type: "text/csv" });
 	}, k = async () => {
-		C.value = !0, y.value = null;
+		S.value = !0, _.value = null;
 		try {
-			let t = r.columns.filter((e) => e.kind === "text"), n = r.columns.some((e) => e.kind === "number" && e.values.some((e, t) => a[t] && e !== e)), i = await m(e, S.value.trim(), "csv", {
+			let t = r.columns.filter((e) => e.kind === "text"), n = r.columns.some((e) => e.kind === "number" && e.values.some((e, t) => a[t] && e !== e)), i = await C(e, y.value.trim(), "csv", {
 				...n ? { gaps: n } : {},
 				...t.length === 1 && !n ? { id: t[0].name } : {}
 			}, O(), !1, () => {}, new AbortController().signal);
-			p(`${S.value} is there: ${l(i.rows)} rows.`), S.value = null;
+			p(`${y.value} is there: ${x(i.rows)} rows.`), y.value = null;
 		} catch (e) {
-			y.value = e;
+			_.value = e;
 		} finally {
-			C.value = !1;
+			S.value = !1;
 		}
 	};
-	return /* @__PURE__ */ x("section", {
+	return /* @__PURE__ */ v("section", {
 		class: "card chosen",
 		"aria-labelledby": "chosen",
 		children: [
-			/* @__PURE__ */ x("div", {
+			/* @__PURE__ */ v("div", {
 				class: "head",
-				children: [/* @__PURE__ */ x("div", { children: [/* @__PURE__ */ x("h2", {
+				children: [/* @__PURE__ */ v("div", { children: [/* @__PURE__ */ v("h2", {
 					id: "chosen",
-					children: [l(o), " rows selected"]
-				}), /* @__PURE__ */ x("p", {
+					children: [x(o), " rows selected"]
+				}), /* @__PURE__ */ v("p", {
 					class: "note",
 					children: c.join(", ")
-				})] }), /* @__PURE__ */ x("div", {
+				})] }), /* @__PURE__ */ v("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ x("button", {
+						/* @__PURE__ */ v("button", {
 							type: "button",
 							class: "first",
 							onClick: () => u(`${n}-selection.csv`, O()),
 							children: "Export CSV"
 						}),
-						/* @__PURE__ */ x("button", {
+						/* @__PURE__ */ v("button", {
 							type: "button",
-							onClick: () => S.value = S.value === null ? `${n}-selection` : null,
+							onClick: () => y.value = y.value === null ? `${n}-selection` : null,
 							children: "Save as data set"
 						}),
-						/* @__PURE__ */ x("button", {
-							type: "button",
-							onClick: h,
-							children: "Invert (I)"
-						}),
-						/* @__PURE__ */ x("button", {
+						/* @__PURE__ */ v("button", {
 							type: "button",
 							onClick: f,
+							children: "Invert (I)"
+						}),
+						/* @__PURE__ */ v("button", {
+							type: "button",
+							onClick: d,
 							children: "Clear (Esc)"
 						})
 					]
 				})]
 			}),
-			S.value !== null && /* @__PURE__ */ x("form", {
+			y.value !== null && /* @__PURE__ */ v("form", {
 				class: "inline",
 				onSubmit: (e) => {
 					e.preventDefault(), k();
 				},
-				children: [/* @__PURE__ */ x("label", { children: ["Name ", /* @__PURE__ */ x("input", {
-					value: S.value,
-					onInput: (e) => S.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ x("button", {
+				children: [/* @__PURE__ */ v("label", { children: ["Name ", /* @__PURE__ */ v("input", {
+					value: y.value,
+					onInput: (e) => y.value = e.currentTarget.value
+				})] }), /* @__PURE__ */ v("button", {
 					type: "submit",
 					class: "first",
-					disabled: C.value,
+					disabled: S.value,
 					children: "Save"
 				})]
 			}),
-			/* @__PURE__ */ x(v, { error: y.value }),
-			/* @__PURE__ */ x(b, {
+			/* @__PURE__ */ v(s, { error: _.value }),
+			/* @__PURE__ */ v(b, {
 				caption: "Selected rows",
 				names: ["row", ...E],
 				rows: w.map((e) => [e + 1, ...D(e)]),
-				on: w.indexOf(_),
-				pick: (e) => g(w[e])
+				on: w.indexOf(g),
+				pick: (e) => h(w[e])
 			}),
-			o > w.length && /* @__PURE__ */ x("p", {
+			o > w.length && /* @__PURE__ */ v("p", {
 				class: "note",
 				children: [
 					"The first ",
-					l(w.length),
+					x(w.length),
 					" are shown; the export has all ",
-					l(o),
+					x(o),
 					"."
 				]
 			})

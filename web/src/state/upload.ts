@@ -1,5 +1,6 @@
 // A file on its way to the node, in pieces: after a break it goes on where it stopped.
 
+import { signal as state } from '@preact/signals';
 import { ask, Fault, post, query } from '../api/http.ts';
 import type { Dataset } from './node.ts';
 
@@ -9,6 +10,9 @@ export interface Reading {
   id?: string;
   gaps?: boolean;
 }
+
+/// The name under which the open form sends its file; its faults stand in the form.
+export const formName = state<string | null>(null);
 
 /// How often a piece is tried again, and the pause before that in milliseconds.
 const TRIES = 5;

@@ -66,7 +66,8 @@ export function CloudView(props: Props) {
   const drawing = useSignal<[number, number][] | null>(null);
   const hovered = useSignal<{ point: number; x: number; y: number } | null>(null);
   const ratio = useRef(1);
-  const state = useRef({ frame: 0, settle: 0, isMoving: false });
+  // Until somebody has moved it the picture shows everything, whatever its size becomes.
+  const state = useRef({ frame: 0, settle: 0, isMoving: false, isFitted: true });
   const latest = useRef(props);
   latest.current = props;
 
@@ -83,6 +84,7 @@ export function CloudView(props: Props) {
   const move = (next: Camera) => {
     camera.value = next;
     const now = state.current;
+    now.isFitted = false;
     now.isMoving = latest.current.cloud.count > MOVING_MAX;
     draw();
     if (now.isMoving) {
@@ -96,6 +98,7 @@ export function CloudView(props: Props) {
   const whole = () => {
     const { cloud, isEqual } = latest.current;
     move(fit(cloud, size.peek(), startTurn(cloud), MARGIN.map((one) => one * ratio.current) as [number, number], isEqual || cloud.shape !== 'plane'));
+    state.current.isFitted = true;
   };
 
   // The canvas: made anew for another renderer, since a canvas keeps its kind of context.
@@ -137,7 +140,7 @@ export function CloudView(props: Props) {
       if (before.width === next.width && before.height === next.height) return;
       size.value = next;
       renderer.current?.resize(next);
-      if (!camera.peek() || !before.width) whole();
+      if (!camera.peek() || state.current.isFitted) whole();
       else {
         const by = Math.min(next.width / before.width, next.height / before.height);
         const { turn, scale, shift } = camera.peek()!;

@@ -6,6 +6,7 @@ import { datasetsPath, documentOf, type Dataset, type Datasets, type Upload } fr
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
+import { formName } from '../state/upload.ts';
 import { bytes, count } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 import { Incoming } from './incoming.tsx';
@@ -32,7 +33,7 @@ export default function Data() {
   const found = names.filter((name) => (withResults.value || !name.includes('/')) && name.toLowerCase().includes(filter.value.toLowerCase()));
   const results = names.filter((name) => name.includes('/')).length;
   const listed = isAll.value ? found : found.slice(0, LISTED);
-  const uploads = Object.entries(document.uploads ?? {});
+  const uploads = Object.entries(document.uploads ?? {}).filter(([name]) => name !== formName.value);
   return (
     <>
       <Incoming datasets={path} names={names} />

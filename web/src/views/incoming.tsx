@@ -6,7 +6,7 @@ import { description } from '../api/schema.ts';
 import { look, type Look } from '../state/csv.ts';
 import { say } from '../state/notice.ts';
 import { go } from '../state/route.ts';
-import { upload } from '../state/upload.ts';
+import { formName, upload } from '../state/upload.ts';
 import { bytes, count } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 import { Grid } from './table.tsx';
@@ -77,6 +77,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
     const found = isText ? look(await beginning(chosen)) : null;
     batch(() => {
       file.value = chosen;
+      formName.value = null;
       formats.value = known;
       format.value = chosenFormat;
       seen.value = found;
@@ -105,6 +106,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
     sent.value = 0;
     try {
       const target = name.value.trim();
+      formName.value = target;
       const made = await upload(datasets, target, format.value, reading, content, replace.value, (bytes) => (sent.value = bytes), stop.value.signal);
       say(`${target} is there: ${count(made.rows)} rows, ${count(made.columns.length)} columns.`);
       file.value = null;
@@ -261,7 +263,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
             <button type="submit" class="first" disabled={isBusy || isWrongName || (isTaken && !replace.value) || (found !== null && kept.value.size === 0)}>
               Bring it in
             </button>
-            <button type="button" onClick={() => (isBusy ? stop.value?.abort() : (file.value = null))}>
+            <button type="button" onClick={() => (isBusy ? stop.value?.abort() : ((file.value = null), (formName.value = null)))}>
               {isBusy ? 'Stop' : 'Cancel'}
             </button>
           </div>

@@ -58,12 +58,9 @@ export class Node {
   /// Ends it as a loss of power would.
   async kill(): Promise<void> {
     const child = this.process!;
-    const ended = new Promise((done) => child.once('exit', done));
-    child.removeAllListeners('exit');
-    child.once('exit', () => {});
-    const over = new Promise((done) => child.once('close', done));
+    const over = new Promise((done) => child.once('exit', done));
     child.kill('SIGKILL');
-    await Promise.race([ended, over]);
+    await over;
     this.process = null;
   }
 

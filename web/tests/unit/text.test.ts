@@ -27,7 +27,7 @@ test('numbers are short and still tell values apart', () => {
   expect([0, 1234567, 0.1 + 0.2, 1e-9, 123456789.5, NaN, null, 'x', [1]].map((value) => figure(value))).toEqual(
     ['0', '1,234,567', '0.3', '1e-9', '1.235e8', '–', '', 'x', '[1]']);
   expect([999, 1000, 8650486].map(bytes)).toEqual(['999 B', '1.0 kB', '8.7 MB']);
-  expect([500, 61_000, 3_700_000].map(duration)).toEqual(['0.5 s', '1 min 1 s', '1 h 1 min']);
+  expect([500, 61_000, 3_700_000].map(duration)).toEqual(['500 ms', '1 min 1 s', '1 h 1 min']);
 });
 
 test('ticks are round, inside, and few', () => {
