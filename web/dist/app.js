@@ -1774,7 +1774,7 @@ function qn() {
 						}),
 						/* @__PURE__ */ Z("th", {
 							scope: "col",
-							class: "number",
+							class: "number roomy",
 							children: "Columns"
 						}),
 						/* @__PURE__ */ Z("th", {
@@ -1784,6 +1784,7 @@ function qn() {
 						}),
 						/* @__PURE__ */ Z("th", {
 							scope: "col",
+							class: "roomy",
 							children: "From"
 						}),
 						/* @__PURE__ */ Z("th", {
@@ -1886,7 +1887,7 @@ function Xn({ name: e, dataset: t, isOn: n }) {
 				children: Y(t.rows)
 			}),
 			/* @__PURE__ */ Z("td", {
-				class: "number",
+				class: "number roomy",
 				children: Y(t.columns.length)
 			}),
 			/* @__PURE__ */ Z("td", {
@@ -1894,7 +1895,7 @@ function Xn({ name: e, dataset: t, isOn: n }) {
 				children: bn(t.bytes)
 			}),
 			/* @__PURE__ */ Z("td", {
-				class: "soft",
+				class: "soft roomy",
 				children: Yn(t.source)
 			}),
 			/* @__PURE__ */ Z("td", {
@@ -2403,11 +2404,12 @@ function ur({ jobs: e, chosen: t }) {
 					}),
 					/* @__PURE__ */ Z("th", {
 						scope: "col",
+						class: "roomy",
 						children: "Queued"
 					}),
 					/* @__PURE__ */ Z("th", {
 						scope: "col",
-						class: "number",
+						class: "number roomy",
 						children: "Took"
 					}),
 					/* @__PURE__ */ Z("th", {
@@ -2433,11 +2435,11 @@ function ur({ jobs: e, chosen: t }) {
 							children: Object.values(e.job.inputs).join(", ")
 						}),
 						/* @__PURE__ */ Z("td", {
-							class: "soft",
+							class: "soft roomy",
 							children: Sn(e.job.times.queued_unix_ms)
 						}),
 						/* @__PURE__ */ Z("td", {
-							class: "number",
+							class: "number roomy",
 							children: dr(e.job)
 						}),
 						/* @__PURE__ */ Z("td", {

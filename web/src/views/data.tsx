@@ -66,9 +66,9 @@ export default function Data() {
                 <tr>
                   <th scope="col">Name</th>
                   <th scope="col" class="number">Rows</th>
-                  <th scope="col" class="number">Columns</th>
+                  <th scope="col" class="number roomy">Columns</th>
                   <th scope="col" class="number">Size</th>
-                  <th scope="col">From</th>
+                  <th scope="col" class="roomy">From</th>
                   <th scope="col"><span class="unseen">Actions</span></th>
                 </tr>
               </thead>
@@ -139,9 +139,9 @@ function Line({ name, dataset, isOn }: { name: string; dataset: Dataset; isOn: b
         <a href={written('data', { set: isOn ? null : name })}>{name}</a>
       </td>
       <td class="number">{count(dataset.rows)}</td>
-      <td class="number">{count(dataset.columns.length)}</td>
+      <td class="number roomy">{count(dataset.columns.length)}</td>
       <td class="number">{bytes(dataset.bytes)}</td>
-      <td class="soft">{origin(dataset.source)}</td>
+      <td class="soft roomy">{origin(dataset.source)}</td>
       <td class="actions">
         {canBeDrawn(dataset) && <a class="button" href={written('explore', { data: name })}>Explore<span class="unseen"> {name}</span></a>}
         <a class="button" href={written('jobs', { new: '1', data: name })}>Run<span class="unseen"> a method on {name}</span></a>

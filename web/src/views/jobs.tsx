@@ -96,8 +96,8 @@ function List({ jobs, chosen }: { jobs: Listed[]; chosen?: Listed }) {
                 <th scope="col">Job</th>
                 <th scope="col">State</th>
                 <th scope="col">Data</th>
-                <th scope="col">Queued</th>
-                <th scope="col" class="number">Took</th>
+                <th scope="col" class="roomy">Queued</th>
+                <th scope="col" class="number roomy">Took</th>
                 <th scope="col"><span class="unseen">Actions</span></th>
               </tr>
             </thead>
@@ -109,8 +109,8 @@ function List({ jobs, chosen }: { jobs: Listed[]; chosen?: Listed }) {
                   </td>
                   <td><State job={one.job} /></td>
                   <td class="soft">{Object.values(one.job.inputs).join(', ')}</td>
-                  <td class="soft">{when(one.job.times.queued_unix_ms)}</td>
-                  <td class="number">{took(one.job)}</td>
+                  <td class="soft roomy">{when(one.job.times.queued_unix_ms)}</td>
+                  <td class="number roomy">{took(one.job)}</td>
                   <td class="actions"><Actions {...one} isShort /></td>
                 </tr>
               ))}
