@@ -3402,11 +3402,11 @@ function Qr(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
 function $r({ path: r, name: c, dataset: f, columns: m, choice: g }) {
-	let { settings: _ } = d.value, y = pr.value, b = o(r).value, S = m.columns.filter((e) => e.kind !== "text"), C = Qr(S, /^(lon|lng|long|longitude)$/i), w = Qr(S, /^(lat|latitude)$/i), ee = S.filter((e) => e.name !== f.id && e.name !== f.weights), T = ee.length >= 2 ? ee : S, E = (e, t) => S.find((t) => t.name === e) ?? t, D = C !== void 0 && w !== void 0 && _.view !== "flat", O = E(_.x, C ?? T[0]), k = E(_.y, w ?? T[1] ?? T[0]), A = _.z ? S.find((e) => e.name === _.z) : void 0, j = Zr(b, c, m.rows), M = _.colour ?? j[0]?.key ?? "", N = _.scale === "equal" || /\/(positions|places)$/.test(c), P = t(() => D ? tr(C.values, w.values) : er([
+	let { settings: _ } = d.value, y = pr.value, b = o(r).value, S = m.columns.filter((e) => e.kind !== "text"), C = Qr(S, /^(lon|lng|long|longitude)$/i), w = Qr(S, /^(lat|latitude)$/i), ee = S.filter((e) => e.name !== f.id && e.name !== f.weights), T = ee.length >= 2 ? ee : S, E = (e, t) => S.find((t) => t.name === e) ?? t, D = C !== void 0 && w !== void 0 && _.view !== "flat", O = E(_.x, C ?? T[0]), k = E(_.y, w ?? T[1] ?? T[0]), A = _.z ? S.find((e) => e.name === _.z) : void 0, j = Zr(b, c, m.rows), M = _.colour ?? j[0]?.key ?? "", N = O === C && k === w || /\/(positions|places)$/.test(c), P = t(() => D ? tr(C.values, w.values) : er([
 		O,
 		k,
 		...A ? [A] : []
-	], N || A !== void 0 && _.scale === "equal"), [
+	], N), [
 		D,
 		O,
 		k,

@@ -134,11 +134,12 @@ function Scene({ path, name, dataset, columns, choice }: { path: string; name: s
   const zColumn = settings.z ? numbers.find((column) => column.name === settings.z) : undefined;
   const sources = labelSources(document, name, columns.rows);
   const colourKey = settings.colour ?? sources[0]?.key ?? '';
-  const isEqual = settings.scale === 'equal' || /\/(positions|places)$/.test(name);
+  // A degree is as long upwards as across, and a map of positions has one unit.
+  const isEqual = (xColumn === longitude && yColumn === latitude) || /\/(positions|places)$/.test(name);
 
   const cloud: Cloud = useMemo(() => {
     if (isSphere) return sphereOf(longitude!.values as Float64Array, latitude!.values as Float64Array);
-    return cloudOf([xColumn, yColumn, ...(zColumn ? [zColumn] : [])], isEqual || zColumn !== undefined && settings.scale === 'equal');
+    return cloudOf([xColumn, yColumn, ...(zColumn ? [zColumn] : [])], isEqual);
   }, [isSphere, xColumn, yColumn, zColumn, isEqual]);
 
   const colouring = useSignal<Colouring | null>(null);

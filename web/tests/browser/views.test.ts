@@ -453,6 +453,6 @@ test('a page of another site cannot be framed around, and loads nothing from els
   });
   // `evaluate` may make code where a page may not.
   expect(done.filter((name) => name !== 'code')).toEqual([]);
-  expect(wrongs.some((wrong) => wrong.startsWith('CSP: require-trusted-types-for'))).toBe(true);
+  await expect.poll(() => wrongs.some((wrong) => wrong.startsWith('CSP: require-trusted-types-for')), { timeout: 5000 }).toBe(true);
   await context.close();
 });
