@@ -3883,4 +3883,4 @@ function Kr() {
 	] });
 }
 cn(), N(/* @__PURE__ */ Z(Kr, {}), document.getElementById("app"));
-export { ze as C, De as D, Ee as E, x as O, V as S, I as T, G as _, Q as a, Et as b, X as c, hn as d, J as f, Wt as g, K as h, kn as i, Cn as l, q as m, Gn as n, Z as o, mn as p, Rn as r, Y as s, $n as t, yn as u, Gt as v, B as w, mt as x, H as y };
+export { B as C, x as D, De as E, ze as S, Ee as T, G as _, Q as a, Et as b, X as c, hn as d, J as f, Wt as g, K as h, kn as i, Cn as l, q as m, Gn as n, Z as o, mn as p, Rn as r, Y as s, $n as t, yn as u, Gt as v, I as w, V as x, H as y };

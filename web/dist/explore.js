@@ -1,4 +1,4 @@
-import { C as e, D as t, E as n, O as r, S as i, T as a, _ as o, a as s, b as c, c as l, d as u, f as d, g as f, h as p, i as m, l as h, m as g, n as _, o as v, p as y, r as b, s as x, t as S, u as C, v as w, w as ee, x as T, y as E } from "./app.js";
+import { C as e, D as t, E as n, S as r, T as i, _ as a, a as o, b as s, c, d as l, f as u, g as d, h as f, i as p, l as m, m as h, n as g, o as _, p as v, r as y, s as b, t as x, u as S, v as C, w, x as T, y as E } from "./app.js";
 // node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
 var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
@@ -340,12 +340,12 @@ var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, R = Uint8Array, z = Uint16Array, B = Uint32Array, V = BigUint64Array, H = Int8Array, te = Int16Array, U = Int32Array, W = BigInt64Array, ne = Float32Array, re = Float64Array;
+BUFFER: 0 }, R = Uint8Array, z = Uint16Array, B = Uint32Array, V = BigUint64Array, H = Int8Array, ee = Int16Array, U = Int32Array, W = BigInt64Array, G = Float32Array, te = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
 */
-function ie(e) {
+function ne(e) {
 	return Object.prototype.toString.call(e);
 }
 /**
@@ -354,16 +354,16 @@ function ie(e) {
 * @param {unknown} data
 * @returns {data is ArrayBufferLike}
 */
-function ae(e) {
-	return ie(e) === "[object ArrayBuffer]" || ie(e) === "[object SharedArrayBuffer]";
+function re(e) {
+	return ne(e) === "[object ArrayBuffer]" || ne(e) === "[object SharedArrayBuffer]";
 }
 /**
 * Check in an input value is a Uint8Array, applicable cross-realms. 
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function oe(e) {
-	return ie(e) === "[object Uint8Array]";
+function ie(e) {
+	return ne(e) === "[object Uint8Array]";
 }
 /**
 * Return the appropriate typed array constructor for the given
@@ -372,11 +372,11 @@ function oe(e) {
 * @param {boolean} signed Flag indicating if the integer is signed.
 * @returns {IntArrayConstructor}
 */
-function se(e, t) {
+function ae(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
 		H,
-		te,
+		ee,
 		U,
 		W
 	] : [
@@ -393,7 +393,7 @@ function se(e, t) {
 * @param {IntegerArray} offsets The offsets array.
 * @param {number} index The full column row index.
 */
-function ce(e, t) {
+function oe(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -416,7 +416,7 @@ function ce(e, t) {
 * @returns {T} The input value.
 * @throws if the value does not pass the test
 */
-function le(e, t, n) {
+function se(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
@@ -430,8 +430,8 @@ function le(e, t, n) {
 * @returns {T} The input value.
 * @throws if the value is not included in the set
 */
-function G(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), le(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+function K(e, t, n) {
+	return t = Array.isArray(t) ? t : Object.values(t), se(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
 * Return the first object key that pairs with the given value.
@@ -439,7 +439,7 @@ function G(e, t, n) {
 * @param {any} value The value to lookup.
 * @returns {string} The first matching key, or '<Unknown>' if not found.
 */
-function ue(e, t) {
+function ce(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
@@ -450,7 +450,7 @@ function ue(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var de = (e) => `Unsupported data type: "${ue(A, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
+var le = (e) => `Unsupported data type: "${ce(A, e)}" (id ${e})`, ue = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -461,15 +461,15 @@ var de = (e) => `Unsupported data type: "${ue(A, e)}" (id ${e})`, fe = (e, t, n 
 * @param {any} value
 * @returns {value is Field}
 */
-function pe(e) {
-	return Object.hasOwn(e, "name") && me(e.type);
+function de(e) {
+	return Object.hasOwn(e, "name") && fe(e.type);
 }
 /**
 * Checks if a value is a data type instance.
 * @param {any} value
 * @returns {value is DataType}
 */
-function me(e) {
+function fe(e) {
 	return typeof e?.typeId == "number";
 }
 /**
@@ -480,8 +480,8 @@ function me(e) {
 * @param {boolean} [defaultNullable=true] The default nullable value.
 * @returns {Field} The field instance.
 */
-function K(e, t = "", n = !0) {
-	return pe(e) ? e : fe(t, le(e, me, () => "Data type expected."), n);
+function q(e, t = "", n = !0) {
+	return de(e) ? e : ue(t, se(e, fe, () => "Data type expected."), n);
 }
 /**
 * Return a Dictionary data type instance.  A dictionary type consists of a
@@ -504,53 +504,53 @@ function K(e, t = "", n = !0) {
 *  ids are later resolved (possibly to new values) upon IPC encoding.
 * @returns {DictionaryType}
 */
-var he = (e, t, n = !1, r = -1) => ({
+var pe = (e, t, n = !1, r = -1) => ({
 	typeId: A.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || _e(),
+	indices: t || he(),
 	ordered: n
-}), ge = (e = 32, t = !0) => ({
+}), me = (e = 32, t = !0) => ({
 	typeId: A.Int,
-	bitWidth: G(e, [
+	bitWidth: K(e, [
 		8,
 		16,
 		32,
 		64
 	]),
 	signed: t,
-	values: se(e, t)
-}), _e = () => ge(32), ve = (e = 2) => ({
+	values: ae(e, t)
+}), he = () => me(32), ge = (e = 2) => ({
 	typeId: A.Float,
-	precision: G(e, j),
+	precision: K(e, j),
 	values: [
 		z,
-		ne,
-		re
+		G,
+		te
 	][e]
-}), ye = () => ({
+}), _e = () => ({
 	typeId: A.Binary,
 	offsets: U
-}), be = () => ({
+}), ve = () => ({
 	typeId: A.Utf8,
 	offsets: U
-}), xe = (e, t, n = 128) => ({
+}), ye = (e, t, n = 128) => ({
 	typeId: A.Decimal,
 	precision: e,
 	scale: t,
-	bitWidth: G(n, [
+	bitWidth: K(n, [
 		32,
 		64,
 		128,
 		256
 	]),
 	values: n === 32 ? U : V
-}), Se = (e) => ({
+}), be = (e) => ({
 	typeId: A.Date,
-	unit: G(e, M),
+	unit: K(e, M),
 	values: e === M.DAY ? U : W
-}), Ce = (e = N.MILLISECOND) => {
-	e = G(e, N);
+}), xe = (e = N.MILLISECOND) => {
+	e = K(e, N);
 	let t = e === N.SECOND || e === N.MILLISECOND ? 32 : 64;
 	return {
 		typeId: A.Time,
@@ -558,76 +558,76 @@ var he = (e, t, n = !1, r = -1) => ({
 		bitWidth: t,
 		values: t === 32 ? U : W
 	};
-}, we = (e = N.MILLISECOND, t = null) => ({
+}, Se = (e = N.MILLISECOND, t = null) => ({
 	typeId: A.Timestamp,
-	unit: G(e, N),
+	unit: K(e, N),
 	timezone: t,
 	values: W
-}), Te = (e = P.MONTH_DAY_NANO) => ({
+}), Ce = (e = P.MONTH_DAY_NANO) => ({
 	typeId: A.Interval,
-	unit: G(e, P),
+	unit: K(e, P),
 	values: e === P.MONTH_DAY_NANO ? void 0 : U
-}), Ee = (e) => ({
+}), we = (e) => ({
 	typeId: A.List,
-	children: [K(e)],
+	children: [q(e)],
 	offsets: U
-}), De = (e) => ({
+}), Te = (e) => ({
 	typeId: A.Struct,
-	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => fe(e, t))
-}), Oe = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	children: Array.isArray(e) && e.length > 0 && de(e[0]) ? e : Object.entries(e).map(([e, t]) => ue(e, t))
+}), Ee = (e, t, n, r) => (n ??= t.map((e, t) => t), {
 	typeId: A.Union,
-	mode: G(e, F),
+	mode: K(e, F),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => K(e, `_${t}`)),
+	children: t.map((e, t) => q(e, `_${t}`)),
 	typeIdForValue: r,
 	offsets: U
-}), ke = (e) => ({
+}), De = (e) => ({
 	typeId: A.FixedSizeBinary,
 	stride: e
-}), Ae = (e, t) => ({
+}), Oe = (e, t) => ({
 	typeId: A.FixedSizeList,
 	stride: t,
-	children: [K(e)]
-}), je = (e, t) => ({
+	children: [q(e)]
+}), ke = (e, t) => ({
 	typeId: A.Map,
 	keysSorted: e,
 	children: [t],
 	offsets: U
-}), Me = (e = N.MILLISECOND) => ({
+}), Ae = (e = N.MILLISECOND) => ({
 	typeId: A.Duration,
-	unit: G(e, N),
+	unit: K(e, N),
 	values: W
-}), Ne = () => ({
+}), je = () => ({
 	typeId: A.LargeBinary,
 	offsets: W
-}), Pe = () => ({
+}), Me = () => ({
 	typeId: A.LargeUtf8,
 	offsets: W
-}), Fe = (e) => ({
+}), Ne = (e) => ({
 	typeId: A.LargeList,
-	children: [K(e)],
+	children: [q(e)],
 	offsets: W
-}), Ie = (e, t) => ({
+}), Pe = (e, t) => ({
 	typeId: A.RunEndEncoded,
-	children: [le(K(e, "run_ends"), (e) => e.type.typeId === A.Int, () => "Run-ends must have an integer type."), K(t, "values")]
-}), Le = (e) => ({
+	children: [se(q(e, "run_ends"), (e) => e.type.typeId === A.Int, () => "Run-ends must have an integer type."), q(t, "values")]
+}), Fe = (e) => ({
 	typeId: A.ListView,
-	children: [K(e, "value")],
+	children: [q(e, "value")],
 	offsets: U
-}), Re = (e) => ({
+}), Ie = (e) => ({
 	typeId: A.LargeListView,
-	children: [K(e, "value")],
+	children: [q(e, "value")],
 	offsets: W
-}), ze = new re(2).buffer;
-new W(ze), new B(ze), new U(ze), new R(ze);
+}), Le = new te(2).buffer;
+new W(Le), new B(Le), new U(Le), new R(Le);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
 * @param {bigint} value The value to check and possibly convert.
 * @returns {number} The converted number value.
 */
-function q(e) {
+function J(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
@@ -638,10 +638,10 @@ function q(e) {
 * @param {bigint} div The divisor.
 * @returns {number} The result of the division as a floating point number.
 */
-function Be(e, t) {
+function Re(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var Ve = (e) => BigInt.asUintN(64, e);
+var ze = (e) => BigInt.asUintN(64, e);
 /**
 * Convert a 64-bit decimal value to a bigint.
 * @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
@@ -649,7 +649,7 @@ var Ve = (e) => BigInt.asUintN(64, e);
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function He(e, t) {
+function Be(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
 /**
@@ -659,9 +659,9 @@ function He(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ue(e, t) {
+function Ve(e, t) {
 	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = Ve(~e[n]) | Ve(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = ze(~e[n]) | ze(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
 }
 /**
 * Convert a 256-bit decimal value to a bigint.
@@ -670,20 +670,20 @@ function Ue(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function We(e, t) {
+function He(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = Ve(~e[n]) | Ve(~e[n + 1]) << 64n | Ve(~e[n + 2]) << 128n | Ve(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = ze(~e[n]) | ze(~e[n + 1]) << 64n | ze(~e[n + 2]) << 128n | ze(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var Ge = new TextDecoder("utf-8");
+var Ue = new TextDecoder("utf-8");
 new TextEncoder();
 /**
 * Return a UTF-8 string decoded from a byte buffer.
 * @param {Uint8Array} buf The byte buffer.
 * @returns {string} The decoded string.
 */
-function Ke(e) {
-	return Ge.decode(e);
+function We(e) {
+	return Ue.decode(e);
 }
 /**
 * Return a boolean for a single bit in a bitmap.
@@ -691,7 +691,7 @@ function Ke(e) {
 * @param {number} index The bit index to read.
 * @returns {boolean} The boolean bitmap value.
 */
-function qe(e, t) {
+function Ge(e, t) {
 	return !!(e[t >> 3] & 1 << t % 8);
 }
 /**
@@ -699,8 +699,8 @@ function qe(e, t) {
 * @param {Uint8Array} buf The byte buffer.
 * @param {number} index The base index of the object.
 */
-function J(e, t) {
-	let n = t + X(e, t), r = n - X(e, n), i = Y(e, r);
+function Y(e, t) {
+	let n = t + Z(e, t), r = n - Z(e, n), i = X(e, r);
 	/**
 	* Retrieve a value from a flatbuffer table layout.
 	* @template T
@@ -711,7 +711,7 @@ function J(e, t) {
 	*/
 	return (t, a, o = null) => {
 		if (t < i) {
-			let i = Y(e, r + t);
+			let i = X(e, r + t);
 			if (i) return a(e, n + i);
 		}
 		return o;
@@ -723,7 +723,7 @@ function J(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Je(e, t) {
+function Ke(e, t) {
 	return t;
 }
 /**
@@ -732,8 +732,8 @@ function Je(e, t) {
 * @param {number} offset
 * @returns {boolean}
 */
-function Ye(e, t) {
-	return !!Xe(e, t);
+function qe(e, t) {
+	return !!Je(e, t);
 }
 /**
 * Return a signed 8-bit integer value.
@@ -741,8 +741,8 @@ function Ye(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Xe(e, t) {
-	return Ze(e, t) << 24 >> 24;
+function Je(e, t) {
+	return Ye(e, t) << 24 >> 24;
 }
 /**
 * Return an unsigned 8-bit integer value.
@@ -750,7 +750,7 @@ function Xe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ze(e, t) {
+function Ye(e, t) {
 	return e[t];
 }
 /**
@@ -759,8 +759,8 @@ function Ze(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Y(e, t) {
-	return Qe(e, t) << 16 >> 16;
+function X(e, t) {
+	return Xe(e, t) << 16 >> 16;
 }
 /**
 * Return an unsigned 16-bit integer value.
@@ -768,7 +768,7 @@ function Y(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Qe(e, t) {
+function Xe(e, t) {
 	return e[t] | e[t + 1] << 8;
 }
 /**
@@ -777,7 +777,7 @@ function Qe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function X(e, t) {
+function Z(e, t) {
 	return e[t] | e[t + 1] << 8 | e[t + 2] << 16 | e[t + 3] << 24;
 }
 /**
@@ -786,8 +786,8 @@ function X(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function $e(e, t) {
-	return X(e, t) >>> 0;
+function Ze(e, t) {
+	return Z(e, t) >>> 0;
 }
 /**
 * Return a signed 64-bit integer value coerced to a JS number.
@@ -796,8 +796,8 @@ function $e(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Z(e, t) {
-	return q(BigInt.asIntN(64, BigInt($e(e, t)) + (BigInt($e(e, t + 4)) << 32n)));
+function Q(e, t) {
+	return J(BigInt.asIntN(64, BigInt(Ze(e, t)) + (BigInt(Ze(e, t + 4)) << 32n)));
 }
 /**
 * Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
@@ -806,9 +806,9 @@ function Z(e, t) {
 * @param {number} index The index of the string entry.
 * @returns {string} The decoded string.
 */
-function et(e, t) {
-	let n = t + X(e, t), r = X(e, n);
-	return n += 4, Ke(e.subarray(n, n + r));
+function Qe(e, t) {
+	let n = t + Z(e, t), r = Z(e, n);
+	return n += 4, We(e.subarray(n, n + r));
 }
 /**
 * Extract a flatbuffer vector to an array.
@@ -819,10 +819,10 @@ function et(e, t) {
 * @param {(buf: Uint8Array, pos: number) => T} extract Vector entry extraction function.
 * @returns {T[]} The extracted vector entries.
 */
-function Q(e, t, n, r) {
+function $e(e, t, n, r) {
 	if (!t) return [];
-	let i = t + X(e, t);
-	return Array.from({ length: X(e, i) }, (t, a) => r(e, i + 4 + a * n));
+	let i = t + Z(e, t);
+	return Array.from({ length: Z(e, i) }, (t, a) => r(e, i + 4 + a * n));
 }
 // node_modules/@uwdata/flechette/src/util/struct.js
 /**
@@ -831,7 +831,7 @@ function Q(e, t, n, r) {
 /**
 * Symbol for the row index value of a struct object proxy.
 */
-var tt = Symbol("rowIndex");
+var et = Symbol("rowIndex");
 /**
 * Returns a row proxy object factory. The resulting method takes a
 * batch-level row index as input and returns an object that proxies
@@ -840,20 +840,20 @@ var tt = Symbol("rowIndex");
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function nt(e, t) {
+function tt(e, t) {
 	class n {
 		/**
 		* Create a new proxy row object representing a struct or table row.
 		* @param {number} index The record batch row index.
 		*/
 		constructor(e) {
-			this[tt] = e;
+			this[et] = e;
 		}
 		/**
 		* Return a JSON-compatible object representation.
 		*/
 		toJSON() {
-			return it(e, t, this[tt]);
+			return rt(e, t, this[et]);
 		}
 	}
 	let r = n.prototype;
@@ -862,7 +862,7 @@ function nt(e, t) {
 		let i = t[n];
 		Object.defineProperty(r, e[n], {
 			get() {
-				return i.at(this[tt]);
+				return i.at(this[et]);
 			},
 			enumerable: !0
 		});
@@ -877,8 +877,8 @@ function nt(e, t) {
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function rt(e, t) {
-	return (n) => it(e, t, n);
+function nt(e, t) {
+	return (n) => rt(e, t, n);
 }
 /**
 * Return a vanilla object representing a struct (row object) type.
@@ -887,7 +887,7 @@ function rt(e, t) {
 * @param {number} index The record batch row index.
 * @returns {Record<string, any>}
 */
-function it(e, t, n) {
+function rt(e, t, n) {
 	let r = {};
 	for (let i = 0; i < e.length; ++i) r[e[i]] = t[i].at(n);
 	return r;
@@ -903,15 +903,15 @@ function it(e, t, n) {
 * @param {Batch<any>?} batch The data batch to check.
 * @returns {boolean} True if a direct batch, false otherwise.
 */
-function at(e) {
-	return e instanceof st;
+function it(e) {
+	return e instanceof ot;
 }
 /**
 * Column values from a single record batch.
 * A column may contain multiple batches.
 * @template T
 */
-var ot = class {
+var at = class {
 	/**
 	* The array type to use when extracting data from the batch.
 	* A null value indicates that the array type should match
@@ -954,7 +954,7 @@ var ot = class {
 	* @returns {boolean} True if valid, false otherwise.
 	*/
 	isValid(e) {
-		return qe(this.validity, e);
+		return Ge(this.validity, e);
 	}
 	/**
 	* Return the value at the given index. This method does not check the
@@ -985,7 +985,7 @@ var ot = class {
 	*[Symbol.iterator]() {
 		for (let e = 0; e < this.length; ++e) yield this.at(e);
 	}
-}, st = class extends ot {
+}, ot = class extends at {
 	/**
 	* Create a new column batch with direct value array access.
 	* @param {object} options
@@ -1018,11 +1018,11 @@ var ot = class {
 	[Symbol.iterator]() {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
-}, ct = class extends ot {
-	static ArrayType = re;
-}, $ = class extends ot {
+}, st = class extends at {
+	static ArrayType = te;
+}, $ = class extends at {
 	static ArrayType = Array;
-}, lt = class extends $ {
+}, ct = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {null}
@@ -1030,14 +1030,14 @@ var ot = class {
 	value(e) {
 		return null;
 	}
-}, ut = class extends ct {
+}, lt = class extends st {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return q(this.values[e]);
+		return J(this.values[e]);
 	}
-}, dt = class extends ct {
+}, ut = class extends st {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1049,14 +1049,14 @@ var ot = class {
 		}
 		return i * 2 ** (n - 15) * (1 + r);
 	}
-}, ft = class extends $ {
+}, dt = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return qe(this.values, e);
+		return Ge(this.values, e);
 	}
-}, pt = class extends ct {
+}, ft = class extends st {
 	constructor(e) {
 		super(e);
 		let { scale: t } = this.type;
@@ -1068,21 +1068,21 @@ var ot = class {
 	value(e) {
 		return this.values[e] / this.scale;
 	}
-}, mt = class extends ot {
+}, pt = class extends at {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? He : t === 128 ? Ue : We, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? Be : t === 128 ? Ve : He, this.scale = 10n ** BigInt(n);
 	}
-}, ht = class extends mt {
-	static ArrayType = re;
+}, mt = class extends pt {
+	static ArrayType = te;
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Be(this.decimal(this.values, e), this.scale);
+		return Re(this.decimal(this.values, e), this.scale);
 	}
-}, gt = class extends mt {
+}, ht = class extends pt {
 	static ArrayType = Array;
 	/**
 	* @param {number} index The value index
@@ -1090,7 +1090,7 @@ var ot = class {
 	value(e) {
 		return this.decimal(this.values, e);
 	}
-}, _t = class extends $ {
+}, gt = class extends $ {
 	/**
 	* Create a new date batch.
 	* @param {Batch<number>} batch A batch of timestamp values.
@@ -1104,7 +1104,7 @@ var ot = class {
 	value(e) {
 		return new Date(this.source.value(e));
 	}
-}, vt = class extends ct {
+}, _t = class extends st {
 	/**
 	* @param {number} index The value index
 	* @returns {number}
@@ -1112,28 +1112,28 @@ var ot = class {
 	value(e) {
 		return 864e5 * this.values[e];
 	}
-}, yt = ut, bt = class extends ut {
+}, vt = lt, yt = class extends lt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return super.value(e) * 1e3;
 	}
-}, xt = ut, St = class extends ut {
+}, bt = lt, xt = class extends lt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Be(this.values[e], 1000n);
+		return Re(this.values[e], 1000n);
 	}
-}, Ct = class extends ut {
+}, St = class extends lt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Be(this.values[e], 1000000n);
+		return Re(this.values[e], 1000000n);
 	}
-}, wt = class extends $ {
+}, Ct = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {Int32Array}
@@ -1141,15 +1141,23 @@ var ot = class {
 	value(e) {
 		return this.values.subarray(e << 1, e + 1 << 1);
 	}
-}, Tt = class extends $ {
+}, wt = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		let t = this.values, n = e << 4;
-		return Float64Array.of(X(t, n), X(t, n + 4), Z(t, n + 8));
+		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, Et = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), Dt = ({ values: e, offsets: t }, n) => e.subarray(q(t[n]), q(t[n + 1])), Ot = class extends $ {
+}, Tt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), Et = ({ values: e, offsets: t }, n) => e.subarray(J(t[n]), J(t[n + 1])), Dt = class extends $ {
+	/**
+	* @param {number} index
+	* @returns {Uint8Array}
+	*/
+	value(e) {
+		return Tt(this, e);
+	}
+}, Ot = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1160,26 +1168,18 @@ var ot = class {
 }, kt = class extends $ {
 	/**
 	* @param {number} index
-	* @returns {Uint8Array}
 	*/
 	value(e) {
-		return Dt(this, e);
+		return We(Tt(this, e));
 	}
 }, At = class extends $ {
 	/**
 	* @param {number} index
 	*/
 	value(e) {
-		return Ke(Et(this, e));
+		return We(Et(this, e));
 	}
 }, jt = class extends $ {
-	/**
-	* @param {number} index
-	*/
-	value(e) {
-		return Ke(Dt(this, e));
-	}
-}, Mt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1188,16 +1188,16 @@ var ot = class {
 		let t = this.offsets;
 		return this.children[0].slice(t[e], t[e + 1]);
 	}
-}, Nt = class extends $ {
+}, Mt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
 	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(q(t[e]), q(t[e + 1]));
+		return this.children[0].slice(J(t[e]), J(t[e + 1]));
 	}
-}, Pt = class extends $ {
+}, Nt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1206,21 +1206,21 @@ var ot = class {
 		let t = this.offsets[e], n = t + this.sizes[e];
 		return this.children[0].slice(t, n);
 	}
-}, Ft = class extends $ {
+}, Pt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
 	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(q(t), q(n));
+		return this.children[0].slice(J(t), J(n));
 	}
-}, It = class extends $ {
+}, Ft = class extends $ {
 	constructor(e) {
 		/** @type {number} */
 		super(e), this.stride = this.type.stride;
 	}
-}, Lt = class extends It {
+}, It = class extends Ft {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1229,7 +1229,7 @@ var ot = class {
 		let { stride: t, values: n } = this;
 		return n.subarray(e * t, (e + 1) * t);
 	}
-}, Rt = class extends It {
+}, Lt = class extends Ft {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1242,7 +1242,7 @@ var ot = class {
 /**
 * Extract Map key-value pairs from parallel child batches.
 */
-function zt({ children: e, offsets: t }, n) {
+function Rt({ children: e, offsets: t }, n) {
 	let [r, i] = e[0].children, a = t[n], o = t[n + 1], s = [];
 	for (let e = a; e < o; ++e) s.push([r.at(e), i.at(e)]);
 	return s;
@@ -1253,25 +1253,25 @@ function zt({ children: e, offsets: t }, n) {
 * @template K, V
 * @extends {ArrayBatch<[K, V][]>}
 */
-var Bt = class extends $ {
+var zt = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {[K, V][]} The map entries as an array of [key, value] arrays.
 	*/
 	value(e) {
-		return zt(this, e);
+		return Rt(this, e);
 	}
-}, Vt = class extends $ {
+}, Bt = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {Map<K, V>} The map value.
 	*/
 	value(e) {
-		return new Map(zt(this, e));
+		return new Map(Rt(this, e));
 	}
-}, Ht = class extends $ {
+}, Vt = class extends $ {
 	/**
 	* Create a new column batch.
 	* @param {object} options
@@ -1295,15 +1295,15 @@ var Bt = class extends $ {
 		let { typeIds: n, children: r, typeMap: i } = this;
 		return r[i[n[e]]].at(t);
 	}
-}, Ut = class extends Ht {
+}, Ht = class extends Vt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return super.value(e, this.offsets[e]);
 	}
-}, Wt = class extends $ {
-	constructor(e, t = rt) {
+}, Ut = class extends $ {
+	constructor(e, t = nt) {
 		super(e), this.names = this.type.children.map((e) => e.name), this.factory = t(this.names, this.children);
 	}
 	/**
@@ -1313,19 +1313,19 @@ var Bt = class extends $ {
 	value(e) {
 		return this.factory(e);
 	}
-}, Gt = class extends Wt {
+}, Wt = class extends Ut {
 	constructor(e) {
-		super(e, nt);
+		super(e, tt);
 	}
-}, Kt = class extends $ {
+}, Gt = class extends $ {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(ce(t, e));
+		return n.at(oe(t, e));
 	}
-}, qt = class extends $ {
+}, Kt = class extends $ {
 	/**
 	* Register the backing dictionary. Dictionaries are added
 	* after batch creation as the complete dictionary may not
@@ -1349,7 +1349,7 @@ var Bt = class extends $ {
 	key(e) {
 		return this.values[e];
 	}
-}, Jt = class extends $ {
+}, qt = class extends $ {
 	/**
 	* Create a new view batch.
 	* @param {object} options Batch options.
@@ -1369,22 +1369,22 @@ var Bt = class extends $ {
 	* @returns {Uint8Array}
 	*/
 	view(e) {
-		let { values: t, data: n } = this, r = e << 4, i = r + 4, a = t, o = X(a, r);
-		return o > 12 && (i = X(a, r + 12), a = n[X(a, r + 8)]), a.subarray(i, i + o);
+		let { values: t, data: n } = this, r = e << 4, i = r + 4, a = t, o = Z(a, r);
+		return o > 12 && (i = Z(a, r + 12), a = n[Z(a, r + 8)]), a.subarray(i, i + o);
 	}
-}, Yt = class extends Jt {
+}, Jt = class extends qt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return this.view(e);
 	}
-}, Xt = class extends Jt {
+}, Yt = class extends qt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
-		return Ke(this.view(e));
+		return We(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
@@ -1395,14 +1395,14 @@ var Bt = class extends $ {
 /**
 * Build up a column from batches.
 */
-function Zt(e) {
+function Xt(e) {
 	let t = [];
 	return {
 		add(e) {
 			return t.push(e), this;
 		},
 		clear: () => t = [],
-		done: () => new Qt(t, e)
+		done: () => new Zt(t, e)
 	};
 }
 /**
@@ -1413,7 +1413,7 @@ function Zt(e) {
 * provide more efficient ways for bulk access or scanning.
 * @template T
 */
-var Qt = class {
+var Zt = class {
 	/**
 	* Create a new column instance.
 	* @param {Batch<T>[]} data The value batches.
@@ -1452,7 +1452,7 @@ var Qt = class {
 	*/
 	[Symbol.iterator]() {
 		let e = this.data;
-		return e.length === 1 ? e[0][Symbol.iterator]() : $t(e);
+		return e.length === 1 ? e[0][Symbol.iterator]() : Qt(e);
 	}
 	/**
 	* Return the column value at the given index. If a column has multiple
@@ -1465,7 +1465,7 @@ var Qt = class {
 	* @returns {T | null} The value.
 	*/
 	at(e) {
-		let { data: t, offsets: n } = this, r = ce(n, e) - 1;
+		let { data: t, offsets: n } = this, r = oe(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	/**
@@ -1483,10 +1483,10 @@ var Qt = class {
 	* @returns {ValueArray<T?>}
 	*/
 	toArray() {
-		let { length: e, nullCount: t, data: n } = this, r = !t && at(n[0]), i = n.length;
+		let { length: e, nullCount: t, data: n } = this, r = !t && it(n[0]), i = n.length;
 		if (r && i === 1) return n[0].values;
 		let a = new (!i || t > 0 ? Array : n[0].constructor.ArrayType ?? n[0].values.constructor)(e);
-		return r ? en(a, n) : tn(a, n);
+		return r ? $t(a, n) : en(a, n);
 	}
 	/**
 	* Return an array of cached column values.
@@ -1496,20 +1496,20 @@ var Qt = class {
 		return this._cache ??= this.toArray();
 	}
 };
-function* $t(e) {
+function* Qt(e) {
 	for (let t = 0; t < e.length; ++t) {
 		let n = e[t][Symbol.iterator]();
 		for (let e = n.next(); !e.done; e = n.next()) yield e.value;
 	}
 }
-function en(e, t) {
+function $t(e, t) {
 	for (let n = 0, r = 0; n < t.length; ++n) {
 		let { values: i } = t[n];
 		e.set(i, r), r += i.length;
 	}
 	return e;
 }
-function tn(e, t) {
+function en(e, t) {
 	let n = -1;
 	for (let r = 0; r < t.length; ++r) {
 		let i = t[r];
@@ -1530,7 +1530,7 @@ function tn(e, t) {
 * by row index, use `getChild()` to access data for a specific column.
 * @template {TypeMap} [T=TypeMap]
 */
-var nn = class e {
+var tn = class e {
 	/**
 	* Create a new table with the given schema and columns (children).
 	* @param {Schema} schema The table schema.
@@ -1544,7 +1544,7 @@ var nn = class e {
 		* @type {StructFactory}
 		* @readonly
 		*/
-		this.schema = e, this.names = r, this.children = t, this.factory = n ? nt : rt;
+		this.schema = e, this.names = r, this.children = t, this.factory = n ? tt : nt;
 		let i = [];
 		/**
 		* Returns a row object generator for the given batch index.
@@ -1606,8 +1606,8 @@ var nn = class e {
 		let { children: r, factory: i, schema: a } = this, { fields: o } = a;
 		return new e({
 			...a,
-			fields: t.map((e, t) => rn(o[e], n[t]))
-		}, t.map((e) => r[e]), i === nt);
+			fields: t.map((e, t) => nn(o[e], n[t]))
+		}, t.map((e) => r[e]), i === tt);
 	}
 	/**
 	* Construct a new table containing only columns with the specified names.
@@ -1661,7 +1661,7 @@ var nn = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = ce(i, e) - 1;
+		let [{ offsets: i }] = t, a = oe(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	/**
@@ -1674,7 +1674,7 @@ var nn = class e {
 		return this.at(e);
 	}
 };
-function rn(e, t) {
+function nn(e, t) {
 	return t != null && t !== e.name ? {
 		...e,
 		name: t
@@ -1689,40 +1689,40 @@ function rn(e, t) {
 * @param {DataType} type The data type.
 * @param {ExtractionOptions} options The extraction options.
 */
-function an(e, t = {}) {
+function rn(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
-		case A.Null: return lt;
-		case A.Bool: return ft;
+		case A.Null: return ct;
+		case A.Bool: return dt;
 		case A.Int:
 		case A.Time:
-		case A.Duration: return s || r < 64 ? st : ut;
-		case A.Float: return a ? st : dt;
-		case A.Date: return on(o === M.DAY ? vt : yt, l && _t);
-		case A.Timestamp: return c ? st : on(o === N.SECOND ? bt : o === N.MILLISECOND ? xt : o === N.MICROSECOND ? St : Ct, l && _t);
-		case A.Decimal: return r === 32 ? u ? st : pt : u ? gt : ht;
-		case A.Interval: return o === P.DAY_TIME ? wt : o === P.YEAR_MONTH ? st : Tt;
-		case A.FixedSizeBinary: return Lt;
-		case A.Utf8: return At;
-		case A.LargeUtf8: return jt;
-		case A.Binary: return Ot;
-		case A.LargeBinary: return kt;
-		case A.BinaryView: return Yt;
-		case A.Utf8View: return Xt;
-		case A.List: return Mt;
-		case A.LargeList: return Nt;
-		case A.Map: return d ? Vt : Bt;
-		case A.ListView: return Pt;
-		case A.LargeListView: return Ft;
-		case A.FixedSizeList: return Rt;
-		case A.Struct: return f ? Gt : Wt;
-		case A.RunEndEncoded: return Kt;
-		case A.Dictionary: return qt;
-		case A.Union: return i ? Ut : Ht;
+		case A.Duration: return s || r < 64 ? ot : lt;
+		case A.Float: return a ? ot : ut;
+		case A.Date: return an(o === M.DAY ? _t : vt, l && gt);
+		case A.Timestamp: return c ? ot : an(o === N.SECOND ? yt : o === N.MILLISECOND ? bt : o === N.MICROSECOND ? xt : St, l && gt);
+		case A.Decimal: return r === 32 ? u ? ot : ft : u ? ht : mt;
+		case A.Interval: return o === P.DAY_TIME ? Ct : o === P.YEAR_MONTH ? ot : wt;
+		case A.FixedSizeBinary: return It;
+		case A.Utf8: return kt;
+		case A.LargeUtf8: return At;
+		case A.Binary: return Dt;
+		case A.LargeBinary: return Ot;
+		case A.BinaryView: return Jt;
+		case A.Utf8View: return Yt;
+		case A.List: return jt;
+		case A.LargeList: return Mt;
+		case A.Map: return d ? Bt : zt;
+		case A.ListView: return Nt;
+		case A.LargeListView: return Pt;
+		case A.FixedSizeList: return Lt;
+		case A.Struct: return f ? Wt : Ut;
+		case A.RunEndEncoded: return Gt;
+		case A.Dictionary: return Kt;
+		case A.Union: return i ? Ht : Vt;
 	}
-	throw Error(de(n));
+	throw Error(le(n));
 }
-function on(e, t) {
+function an(e, t) {
 	return t ? class extends t {
 		constructor(t) {
 			super(new e(t));
@@ -1731,24 +1731,24 @@ function on(e, t) {
 }
 // node_modules/@uwdata/flechette/src/compression.js
 /** @import { Codec, CompressionType_ } from './types.js' */
-var sn = -1, cn = 8;
+var on = -1, sn = 8;
 /**
 * Return an error message for a missing codec.
 * @param {CompressionType_} type The codec type.
 */
-function ln(e) {
-	return `Missing compression codec "${ue(I, e)}" (id ${e})`;
+function cn(e) {
+	return `Missing compression codec "${ce(I, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
-var un = /* @__PURE__ */ new Map();
+var ln = /* @__PURE__ */ new Map();
 /**
 * Returns a compression codec for the provided type, or null if not found.
 * Compression codecs must first be registered using *setCompressionCodec*.
 * @param {CompressionType_ | null} [type] The compression type.
 * @returns {Codec | null} The compression codec, or null if not registered.
 */
-function dn(e) {
-	return e != null && un.get(e) || null;
+function un(e) {
+	return e != null && ln.get(e) || null;
 }
 /**
 * Decompress an Arrow buffer, return decompressed bytes and region metadata.
@@ -1757,13 +1757,13 @@ function dn(e) {
 * @param {Codec} codec A compression codec.
 * @returns {{ bytes: Uint8Array, offset: number, length: number }}
 */
-function fn(e, { offset: t, length: n }, r) {
+function dn(e, { offset: t, length: n }, r) {
 	if (n === 0) return {
 		bytes: /* @__PURE__ */ new Uint8Array(),
 		offset: 0,
 		length: 0
 	};
-	let i = Z(e, t), a = e.subarray(t + cn, t + n), o = i === sn ? a : r.decode(a, i);
+	let i = Q(e, t), a = e.subarray(t + sn, t + n), o = i === on ? a : r.decode(a, i);
 	return {
 		bytes: o,
 		offset: 0,
@@ -1777,11 +1777,11 @@ function fn(e, { offset: t, length: n }, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns The file block.
 */
-function pn(e, t) {
+function fn(e, t) {
 	return {
-		offset: Z(e, t),
-		metadataLength: X(e, t + 8),
-		bodyLength: Z(e, t + 16)
+		offset: Q(e, t),
+		metadataLength: Z(e, t + 8),
+		bodyLength: Q(e, t + 16)
 	};
 }
 /**
@@ -1790,8 +1790,8 @@ function pn(e, t) {
 * @param {number} index
 * @returns An array of file blocks.
 */
-function mn(e, t) {
-	return Q(e, t, 24, pn);
+function pn(e, t) {
+	return $e(e, t, 24, fn);
 }
 // node_modules/@uwdata/flechette/src/decode/body-compression.js
 /**
@@ -1803,11 +1803,11 @@ function mn(e, t) {
 * @param {number} index The starting index in the byte buffer
 * @returns {BodyCompression | undefined} The body compression metadata
 */
-function hn(e, t) {
-	let n = J(e, t);
+function mn(e, t) {
+	let n = Y(e, t);
 	return {
-		codec: n(4, Xe, I.LZ4_FRAME),
-		method: n(6, Xe, L.BUFFER)
+		codec: n(4, Je, I.LZ4_FRAME),
+		method: n(6, Je, L.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1821,20 +1821,20 @@ function hn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {RecordBatch} The record batch
 */
-function gn(e, t, n) {
-	let r = J(e, t), i = n < O.V4 ? 8 : 0;
+function hn(e, t, n) {
+	let r = Y(e, t), i = n < O.V4 ? 8 : 0;
 	return {
-		length: r(4, Z, 0),
-		nodes: Q(e, r(6, Je), 16, (e, t) => ({
-			length: Z(e, t),
-			nullCount: Z(e, t + 8)
+		length: r(4, Q, 0),
+		nodes: $e(e, r(6, Ke), 16, (e, t) => ({
+			length: Q(e, t),
+			nullCount: Q(e, t + 8)
 		})),
-		regions: Q(e, r(8, Je), 16 + i, (e, t) => ({
-			offset: Z(e, t + i),
-			length: Z(e, t + i + 8)
+		regions: $e(e, r(8, Ke), 16 + i, (e, t) => ({
+			offset: Q(e, t + i),
+			length: Q(e, t + i + 8)
 		})),
-		compression: r(10, hn),
-		variadic: Q(e, r(12, Je), 8, Z)
+		compression: r(10, mn),
+		variadic: $e(e, r(12, Ke), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
@@ -1848,17 +1848,17 @@ function gn(e, t, n) {
 * @param {Version_} version Arrow version value
 * @returns {DictionaryBatch} The dictionary batch
 */
-function _n(e, t, n) {
-	let r = J(e, t);
+function gn(e, t, n) {
+	let r = Y(e, t);
 	return {
-		id: r(4, Z, 0),
-		data: r(6, (e, t) => gn(e, t, n)),
+		id: r(4, Q, 0),
+		data: r(6, (e, t) => hn(e, t, n)),
 		/**
 		* If isDelta is true the values in the dictionary are to be appended to a
 		* dictionary with the indicated id. If isDelta is false this dictionary
 		* should replace the existing dictionary.
 		*/
-		isDelta: r(8, Ye, !1)
+		isDelta: r(8, qe, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
@@ -1873,32 +1873,32 @@ function _n(e, t, n) {
 * @param {Field[]} [children] A list of parsed child fields.
 * @returns {DataType} The data type.
 */
-function vn(e, t, n, r) {
-	G(n, A, de);
-	let i = J(e, t);
+function _n(e, t, n, r) {
+	K(n, A, le);
+	let i = Y(e, t);
 	switch (n) {
-		case A.Binary: return ye();
-		case A.Utf8: return be();
-		case A.LargeBinary: return Ne();
-		case A.LargeUtf8: return Pe();
-		case A.List: return Ee(r[0]);
-		case A.ListView: return Le(r[0]);
-		case A.LargeList: return Fe(r[0]);
-		case A.LargeListView: return Re(r[0]);
-		case A.Struct: return De(r);
-		case A.RunEndEncoded: return Ie(r[0], r[1]);
-		case A.Int: return ge(i(4, X, 0), i(6, Ye, !1));
-		case A.Float: return ve(i(4, Y, j.HALF));
-		case A.Decimal: return xe(i(4, X, 0), i(6, X, 0), i(8, X, 128));
-		case A.Date: return Se(i(4, Y, M.MILLISECOND));
-		case A.Time: return Ce(i(4, Y, N.MILLISECOND));
-		case A.Timestamp: return we(i(4, Y, N.SECOND), i(6, et));
-		case A.Interval: return Te(i(4, Y, P.YEAR_MONTH));
-		case A.Duration: return Me(i(4, Y, N.MILLISECOND));
-		case A.FixedSizeBinary: return ke(i(4, X, 0));
-		case A.FixedSizeList: return Ae(r[0], i(4, X, 0));
-		case A.Map: return je(i(4, Ye, !1), r[0]);
-		case A.Union: return Oe(i(4, Y, F.Sparse), r, Q(e, i(6, Je), 4, X));
+		case A.Binary: return _e();
+		case A.Utf8: return ve();
+		case A.LargeBinary: return je();
+		case A.LargeUtf8: return Me();
+		case A.List: return we(r[0]);
+		case A.ListView: return Fe(r[0]);
+		case A.LargeList: return Ne(r[0]);
+		case A.LargeListView: return Ie(r[0]);
+		case A.Struct: return Te(r);
+		case A.RunEndEncoded: return Pe(r[0], r[1]);
+		case A.Int: return me(i(4, Z, 0), i(6, qe, !1));
+		case A.Float: return ge(i(4, X, j.HALF));
+		case A.Decimal: return ye(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case A.Date: return be(i(4, X, M.MILLISECOND));
+		case A.Time: return xe(i(4, X, N.MILLISECOND));
+		case A.Timestamp: return Se(i(4, X, N.SECOND), i(6, Qe));
+		case A.Interval: return Ce(i(4, X, P.YEAR_MONTH));
+		case A.Duration: return Ae(i(4, X, N.MILLISECOND));
+		case A.FixedSizeBinary: return De(i(4, Z, 0));
+		case A.FixedSizeList: return Oe(r[0], i(4, Z, 0));
+		case A.Map: return ke(i(4, qe, !1), r[0]);
+		case A.Union: return Ee(i(4, X, F.Sparse), r, $e(e, i(6, Ke), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1912,10 +1912,10 @@ function vn(e, t, n, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns {Metadata | null} The custom metadata map
 */
-function yn(e, t) {
-	let n = Q(e, t, 4, (e, t) => {
-		let n = J(e, t);
-		return [n(4, et), n(6, et)];
+function vn(e, t) {
+	let n = $e(e, t, 4, (e, t) => {
+		let n = Y(e, t);
+		return [n(4, Qe), n(6, Qe)];
 	});
 	return n.length ? new Map(n) : null;
 }
@@ -1930,48 +1930,48 @@ function yn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {Schema} The schema
 */
-function bn(e, t, n) {
-	let r = J(e, t);
+function yn(e, t, n) {
+	let r = Y(e, t);
 	return {
 		version: n,
-		endianness: r(4, Y, 0),
-		fields: r(6, xn, []),
-		metadata: r(8, yn)
+		endianness: r(4, X, 0),
+		fields: r(6, bn, []),
+		metadata: r(8, vn)
 	};
 }
 /**
 * @returns {Field[] | null}
 */
-function xn(e, t) {
-	return Q(e, t, 4, Sn);
+function bn(e, t) {
+	return $e(e, t, 4, xn);
 }
 /**
 * @returns {Field}
 */
-function Sn(e, t) {
-	let n = J(e, t), r = n(8, Ze, A.NONE), i = n(10, Je, 0), a = n(12, wn), o = vn(e, i, r, n(14, Cn, []));
+function xn(e, t) {
+	let n = Y(e, t), r = n(8, Ye, A.NONE), i = n(10, Ke, 0), a = n(12, Cn), o = _n(e, i, r, n(14, Sn, []));
 	return a && (a.dictionary = o, o = a), {
-		name: n(4, et),
+		name: n(4, Qe),
 		type: o,
-		nullable: n(6, Ye, !1),
-		metadata: n(16, yn)
+		nullable: n(6, qe, !1),
+		metadata: n(16, vn)
 	};
 }
 /**
 * @returns {Field[]}
 */
-function Cn(e, t) {
-	return Q(e, t, 4, Sn);
+function Sn(e, t) {
+	return $e(e, t, 4, xn);
 }
 /**
 * @param {Uint8Array} buf
 * @param {number} index
 * @returns {DictionaryType}
 */
-function wn(e, t) {
+function Cn(e, t) {
 	if (!t) return null;
-	let n = J(e, t);
-	return he(null, n(6, Tn, _e()), n(8, Ye, !1), n(4, Z, 0));
+	let n = Y(e, t);
+	return pe(null, n(6, wn, he()), n(8, qe, !1), n(4, Q, 0));
 }
 /**
 * Decode an integer data type.
@@ -1979,14 +1979,14 @@ function wn(e, t) {
 * @param {number} index The starting index in the byte buffer.
 * @returns {IntType}
 */
-function Tn(e, t) {
-	return vn(e, t, A.Int);
+function wn(e, t) {
+	return _n(e, t, A.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var En = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, Dn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, On = (e) => `Unsupported message type: ${e} (${ue(k, e)})`;
+var Tn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, En = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Dn = (e) => `Unsupported message type: ${e} (${ce(k, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -1995,18 +1995,18 @@ var En = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, 
 * @param {number} index The starting index in the byte buffer
 * @returns {Message} The decoded message.
 */
-function kn(e, t) {
-	let n = X(e, t) || 0;
-	if (t += 4, n === -1 && (n = X(e, t) || 0, t += 4), n === 0) return null;
+function On(e, t) {
+	let n = Z(e, t) || 0;
+	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
-	if (r.byteLength < n) throw Error(En(n, r.byteLength));
-	let i = J(r, 0), a = i(4, Y, O.V1), o = i(6, Ze, k.NONE), s = i(8, Je, 0), c = i(10, Z, 0), l;
+	if (r.byteLength < n) throw Error(Tn(n, r.byteLength));
+	let i = Y(r, 0), a = i(4, X, O.V1), o = i(6, Ye, k.NONE), s = i(8, Ke, 0), c = i(10, Q, 0), l;
 	if (s) {
-		let n = o === k.Schema ? bn : o === k.DictionaryBatch ? _n : o === k.RecordBatch ? gn : null;
-		if (!n) throw Error(On(o));
+		let n = o === k.Schema ? yn : o === k.DictionaryBatch ? gn : o === k.RecordBatch ? hn : null;
+		if (!n) throw Error(Dn(o));
 		if (l = n(r, s, a), c > 0) {
 			let n = e.subarray(t, t += c);
-			if (n.byteLength < c) throw Error(Dn(c, n.byteLength));
+			if (n.byteLength < c) throw Error(En(c, n.byteLength));
 			l.body = n;
 		} else o !== k.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
 	}
@@ -2037,15 +2037,15 @@ function kn(e, t) {
 *  span multiple byte arrays.
 * @returns {import('../types.js').ArrowData}
 */
-function An(e) {
-	let t = ae(e) ? new Uint8Array(e) : e;
-	return oe(t) && jn(t) ? Nn(t) : Mn(t);
+function kn(e) {
+	let t = re(e) ? new Uint8Array(e) : e;
+	return ie(t) && An(t) ? Mn(t) : jn(t);
 }
 /**
 * @param {Uint8Array} buf
 * @returns {boolean}
 */
-function jn(e) {
+function An(e) {
 	if (!e || e.length < 4) return !1;
 	for (let t = 0; t < 6; ++t) if (D[t] !== e[t]) return !1;
 	return !0;
@@ -2059,13 +2059,13 @@ function jn(e) {
 *  self-contained messages. Messages may NOT span multiple byte arrays.
 * @returns {ArrowData}
 */
-function Mn(e) {
+function jn(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!oe(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!ie(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
-			let o = kn(e, t);
+			let o = On(e, t);
 			if (o === null) break;
 			if (t = o.index, o.content) switch (o.type) {
 				case k.Schema:
@@ -2093,14 +2093,14 @@ function Mn(e) {
 * @param {Uint8Array} data The source byte buffer.
 * @returns {ArrowData}
 */
-function Nn(e) {
-	let t = e.byteLength - (D.length + 4), n = J(e, t - X(e, t)), r = n(4, Y, O.V1), i = n(8, mn, []), a = n(10, mn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+function Mn(e) {
+	let t = e.byteLength - (D.length + 4), n = Y(e, t - Z(e, t)), r = n(4, X, O.V1), i = n(8, pn, []), a = n(10, pn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
-		schema: n(6, (e, t) => bn(e, t, r)),
-		dictionaries: i.map(({ offset: t }) => kn(e, t).content),
-		records: a.map(({ offset: t }) => kn(e, t).content),
+		schema: n(6, (e, t) => yn(e, t, r)),
+		dictionaries: i.map(({ offset: t }) => On(e, t).content),
+		records: a.map(({ offset: t }) => On(e, t).content),
 		dictsBeforeRecord: o,
-		metadata: n(12, yn)
+		metadata: n(12, vn)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
@@ -2123,8 +2123,8 @@ function Nn(e) {
 *  from an Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function Pn(e, t) {
-	return Fn(An(e), t);
+function Nn(e, t) {
+	return Pn(kn(e), t);
 }
 /**
 * Create a table from parsed IPC data.
@@ -2135,9 +2135,9 @@ function Pn(e, t) {
 *  from am Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function Fn(e, t = {}) {
-	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Ln(t, o, c), u = /* @__PURE__ */ new Map();
-	In(n, (e) => {
+function Pn(e, t = {}) {
+	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = In(t, o, c), u = /* @__PURE__ */ new Map();
+	Fn(n, (e) => {
 		let t = e.type;
 		t.typeId === A.Dictionary && u.set(t.id, t.dictionary);
 	});
@@ -2155,31 +2155,31 @@ function Fn(e, t = {}) {
 	* @param {import('../types.js').DictionaryBatch} dict
 	*/
 	let d = (e) => {
-		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = zn(a, l({
+		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Rn(a, l({
 			...n,
 			body: i
 		})), s = c.get(t);
-		if (s) r ? c.set(t, new Qt([...s.data, o], a)) : c.set(t, new Qt([o], a));
+		if (s) r ? c.set(t, new Zt([...s.data, o], a)) : c.set(t, new Zt([o], a));
 		else {
 			if (r) throw Error("Delta update can not be first dictionary batch.");
-			c.set(t, new Qt([o], a));
+			c.set(t, new Zt([o], a));
 		}
-	}, f = s.map((e) => Zt(e.type)), p = 0;
+	}, f = s.map((e) => Xt(e.type)), p = 0;
 	for (let e = 0; e < i.length; e++) {
 		let t = a ? a[e] : r.length;
 		for (; p < t;) d(r[p++]);
 		let n = l(i[e]);
-		s.forEach((e, t) => f[t].add(zn(e.type, n)));
+		s.forEach((e, t) => f[t].add(Rn(e.type, n)));
 	}
 	for (; p < r.length;) d(r[p++]);
-	return new nn(n, f.map((e) => e.done()), t.useProxy);
+	return new tn(n, f.map((e) => e.done()), t.useProxy);
 }
 /**
 * Visit all fields within a schema.
 * @param {Schema} schema
 * @param {(field: Field) => void} visitor
 */
-function In(e, t) {
+function Fn(e, t) {
 	e.fields.forEach(function e(n) {
 		t(n), n.type.dictionary?.children?.forEach(e), n.type.children?.forEach(e);
 	});
@@ -2187,7 +2187,7 @@ function In(e, t) {
 /**
 * Context object generator for field visitation and buffer definition.
 */
-function Ln(e, t, n) {
+function In(e, t, n) {
 	let r = {
 		version: t,
 		options: e,
@@ -2204,12 +2204,12 @@ function Ln(e, t, n) {
 			length: t,
 			node: () => n[++c],
 			buffer: (e) => {
-				let { bytes: t, length: n, offset: r } = Rn(s, i[++l], a);
+				let { bytes: t, length: n, offset: r } = Ln(s, i[++l], a);
 				return e ? new e(t.buffer, t.byteOffset + r, n / e.BYTES_PER_ELEMENT) : t.subarray(r, r + n);
 			},
 			variadic: () => o[++u],
 			visit(e) {
-				return e.map((e) => zn(e.type, this));
+				return e.map((e) => Rn(e.type, this));
 			}
 		};
 	};
@@ -2220,23 +2220,23 @@ function Ln(e, t, n) {
 * @param {{offset: number, length: number}} region
 * @param {BodyCompression} compression
 */
-function Rn(e, t, n) {
+function Ln(e, t, n) {
 	if (!n) return {
 		bytes: e,
 		...t
 	};
 	if (n.method !== L.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
-		let r = n.codec, i = dn(r);
-		if (!i) throw Error(ln(r));
-		return fn(e, t, i);
+		let r = n.codec, i = un(r);
+		if (!i) throw Error(cn(r));
+		return dn(e, t, i);
 	}
 }
 /**
 * Visit a field, instantiating views of buffer regions.
 */
-function zn(e, t) {
-	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = an(e, r), l = {
+function Rn(e, t) {
+	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = rn(e, r), l = {
 		...i(),
 		type: e
 	};
@@ -2315,32 +2315,32 @@ function zn(e, t) {
 			offsets: e.mode === F.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(de(n));
+		default: throw Error(le(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
 // src/api/columns.ts
-var Bn = "application/vnd.apache.arrow.stream";
-async function Vn(e, t, n, r, i) {
+var zn = "application/vnd.apache.arrow.stream";
+async function Bn(e, t, n, r, i) {
 	let a = /* @__PURE__ */ new Map(), o = 0;
 	do {
-		let s = await E(c(`${e}:read`, {
+		let c = await E(s(`${e}:read`, {
 			name: t,
 			from: o
 		}), {
-			accept: Bn,
+			accept: zn,
 			signal: i
-		}), [, l, u] = (s.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
+		}), [, l, u] = (c.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
 		if (!(l > o) && u !== 0) throw Error(`${t}: the node sent no rows after row ${o}`);
-		n = u, Hn(a, new Uint8Array(await s.arrayBuffer()), o, n), o = l, r(o);
+		n = u, Vn(a, new Uint8Array(await c.arrayBuffer()), o, n), o = l, r(o);
 	} while (o < n);
 	return {
 		rows: n,
 		columns: [...a.values()]
 	};
 }
-function Hn(e, t, n, r) {
-	let i = Pn(t, { useBigInt: !1 });
+function Vn(e, t, n, r) {
+	let i = Nn(t, { useBigInt: !1 });
 	i.schema.fields.forEach((t, a) => {
 		let o = i.getChildAt(a).toArray(), s = e.get(t.name);
 		if (!s) {
@@ -2361,7 +2361,7 @@ function Hn(e, t, n, r) {
 	});
 }
 // src/colour/palette.ts
-var Un = [
+var Hn = [
 	"#447dc8",
 	"#721405",
 	"#c87e2d",
@@ -2382,7 +2382,7 @@ var Un = [
 	"#8c695c",
 	"#49344e",
 	"#6d5b78"
-], Wn = [
+], Un = [
 	"#4594fa",
 	"#e73e22",
 	"#f0e77b",
@@ -2403,21 +2403,21 @@ var Un = [
 	"#7b7e5b",
 	"#a3a7ca",
 	"#ab899c"
-], Gn = {
+], Wn = {
 	light: "#9aa1a9",
 	dark: "#5c646d"
-}, Kn = {
+}, Gn = {
 	light: "#d5d9de",
 	dark: "#333a42"
-}, qn = {
+}, Kn = {
 	light: "#ffffff",
 	dark: "#14181d"
 };
-function Jn(e, t) {
-	let n = t === "light" ? Un : Wn;
-	return e < 0 ? Gn[t] : n[e % n.length];
+function qn(e, t) {
+	let n = t === "light" ? Hn : Un;
+	return e < 0 ? Wn[t] : n[e % n.length];
 }
-var Yn = [
+var Jn = [
 	"#00224e",
 	"#123570",
 	"#3b496c",
@@ -2429,34 +2429,34 @@ var Yn = [
 	"#e1cc55",
 	"#fee838"
 ];
-function Xn(e, t) {
-	if (!(e >= 0)) return Gn[t];
-	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (Yn.length - 1), a = Math.min(Yn.length - 2, Math.floor(i)), o = i - a, s = "#";
+function Yn(e, t) {
+	if (!(e >= 0)) return Wn[t];
+	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (Jn.length - 1), a = Math.min(Jn.length - 2, Math.floor(i)), o = i - a, s = "#";
 	for (let e of [
 		1,
 		3,
 		5
 	]) {
-		let t = parseInt(Yn[a].slice(e, e + 2), 16), n = parseInt(Yn[a + 1].slice(e, e + 2), 16);
+		let t = parseInt(Jn[a].slice(e, e + 2), 16), n = parseInt(Jn[a + 1].slice(e, e + 2), 16);
 		s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 	}
 	return s;
 }
 // src/points/cloud.ts
-function Zn(e, t) {
+function Xn(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function Qn(e) {
+function Zn(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; Zn(n, e) !== 1;) n++;
+	for (; Xn(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function $n(e) {
+function Qn(e) {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
@@ -2464,8 +2464,8 @@ function $n(e) {
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 }
-function er(e, t) {
-	let n = e.map((e) => e.values), r = n[0].length, i = Qn(r), a = n.map((e) => $n(e) ?? [0, 1]), o = a.map(([e, t]) => e / 2 + t / 2), s = a.map(([e, t]) => t / 2 - e / 2 || Math.abs(t) / 2 || .5), c = Math.max(...s), l = t ? s.map(() => c) : s, u = new Float32Array(3 * r), d = 0;
+function $n(e, t) {
+	let n = e.map((e) => e.values), r = n[0].length, i = Zn(r), a = n.map((e) => Qn(e) ?? [0, 1]), o = a.map(([e, t]) => e / 2 + t / 2), s = a.map(([e, t]) => t / 2 - e / 2 || Math.abs(t) / 2 || .5), c = Math.max(...s), l = t ? s.map(() => c) : s, u = new Float32Array(3 * r), d = 0;
 	for (let e = 0; e < r; e++) {
 		let t = i[e], r = !0;
 		for (let i = 0; i < n.length; i++) {
@@ -2489,15 +2489,15 @@ function er(e, t) {
 		half: f(l, 1)
 	};
 }
-function tr(e, t) {
-	let n = e.length, r = Qn(n), i = new Float32Array(3 * n), a = 0;
+function er(e, t) {
+	let n = e.length, r = Zn(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = nr(e[n], t[n]);
+		let [s, c, l] = tr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2518,7 +2518,7 @@ function tr(e, t) {
 		]
 	};
 }
-function nr(e, t) {
+function tr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2527,11 +2527,11 @@ function nr(e, t) {
 	];
 }
 // src/points/paint.ts
-function rr(e, t) {
+function nr(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function ir(e) {
+function rr(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -2539,13 +2539,13 @@ function ir(e) {
 		t & 255
 	];
 }
-function ar(e) {
+function ir(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/clusters.ts
-var or = 2e3, sr = "no cluster";
-function cr(e, t) {
+var ar = 2e3, or = "no cluster";
+function sr(e, t) {
 	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
 	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
 	let i = new Int32Array(t.rows), a = /* @__PURE__ */ new Map();
@@ -2559,7 +2559,7 @@ function cr(e, t) {
 		rows: a.get(e)
 	}));
 	a.has(-1) && (s.set(-1, c.length), c.push({
-		name: sr,
+		name: or,
 		number: -1,
 		rows: a.get(-1)
 	}));
@@ -2572,8 +2572,8 @@ function cr(e, t) {
 		probability: r?.kind === "number" ? r.values : null
 	};
 }
-function lr(e) {
-	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? or : 12;
+function cr(e) {
+	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ar : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
 		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
@@ -2582,7 +2582,7 @@ function lr(e) {
 		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t]));
 		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? -1;
 		let o = i.map(([e, t], n) => ({
-			name: typeof e == "number" ? l(e) : e,
+			name: typeof e == "number" ? c(e) : e,
 			number: n,
 			rows: t
 		}));
@@ -2594,12 +2594,12 @@ function lr(e) {
 			probability: null
 		};
 	}
-	if (e.kind === "text") throw Error(`${e.name} has more than ${or} different values. Choose another column.`);
+	if (e.kind === "text") throw Error(`${e.name} has more than ${ar} different values. Choose another column.`);
 	let [o, s] = [Infinity, -Infinity];
 	for (let t of e.values) t < o && (o = t), t > s && (s = t);
-	let [c, u] = [0, 0];
-	for (let t of e.values) t === t && ([c, u] = [c + (t - o), u + 1]);
-	let d = o >= 0 && c / u < .12 * (s - o), f = d ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, p = (e) => d ? Math.log(Math.max(e, f) / f) / Math.log(s / f) : (e - o) / (s - o || 1), m = new Float32Array(t);
+	let [l, u] = [0, 0];
+	for (let t of e.values) t === t && ([l, u] = [l + (t - o), u + 1]);
+	let d = o >= 0 && l / u < .12 * (s - o), f = d ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, p = (e) => d ? Math.log(Math.max(e, f) / f) / Math.log(s / f) : (e - o) / (s - o || 1), m = new Float32Array(t);
 	for (let n = 0; n < t; n++) m[n] = p(e.values[n]);
 	return {
 		title: e.name,
@@ -2614,17 +2614,17 @@ function lr(e) {
 		probability: null
 	};
 }
-function ur(e, t) {
-	return e ? Jn(e.number, t) : Gn[t];
+function lr(e, t) {
+	return e ? qn(e.number, t) : Wn[t];
 }
-function dr(e, t, n) {
-	return e ? e.scale ? Xn(e.scale.place[t], n) : ur(e.groups[e.groupOf[t]], n) : Jn(0, n);
+function ur(e, t, n) {
+	return e ? e.scale ? Yn(e.scale.place[t], n) : lr(e.groups[e.groupOf[t]], n) : qn(0, n);
 }
 // src/state/theme.ts
-var fr = matchMedia("(prefers-color-scheme: dark)"), pr = ee(fr.matches ? "dark" : "light");
-fr.addEventListener("change", () => pr.value = fr.matches ? "dark" : "light");
+var dr = matchMedia("(prefers-color-scheme: dark)"), fr = e(dr.matches ? "dark" : "light");
+dr.addEventListener("change", () => fr.value = dr.matches ? "dark" : "light");
 // src/points/camera.ts
-var mr = [
+var pr = [
 	1,
 	0,
 	0,
@@ -2635,7 +2635,7 @@ var mr = [
 	0,
 	1
 ];
-function hr(e, t) {
+function mr(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2647,9 +2647,9 @@ function hr(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function gr(e, t, n) {
+function hr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return hr(hr([
+	return mr(mr([
 		1,
 		0,
 		0,
@@ -2671,11 +2671,11 @@ function gr(e, t, n) {
 		r
 	]), e);
 }
-function _r(e, t) {
+function gr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return gr(mr, n, r);
+	return hr(pr, n, r);
 }
-function vr(e, t, n, r, i) {
+function _r(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2683,7 +2683,7 @@ function vr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function yr(e, t, n, r, i) {
+function vr(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2713,7 +2713,7 @@ function yr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function br(e, t, n, r, i) {
+function yr(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2722,10 +2722,10 @@ function br(e, t, n, r, i) {
 	};
 }
 // src/points/raster.ts
-var { fround: xr } = Math;
-function Sr(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: br } = Math;
+function xr(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(xr), u = xr(a.scale[0]), d = xr(a.scale[1]), f = xr(t / 2 + a.shift[0]), p = xr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = ar(o), v = (o - 1) / 2;
+	let l = a.turn.map(br), u = br(a.scale[0]), d = br(a.scale[1]), f = br(t / 2 + a.shift[0]), p = br(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = ir(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -2743,7 +2743,7 @@ function Sr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function Cr(e) {
+function Sr(e) {
 	let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -2753,13 +2753,13 @@ function Cr(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Sr(new Uint32Array(n.data.buffer), e, r, i, a, o, rr(s, 255), c), t.putImageData(n, 0, 0));
+			r && (xr(new Uint32Array(n.data.buffer), e, r, i, a, o, nr(s, 255), c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function wr(e, t, n, r, i) {
+function Cr(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -2767,21 +2767,21 @@ function wr(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function Tr(e, t, n, r, i, a, o) {
+function wr(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return wr(e, t, n, r, (e, t, n) => {
+	return Cr(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function Er(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Dr(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return wr(e, t, n, r, (e, t, n) => {
+function Tr(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Er(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Cr(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Dr(e, t, n) {
+function Er(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -2798,8 +2798,8 @@ function Dr(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Or = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", kr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ar = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function jr(e, t, n) {
+var Dr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Or = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", kr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Ar(e, t, n) {
 	let r = e.getContext("webgl2", {
 		alpha: !1,
 		antialias: !1,
@@ -2809,10 +2809,10 @@ function jr(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Ar.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (kr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Or], [r.FRAGMENT_SHADER, kr]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Dr], [r.FRAGMENT_SHADER, Or]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -2842,12 +2842,12 @@ function jr(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = ir(i);
+			let [o, s, l] = rr(i);
 			if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(ar(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(ir(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -2856,54 +2856,54 @@ function jr(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Mr = 25e4, Nr = 12, Pr = [58, 40];
+var jr = 25e4, Mr = 4e5, Nr = 12, Pr = [58, 40];
 function Fr(e) {
-	let { cloud: t, paint: r, theme: o, tool: s, isEqual: c, pointWidth: l, names: u } = e, d = n(null), f = n(null), p = i(null), m = i({
+	let { cloud: t, paint: n, theme: r, tool: a, isEqual: o, pointWidth: s, names: c } = e, l = i(null), u = i(null), d = T(null), f = T({
 		width: 0,
 		height: 0
-	}), h = i(!1), g = i(""), _ = i(null), y = i(null), b = n(1), x = n({
+	}), p = T(!1), m = T(""), h = T(null), g = T(null), v = i(1), y = i({
 		frame: 0,
 		settle: 0,
 		isMoving: !1,
 		isFitted: !0
-	}), S = n(e);
-	S.current = e;
-	let C = () => {
-		let e = x.current;
+	}), b = i(e);
+	b.current = e;
+	let x = () => {
+		let e = y.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
-			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n } = S.current, r = f.current.kind === "cpu" && e.isMoving ? Mr : Infinity;
-			f.current.draw(p.peek(), Ir(n * b.current), qn[t], r);
+			if (!u.current || !d.peek()) return;
+			let { theme: t, pointWidth: n } = b.current, r = u.current.kind === "cpu" && e.isMoving ? jr : Infinity;
+			u.current.draw(d.peek(), Ir(n * v.current), Kn[t], r);
 		});
-	}, w = (e) => {
-		p.value = e;
-		let t = x.current;
-		t.isFitted = !1, t.isMoving = S.current.cloud.count > Mr, C(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
-			t.isMoving = !1, C();
+	}, S = (e) => {
+		d.value = e;
+		let t = y.current;
+		t.isFitted = !1, t.isMoving = b.current.cloud.count > jr, x(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isMoving = !1, x();
 		}, 120));
-	}, ee = () => {
-		let { cloud: e, isEqual: t } = S.current;
-		w(yr(e, m.peek(), Lr(e), Pr.map((e) => e * b.current), t || e.shape !== "plane")), x.current.isFitted = !0;
+	}, C = () => {
+		let { cloud: e, isEqual: t } = b.current;
+		S(vr(e, f.peek(), Lr(e), Pr.map((e) => e * v.current), t || e.shape !== "plane")), y.current.isFitted = !0;
 	};
-	a(() => {
+	w(() => {
 		let { forced: t } = e, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return t !== "cpu" && !h.value && (r = jr(n, t === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Cr(n), g.value = r.kind, f.current = r, r.setCloud(S.current.cloud), r.setPaint(S.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), C(), () => {
-			r.end(), n.remove(), f.current = null;
+		return t !== "cpu" && !p.value && (r = Ar(n, t === "webgl", () => p.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Sr(n), m.value = r.kind, u.current = r, r.setCloud(b.current.cloud), r.setPaint(b.current.paint), f.peek().width && r.resize(f.peek()), l.current.prepend(n), x(), () => {
+			r.end(), n.remove(), u.current = null;
 		};
-	}, [h.value, e.forced]), a(() => {
+	}, [p.value, e.forced]), w(() => {
 		let e = new ResizeObserver(([e]) => {
-			b.current = Math.min(2, devicePixelRatio || 1);
+			v.current = Math.min(2, devicePixelRatio || 1);
 			let t = {
-				width: Math.max(1, Math.round(e.contentRect.width * b.current)),
-				height: Math.max(1, Math.round(e.contentRect.height * b.current))
-			}, n = m.peek();
+				width: Math.max(1, Math.round(e.contentRect.width * v.current)),
+				height: Math.max(1, Math.round(e.contentRect.height * v.current))
+			}, n = f.peek();
 			if (n.width !== t.width || n.height !== t.height) {
-				if (m.value = t, f.current?.resize(t), !p.peek() || x.current.isFitted) ee();
+				if (f.value = t, u.current?.resize(t), !d.peek() || y.current.isFitted) C();
 				else {
-					let e = Math.min(t.width / n.width, t.height / n.height), { turn: r, scale: i, shift: a } = p.peek();
-					w({
+					let e = Math.min(t.width / n.width, t.height / n.height), { turn: r, scale: i, shift: a } = d.peek();
+					S({
 						turn: r,
 						scale: [i[0] * e, i[1] * e],
 						shift: [a[0] * e, a[1] * e]
@@ -2911,145 +2911,145 @@ function Fr(e) {
 				}
 			}
 		});
-		return e.observe(d.current), () => e.disconnect();
-	}, []), a(() => {
-		f.current?.setCloud(t), f.current?.setPaint(r), y.value = null, m.peek().width && ee();
-	}, [t, c]), a(() => {
-		f.current?.setPaint(r), C();
-	}, [r]), a(C, [o, l]), e.handle.current = {
-		fit: ee,
-		zoom: (e) => p.peek() && w(br(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		picture: () => Ur(d.current.querySelector("canvas"), S.current, p.peek(), m.peek())
+		return e.observe(l.current), () => e.disconnect();
+	}, []), w(() => {
+		u.current?.setCloud(t), u.current?.setPaint(n), g.value = null, f.peek().width && C();
+	}, [t, o]), w(() => {
+		u.current?.setPaint(n), x();
+	}, [n]), w(x, [r, s]), e.handle.current = {
+		fit: C,
+		zoom: (e) => d.peek() && S(yr(d.peek(), f.peek(), e, f.peek().width / 2, f.peek().height / 2)),
+		picture: () => Ur(l.current.querySelector("canvas"), b.current, d.peek(), f.peek())
 	};
-	let T = n(/* @__PURE__ */ new Map()), E = n({
+	let E = i(/* @__PURE__ */ new Map()), D = i({
 		x: 0,
 		y: 0,
 		hasMoved: !1
-	}), D = (e) => {
-		let t = d.current.getBoundingClientRect();
-		return [(e.clientX - t.left) * b.current, (e.clientY - t.top) * b.current];
-	}, O = (e) => {
+	}), O = (e) => {
+		let t = l.current.getBoundingClientRect();
+		return [(e.clientX - t.left) * v.current, (e.clientY - t.top) * v.current];
+	}, k = (e) => {
 		if (e.button > 0 || e.target.closest("button")) return;
-		d.current.setPointerCapture(e.pointerId);
-		let t = D(e);
-		T.current.set(e.pointerId, t), E.current = {
+		l.current.setPointerCapture(e.pointerId);
+		let t = O(e);
+		E.current.set(e.pointerId, t), D.current = {
 			x: t[0],
 			y: t[1],
 			hasMoved: !1
-		}, y.value = null, s !== "move" && T.current.size === 1 ? _.value = [t] : _.value = null;
-	}, k = (e) => {
-		let n = D(e), r = T.current.get(e.pointerId);
-		if (!p.peek()) return;
+		}, g.value = null, a !== "move" && E.current.size === 1 ? h.value = [t] : h.value = null;
+	}, A = (e) => {
+		let n = O(e), r = E.current.get(e.pointerId);
+		if (!d.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && M(n);
+			e.pointerType === "mouse" && t.count <= Mr && N(n);
 			return;
 		}
-		let i = 4 * b.current;
-		if (Math.hypot(n[0] - E.current.x, n[1] - E.current.y) > i && (E.current.hasMoved = !0), T.current.size === 2) {
-			let [t] = [...T.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-			w(br(p.peek(), m.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
-		} else if (_.value) {
-			let { x: e, y: t } = E.current;
-			_.value = s === "box" ? [
+		let i = 4 * v.current;
+		if (Math.hypot(n[0] - D.current.x, n[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
+			let [t] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
+			S(yr(d.peek(), f.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+		} else if (h.value) {
+			let { x: e, y: t } = D.current;
+			h.value = a === "box" ? [
 				[e, t],
 				[n[0], t],
 				n,
 				[e, n[1]]
-			] : [..._.value, n];
-		} else if (E.current.hasMoved) {
-			let [i, a] = [n[0] - r[0], n[1] - r[1]], { turn: o, scale: s, shift: c } = p.peek();
-			if (t.shape === "plane" || e.shiftKey) w({
+			] : [...h.value, n];
+		} else if (D.current.hasMoved) {
+			let [i, a] = [n[0] - r[0], n[1] - r[1]], { turn: o, scale: s, shift: c } = d.peek();
+			if (t.shape === "plane" || e.shiftKey) S({
 				turn: o,
 				scale: s,
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), n = gr(o, i * e, a * e);
-				w({
+				let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(f.peek().width, f.peek().height)), n = hr(o, i * e, a * e);
+				S({
 					turn: n,
 					scale: s,
 					shift: c
 				});
 			}
 		}
-		T.current.set(e.pointerId, n);
-	}, A = (n) => {
-		if (!T.current.delete(n.pointerId)) return;
-		let i = D(n), a = _.value;
-		if (_.value = null, !p.peek() || n.type === "pointercancel") return;
-		let o = n.altKey ? "subtract" : n.shiftKey ? "add" : "replace";
-		a && E.current.hasMoved && a.length > 2 ? e.onSelect(Er(t, r, p.peek(), m.peek(), a), o, s) : !E.current.hasMoved && T.current.size === 0 && e.onPick(Tr(t, r, p.peek(), m.peek(), i[0], i[1], Nr * b.current));
-	}, j = n(0), M = (e) => {
-		cancelAnimationFrame(j.current), j.current = requestAnimationFrame(() => {
-			if (!p.peek()) return;
-			let t = Tr(S.current.cloud, S.current.paint, p.peek(), m.peek(), e[0], e[1], Nr * b.current);
-			y.value = t < 0 ? null : {
+		E.current.set(e.pointerId, n);
+	}, j = (r) => {
+		if (!E.current.delete(r.pointerId)) return;
+		let i = O(r), o = h.value;
+		if (h.value = null, !d.peek() || r.type === "pointercancel") return;
+		let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
+		o && D.current.hasMoved && o.length > 2 ? e.onSelect(Tr(t, n, d.peek(), f.peek(), o), s, a) : !D.current.hasMoved && E.current.size === 0 && e.onPick(wr(t, n, d.peek(), f.peek(), i[0], i[1], Nr * v.current));
+	}, M = i(0), N = (e) => {
+		cancelAnimationFrame(M.current), M.current = requestAnimationFrame(() => {
+			if (!d.peek()) return;
+			let t = wr(b.current.cloud, b.current.paint, d.peek(), f.peek(), e[0], e[1], Nr * v.current);
+			g.value = t < 0 ? null : {
 				point: t,
-				x: e[0] / b.current,
-				y: e[1] / b.current
+				x: e[0] / v.current,
+				y: e[1] / v.current
 			};
 		});
-	}, N = (e) => {
-		if (!p.peek()) return;
+	}, P = (e) => {
+		if (!d.peek()) return;
 		e.preventDefault();
-		let [t, n] = D(e);
-		w(br(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-	}, P = (n) => {
-		if (n.ctrlKey || n.metaKey || !p.peek()) return;
-		let i = 40 * b.current, a = {
+		let [t, n] = O(e);
+		S(yr(d.peek(), f.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+	}, F = (r) => {
+		if (r.ctrlKey || r.metaKey || !d.peek()) return;
+		let i = 40 * v.current, a = {
 			ArrowLeft: [i, 0],
 			ArrowRight: [-i, 0],
 			ArrowUp: [0, i],
 			ArrowDown: [0, -i]
-		}[n.key], { turn: o, scale: s, shift: c } = p.peek();
-		if (a && (t.shape === "plane" || n.shiftKey)) w({
+		}[r.key], { turn: o, scale: s, shift: c } = d.peek();
+		if (a && (t.shape === "plane" || r.shiftKey)) S({
 			turn: o,
 			scale: s,
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
-		else if (a) w({
-			turn: gr(o, a[0] / i * .1, a[1] / i * .1),
+		else if (a) S({
+			turn: hr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
-		else if (n.key === "+" || n.key === "=") e.handle.current.zoom(1.4);
-		else if (n.key === "-") e.handle.current.zoom(1 / 1.4);
-		else if (n.key === "0") ee();
-		else if (n.key === "Enter") e.onPick(Tr(t, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
+		else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
+		else if (r.key === "0") C();
+		else if (r.key === "Enter") e.onPick(wr(t, n, d.peek(), f.peek(), f.peek().width / 2, f.peek().height / 2, 1e9));
 		else return;
-		n.preventDefault();
-	}, F = y.value && !_.value ? e.hint(y.value.point) : null, I = b.current, L = p.value;
-	return /* @__PURE__ */ v("div", {
-		ref: d,
-		class: `cloud ${s}`,
+		r.preventDefault();
+	}, I = g.value && !h.value ? e.hint(g.value.point) : null, L = v.current, R = d.value;
+	return /* @__PURE__ */ _("div", {
+		ref: l,
+		class: `cloud ${a}`,
 		tabIndex: 0,
 		role: "application",
 		"aria-roledescription": "scatter plot",
 		"aria-label": e.summary,
-		"data-renderer": g.value,
-		onPointerDown: O,
-		onPointerMove: k,
-		onPointerUp: A,
-		onPointerCancel: A,
-		onPointerLeave: () => y.value = null,
-		onWheel: N,
-		onKeyDown: P,
-		children: [L && m.value.width > 0 && /* @__PURE__ */ v(Rr, {
+		"data-renderer": m.value,
+		onPointerDown: k,
+		onPointerMove: A,
+		onPointerUp: j,
+		onPointerCancel: j,
+		onPointerLeave: () => g.value = null,
+		onWheel: P,
+		onKeyDown: F,
+		children: [R && f.value.width > 0 && /* @__PURE__ */ _(Rr, {
 			cloud: t,
-			camera: L,
-			size: m.value,
-			ratio: I,
-			names: u,
+			camera: R,
+			size: f.value,
+			ratio: L,
+			names: c,
 			marks: e.marks,
 			picked: e.picked,
-			drawing: _.value
-		}), F && y.value && /* @__PURE__ */ v("div", {
+			drawing: h.value
+		}), I && g.value && /* @__PURE__ */ _("div", {
 			class: "tip",
 			style: {
-				left: `${Math.min(y.value.x + 14, m.value.width / I - 230)}px`,
-				top: `${Math.min(y.value.y + 14, m.value.height / I - 90)}px`
+				left: `${Math.min(g.value.x + 14, f.value.width / L - 230)}px`,
+				top: `${Math.min(g.value.y + 14, f.value.height / L - 90)}px`
 			},
-			children: [/* @__PURE__ */ v("b", { children: [/* @__PURE__ */ v("i", { style: { background: F.colour } }), F.title] }), /* @__PURE__ */ v("span", { children: F.text })]
+			children: [/* @__PURE__ */ _("b", { children: [/* @__PURE__ */ _("i", { style: { background: I.colour } }), I.title] }), /* @__PURE__ */ _("span", { children: I.text })]
 		})]
 	});
 }
@@ -3057,73 +3057,73 @@ function Ir(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
 function Lr(e) {
-	if (e.shape === "plane") return mr;
-	if (e.shape === "space") return gr(mr, .6, .4);
+	if (e.shape === "plane") return pr;
+	if (e.shape === "space") return hr(pr, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return _r(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return gr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function Rr({ cloud: e, camera: n, size: r, ratio: i, names: a, marks: o, picked: s, drawing: c }) {
-	let [l, u] = [r.width / i, r.height / i], d = (e, t, a) => {
-		let [o, s, c] = vr(n, r, e, t, a);
+function Rr({ cloud: e, camera: t, size: r, ratio: i, names: a, marks: o, picked: s, drawing: c }) {
+	let [l, u] = [r.width / i, r.height / i], d = (e, n, a) => {
+		let [o, s, c] = _r(t, r, e, n, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, f = s < 0 ? null : d(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), p = t(() => zr(o.map((e) => ({
+	}, f = s < 0 ? null : d(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), p = n(() => zr(o.map((e) => ({
 		mark: e,
 		at: d(e.x, e.y, e.z)
 	})), l, u, e.shape === "sphere"), [
 		o,
-		n,
+		t,
 		r
 	]);
-	return /* @__PURE__ */ v("svg", {
+	return /* @__PURE__ */ _("svg", {
 		class: "over",
 		width: l,
 		height: u,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && /* @__PURE__ */ v(Br, {
+			e.shape === "plane" && /* @__PURE__ */ _(Br, {
 				cloud: e,
-				camera: n,
+				camera: t,
 				size: r,
 				ratio: i,
 				names: a
 			}),
-			e.shape === "space" && /* @__PURE__ */ v(Vr, {
+			e.shape === "space" && /* @__PURE__ */ _(Vr, {
 				names: a,
 				pixel: d
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ v(Hr, {
-				camera: n,
+			e.shape === "sphere" && /* @__PURE__ */ _(Hr, {
+				camera: t,
 				size: r,
 				pixel: d
 			}),
-			p.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ v("g", {
+			p.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ _("g", {
 				class: "mark",
 				transform: `translate(${t} ${n})`,
-				children: [/* @__PURE__ */ v("circle", {
+				children: [/* @__PURE__ */ _("circle", {
 					r: e.text.length > 2 ? 13 : 10,
 					fill: e.colour
-				}), /* @__PURE__ */ v("text", {
+				}), /* @__PURE__ */ _("text", {
 					y: "4",
 					"text-anchor": "middle",
 					children: e.text
 				})]
 			}, e.text)),
-			f && f[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ v("circle", {
+			f && f[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ _("circle", {
 				class: "picked",
 				cx: f[0],
 				cy: f[1],
 				r: "9"
 			}),
-			c && /* @__PURE__ */ v("polygon", {
+			c && /* @__PURE__ */ _("polygon", {
 				class: "lasso",
 				points: c.map(([e, t]) => `${e / i},${t / i}`).join(" ")
 			})
@@ -3138,46 +3138,46 @@ function zr(e, t, n, r) {
 	}
 	return i;
 }
-function Br({ cloud: e, camera: t, size: n, ratio: i, names: a }) {
-	let [o, s] = [n.width / i, n.height / i], c = (r) => e.middle[0] + (r * i - n.width / 2 - t.shift[0]) / t.scale[0] * e.half[0], u = (r) => e.middle[1] - (r * i - n.height / 2 - t.shift[1]) / t.scale[1] * e.half[1], d = (r) => (n.width / 2 + t.shift[0] + (r - e.middle[0]) / e.half[0] * t.scale[0]) / i, f = (r) => (n.height / 2 + t.shift[1] - (r - e.middle[1]) / e.half[1] * t.scale[1]) / i, p = S(c(0), c(o), Math.max(2, Math.floor(o / 110))), m = S(u(s), u(0), Math.max(2, Math.floor(s / 80)));
-	return /* @__PURE__ */ v(r, { children: /* @__PURE__ */ v("g", {
+function Br({ cloud: e, camera: n, size: r, ratio: i, names: a }) {
+	let [o, s] = [r.width / i, r.height / i], l = (t) => e.middle[0] + (t * i - r.width / 2 - n.shift[0]) / n.scale[0] * e.half[0], u = (t) => e.middle[1] - (t * i - r.height / 2 - n.shift[1]) / n.scale[1] * e.half[1], d = (t) => (r.width / 2 + n.shift[0] + (t - e.middle[0]) / e.half[0] * n.scale[0]) / i, f = (t) => (r.height / 2 + n.shift[1] - (t - e.middle[1]) / e.half[1] * n.scale[1]) / i, p = x(l(0), l(o), Math.max(2, Math.floor(o / 110))), m = x(u(s), u(0), Math.max(2, Math.floor(s / 80)));
+	return /* @__PURE__ */ _(t, { children: /* @__PURE__ */ _("g", {
 		class: "axis",
 		children: [
 			p.map((e) => {
 				let t = d(e);
-				return t < 34 || t > o - 20 ? null : /* @__PURE__ */ v("g", { children: [/* @__PURE__ */ v("line", {
+				return t < 34 || t > o - 20 ? null : /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
 					x1: t,
 					x2: t,
 					y1: s - 5,
 					y2: s
-				}), /* @__PURE__ */ v("text", {
+				}), /* @__PURE__ */ _("text", {
 					x: t,
 					y: s - 8,
 					"text-anchor": "middle",
-					children: l(e, 6)
+					children: c(e, 6)
 				})] }, e);
 			}),
 			m.map((e) => {
 				let t = f(e);
-				return t < 26 || t > s - 24 ? null : /* @__PURE__ */ v("g", { children: [/* @__PURE__ */ v("line", {
+				return t < 26 || t > s - 24 ? null : /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
 					x1: 0,
 					x2: 5,
 					y1: t,
 					y2: t
-				}), /* @__PURE__ */ v("text", {
+				}), /* @__PURE__ */ _("text", {
 					x: 8,
 					y: t + 4,
-					children: l(e, 6)
+					children: c(e, 6)
 				})] }, e);
 			}),
-			/* @__PURE__ */ v("text", {
+			/* @__PURE__ */ _("text", {
 				class: "name",
 				x: o - 8,
 				y: s - 24,
 				"text-anchor": "end",
 				children: [a[0], " →"]
 			}),
-			/* @__PURE__ */ v("text", {
+			/* @__PURE__ */ _("text", {
 				class: "name",
 				x: 8,
 				y: 16,
@@ -3188,7 +3188,7 @@ function Br({ cloud: e, camera: t, size: n, ratio: i, names: a }) {
 }
 function Vr({ names: e, pixel: t }) {
 	let [n, r] = t(-1, -1, -1);
-	return /* @__PURE__ */ v("g", {
+	return /* @__PURE__ */ _("g", {
 		class: "axis",
 		children: [
 			[
@@ -3208,12 +3208,12 @@ function Vr({ names: e, pixel: t }) {
 			]
 		].map((i, a) => {
 			let [o, s] = t(...i);
-			return /* @__PURE__ */ v("g", { children: [/* @__PURE__ */ v("line", {
+			return /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
 				x1: n,
 				y1: r,
 				x2: o,
 				y2: s
-			}), /* @__PURE__ */ v("text", {
+			}), /* @__PURE__ */ _("text", {
 				class: "name",
 				x: o + 4,
 				y: s - 4,
@@ -3239,28 +3239,28 @@ function Hr({ camera: e, size: t, pixel: n }) {
 	}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
 		let t = "", r = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...nr(i, a));
+			let [e, o, s] = n(...tr(i, a));
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
-	}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
-		let [i, a, o] = n(...nr(e, t));
-		return o > 0 && /* @__PURE__ */ v("text", {
+	}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
+		let [i, a, o] = n(...tr(e, t));
+		return o > 0 && /* @__PURE__ */ _("text", {
 			x: i + 3,
 			y: a - 3,
 			children: r
 		}, r);
 	}, b = Math.round(s.latitude / a) * a, x = Math.round(s.longitude / a) * a;
-	return /* @__PURE__ */ v("g", {
+	return /* @__PURE__ */ _("g", {
 		class: "graticule",
 		children: [
-			h.map((e) => /* @__PURE__ */ v("path", { d: l(d(p, m, u).map((t) => [e, t])) }, `m${e}`)),
-			g.map((e) => /* @__PURE__ */ v("path", { d: l(d(s.longitude - f, s.longitude + f, u).map((t) => [t, e])) }, `p${e}`)),
+			h.map((e) => /* @__PURE__ */ _("path", { d: l(d(p, m, u).map((t) => [e, t])) }, `m${e}`)),
+			g.map((e) => /* @__PURE__ */ _("path", { d: l(d(s.longitude - f, s.longitude + f, u).map((t) => [t, e])) }, `p${e}`)),
 			h.map((e) => {
 				let t = (e + 540) % 360 - 180;
-				return y(e, b, `${_(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
+				return y(e, b, `${v(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
 			}),
-			g.map((e) => e !== b && y(x, e, `${_(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
+			g.map((e) => e !== b && y(x, e, `${v(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
 		]
 	});
 }
@@ -3268,10 +3268,10 @@ async function Ur(e, { marks: t, caption: n, theme: r, cloud: i }, a, o) {
 	let s = Math.min(2, devicePixelRatio || 1), c = Math.round(30 * s), l = document.createElement("canvas");
 	[l.width, l.height] = [e.width, e.height + c];
 	let u = l.getContext("2d");
-	u.fillStyle = qn[r], u.fillRect(0, 0, l.width, l.height), u.drawImage(e, 0, 0), u.font = `600 ${11 * s}px system-ui, sans-serif`, u.textAlign = "center";
+	u.fillStyle = Kn[r], u.fillRect(0, 0, l.width, l.height), u.drawImage(e, 0, 0), u.font = `600 ${11 * s}px system-ui, sans-serif`, u.textAlign = "center";
 	let d = t.map((e) => ({
 		mark: e,
-		at: vr(a, o, e.x, e.y, e.z).map((e, t) => t < 2 ? e / s : e)
+		at: _r(a, o, e.x, e.y, e.z).map((e, t) => t < 2 ? e / s : e)
 	}));
 	for (let { mark: e, at: t } of zr(d, o.width / s, o.height / s, i.shape === "sphere")) {
 		let [n, i] = [t[0] * s, t[1] * s];
@@ -3294,92 +3294,92 @@ var Wr = {
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
 function Gr({ name: e }) {
-	return /* @__PURE__ */ v("svg", {
+	return /* @__PURE__ */ _("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ v("path", { d: Wr[e] })
+		children: /* @__PURE__ */ _("path", { d: Wr[e] })
 	});
 }
 // src/views/explore.tsx
 var Kr = 6e8, qr = 40, Jr = 200;
 function Yr() {
-	let e = f(), t = e ? o(e).value : null;
-	if (!e) return /* @__PURE__ */ v("p", {
+	let e = d(), t = e ? a(e).value : null;
+	if (!e) return /* @__PURE__ */ _("p", {
 		class: "empty",
 		children: "This node has no service of data sets."
 	});
-	if (!t) return /* @__PURE__ */ v("p", {
+	if (!t) return /* @__PURE__ */ _("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let n = Object.keys(t.datasets).filter((e) => _(t.datasets[e])), { data: r } = d.value.settings, i = r ? t.datasets[r] : void 0, a = /* @__PURE__ */ v("label", { children: ["Data", /* @__PURE__ */ v("select", {
+	let n = Object.keys(t.datasets).filter((e) => g(t.datasets[e])), { data: r } = u.value.settings, i = r ? t.datasets[r] : void 0, o = /* @__PURE__ */ _("label", { children: ["Data", /* @__PURE__ */ _("select", {
 		value: r ?? "",
-		onChange: (e) => location.hash = g("explore", { data: e.currentTarget.value }),
+		onChange: (e) => location.hash = h("explore", { data: e.currentTarget.value }),
 		children: [
-			!i && /* @__PURE__ */ v("option", {
+			!i && /* @__PURE__ */ _("option", {
 				value: "",
 				children: "choose…"
 			}),
-			i && !n.includes(r) && /* @__PURE__ */ v("option", { children: r }),
-			n.map((e) => /* @__PURE__ */ v("option", {
+			i && !n.includes(r) && /* @__PURE__ */ _("option", { children: r }),
+			n.map((e) => /* @__PURE__ */ _("option", {
 				value: e,
 				children: e
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ v(Xr, {
+	return i ? /* @__PURE__ */ _(Xr, {
 		path: e,
 		name: r,
 		dataset: i,
-		choice: a
-	}, `${r} ${i.content}`) : /* @__PURE__ */ v("section", {
+		choice: o
+	}, `${r} ${i.content}`) : /* @__PURE__ */ _("section", {
 		class: "card",
-		children: [/* @__PURE__ */ v("div", {
+		children: [/* @__PURE__ */ _("div", {
 			class: "tools",
-			children: a
-		}), /* @__PURE__ */ v("p", {
+			children: o
+		}), /* @__PURE__ */ _("p", {
 			class: "empty",
 			children: [r ? `There is no data set "${r}" any more. ` : "", n.length ? "Choose a data set with at least two columns of numbers." : "No data set has two columns of numbers yet. Bring one in under Data."]
 		})]
 	});
 }
 function Xr({ path: e, name: t, dataset: n, choice: r }) {
-	let o = i(null), c = i(0), u = i(null);
-	return a(() => {
+	let i = T(null), a = T(0), s = T(null);
+	return w(() => {
 		let r = new AbortController();
-		if (n.bytes > Kr) u.value = `${t} has ${l(n.bytes / 1e6, 3)} MB of values; the page takes ${Kr / 1e6} MB. Bring in fewer columns, or fewer rows.`;
-		else return Vn(e, t, n.rows, (e) => c.value = e, r.signal).then((e) => o.value = e).catch((e) => {
-			r.signal.aborted || (u.value = e);
+		if (n.bytes > Kr) s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${Kr / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		else return Bn(e, t, n.rows, (e) => a.value = e, r.signal).then((e) => i.value = e).catch((e) => {
+			r.signal.aborted || (s.value = e);
 		}), () => r.abort();
-	}, []), o.value ? /* @__PURE__ */ v($r, {
+	}, []), i.value ? /* @__PURE__ */ _($r, {
 		path: e,
 		name: t,
 		dataset: n,
-		columns: o.value,
+		columns: i.value,
 		choice: r
-	}) : /* @__PURE__ */ v("section", {
+	}) : /* @__PURE__ */ _("section", {
 		class: "card",
 		children: [
-			/* @__PURE__ */ v("div", {
+			/* @__PURE__ */ _("div", {
 				class: "tools",
 				children: r
 			}),
-			/* @__PURE__ */ v(s, { error: u.value }),
-			!u.value && /* @__PURE__ */ v("p", {
+			/* @__PURE__ */ _(o, { error: s.value }),
+			!s.value && /* @__PURE__ */ _("p", {
 				class: "empty",
 				children: [
-					/* @__PURE__ */ v("progress", {
+					/* @__PURE__ */ _("progress", {
 						max: n.rows,
-						value: c.value,
+						value: a.value,
 						"aria-label": "Rows read"
 					}),
 					" ",
-					x(c.value),
+					b(a.value),
 					" of ",
-					x(n.rows),
+					b(n.rows),
 					" rows"
 				]
 			})
@@ -3388,12 +3388,12 @@ function Xr({ path: e, name: t, dataset: n, choice: r }) {
 }
 function Zr(e, t, n) {
 	let r = [];
-	for (let i of w()) for (let [a, s] of Object.entries(o(i.path).value?.jobs ?? {})) {
-		let { labels: o } = s.outputs;
-		o && e.datasets[o]?.rows === n && (Object.values(s.inputs).includes(t) || /\/(positions|places)$/.test(t)) && r.push({
-			key: `job:${i.path}|${a}`,
-			title: `clusters of ${a}`,
-			labels: o
+	for (let i of C()) for (let [o, s] of Object.entries(a(i.path).value?.jobs ?? {})) {
+		let { labels: a } = s.outputs;
+		a && e.datasets[a]?.rows === n && (Object.values(s.inputs).includes(t) || /\/(positions|places)$/.test(t)) && r.push({
+			key: `job:${i.path}|${o}`,
+			title: `clusters of ${o}`,
+			labels: a
 		});
 	}
 	return r.reverse();
@@ -3401,145 +3401,145 @@ function Zr(e, t, n) {
 function Qr(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function $r({ path: r, name: c, dataset: f, columns: m, choice: g }) {
-	let { settings: _ } = d.value, y = pr.value, b = o(r).value, S = m.columns.filter((e) => e.kind !== "text"), C = Qr(S, /^(lon|lng|long|longitude)$/i), w = Qr(S, /^(lat|latitude)$/i), ee = S.filter((e) => e.name !== f.id && e.name !== f.weights), T = ee.length >= 2 ? ee : S, E = (e, t) => S.find((t) => t.name === e) ?? t, D = C !== void 0 && w !== void 0 && _.view !== "flat", O = E(_.x, C ?? T[0]), k = E(_.y, w ?? T[1] ?? T[0]), A = _.z ? S.find((e) => e.name === _.z) : void 0, j = Zr(b, c, m.rows), M = _.colour ?? j[0]?.key ?? "", N = O === C && k === w || /\/(positions|places)$/.test(c), P = t(() => D ? tr(C.values, w.values) : er([
-		O,
+function $r({ path: e, name: t, dataset: s, columns: d, choice: p }) {
+	let { settings: h } = u.value, g = fr.value, v = a(e).value, y = d.columns.filter((e) => e.kind !== "text"), x = Qr(y, /^(lon|lng|long|longitude)$/i), S = Qr(y, /^(lat|latitude)$/i), C = y.filter((e) => e.name !== s.id && e.name !== s.weights), E = C.length >= 2 ? C : y, D = (e, t) => y.find((t) => t.name === e) ?? t, O = x !== void 0 && S !== void 0 && h.view !== "flat", k = D(h.x, x ?? E[0]), A = D(h.y, S ?? E[1] ?? E[0]), j = h.z ? y.find((e) => e.name === h.z) : void 0, M = Zr(v, t, d.rows), N = h.colour ?? M[0]?.key ?? "", P = k === x && A === S || /\/(positions|places)$/.test(t), F = n(() => O ? er(x.values, S.values) : $n([
 		k,
-		...A ? [A] : []
-	], N), [
-		D,
+		A,
+		...j ? [j] : []
+	], P), [
 		O,
 		k,
 		A,
-		N
-	]), F = i(null), I = i(null), L = j.find((e) => e.key === M)?.labels;
-	a(() => {
-		let e = new AbortController();
-		return I.value = null, (async () => {
+		j,
+		P
+	]), I = T(null), L = T(null), R = M.find((e) => e.key === N)?.labels;
+	w(() => {
+		let t = new AbortController();
+		return L.value = null, (async () => {
 			try {
-				if (L) {
-					let t = await Vn(r, L, m.rows, () => {}, e.signal);
-					e.signal.aborted || (F.value = cr(j.find((e) => e.key === M).title, t));
+				if (R) {
+					let n = await Bn(e, R, d.rows, () => {}, t.signal);
+					t.signal.aborted || (I.value = sr(M.find((e) => e.key === N).title, n));
 				} else {
-					let e = M.startsWith("column:") ? m.columns.find((e) => e.name === M.slice(7)) : void 0;
-					F.value = e ? lr(e) : null;
+					let e = N.startsWith("column:") ? d.columns.find((e) => e.name === N.slice(7)) : void 0;
+					I.value = e ? cr(e) : null;
 				}
-			} catch (t) {
-				e.signal.aborted || ([I.value, F.value] = [t, null]);
+			} catch (e) {
+				t.signal.aborted || ([L.value, I.value] = [e, null]);
 			}
-		})(), () => e.abort();
-	}, [M, L]);
-	let R = i(null), z = i([]), B = i(/* @__PURE__ */ new Set()), V = i(-1), H = i("move"), te = i(0), U = n(null), W = F.value;
-	a(() => {
-		B.value = /* @__PURE__ */ new Set();
-	}, [W?.title]);
-	let ne = (e) => W !== null && B.value.size > 0 && B.value.has(W.groupOf[e]), re = t(() => ni(P, m.rows, W, R.value, B.value, y), [
-		P,
-		W,
-		R.value,
-		B.value,
-		y
-	]), ie = t(() => R.value ? R.value.reduce((e, t) => e + t, 0) : 0, [R.value]), ae = t(() => ri(P, W, B.value, y), [
-		P,
-		W,
-		B.value,
-		y
-	]), oe = t(() => V.value < 0 ? -1 : P.rowOf.indexOf(V.value), [P, V.value]), se = (t, n, r) => {
-		let i = n === "replace" || !R.value ? new Uint8Array(m.rows) : R.value.slice();
-		for (let e of t) i[e] = n === "subtract" ? 0 : 1;
+		})(), () => t.abort();
+	}, [N, R]);
+	let z = T(null), B = T([]), V = T(/* @__PURE__ */ new Set()), H = T(-1), ee = T("move"), U = T(0), W = i(null), G = I.value;
+	w(() => {
+		V.value = /* @__PURE__ */ new Set();
+	}, [G?.title]);
+	let te = (e) => G !== null && V.value.size > 0 && V.value.has(G.groupOf[e]), ne = n(() => ni(F, d.rows, G, z.value, V.value, g), [
+		F,
+		G,
+		z.value,
+		V.value,
+		g
+	]), re = n(() => z.value ? z.value.reduce((e, t) => e + t, 0) : 0, [z.value]), ie = n(() => ri(F, G, V.value, g), [
+		F,
+		G,
+		V.value,
+		g
+	]), ae = n(() => H.value < 0 ? -1 : F.rowOf.indexOf(H.value), [F, H.value]), oe = (e, t, n) => {
+		let i = t === "replace" || !z.value ? new Uint8Array(d.rows) : z.value.slice();
+		for (let n of e) i[n] = t === "subtract" ? 0 : 1;
 		let a = i.includes(1);
-		e(() => {
-			R.value = a ? i : null;
+		r(() => {
+			z.value = a ? i : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
-			}[n];
-			z.value = a ? n === "replace" ? [r] : [...z.value, `${e}${r}`] : [];
-		}), p(a ? `${x(i.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, ce = () => e(() => [R.value, z.value, V.value] = [
+			}[t];
+			B.value = a ? t === "replace" ? [n] : [...B.value, `${e}${n}`] : [];
+		}), f(a ? `${b(i.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+	}, se = () => r(() => [z.value, B.value, H.value] = [
 		null,
 		[],
 		-1
-	]), le = () => {
-		if (!R.value) return;
-		let e = R.value.map((e, t) => e || ne(t) ? 0 : 1);
-		R.value = e.includes(1) ? e : null, z.value = [...z.value, "inverted"];
-	}, G = function* (e) {
-		for (let t = 0; t < m.rows; t++) W.groupOf[t] === e && (yield t);
-	}, ue = () => {
-		if (!R.value || !W) return;
-		let e = new Set(B.value);
-		R.value.forEach((t, n) => t && e.add(W.groupOf[n])), e.size < W.groups.length && (B.value = e);
-	}, de = (e) => {
+	]), K = () => {
+		if (!z.value) return;
+		let e = z.value.map((e, t) => e || te(t) ? 0 : 1);
+		z.value = e.includes(1) ? e : null, B.value = [...B.value, "inverted"];
+	}, ce = function* (e) {
+		for (let t = 0; t < d.rows; t++) G.groupOf[t] === e && (yield t);
+	}, le = () => {
+		if (!z.value || !G) return;
+		let e = new Set(V.value);
+		z.value.forEach((t, n) => t && e.add(G.groupOf[n])), e.size < G.groups.length && (V.value = e);
+	}, ue = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
-			l: () => H.value = "lasso",
-			b: () => H.value = "box",
-			m: () => H.value = "move",
-			i: le,
-			h: ue,
-			Escape: ce,
-			f: () => U.current?.fit()
+			l: () => ee.value = "lasso",
+			b: () => ee.value = "box",
+			m: () => ee.value = "move",
+			i: K,
+			h: le,
+			Escape: se,
+			f: () => W.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, fe = te.value || (m.rows > 3e5 ? 1 : m.rows > 3e4 ? 2 : m.rows > 3e3 ? 4 : m.rows > 500 ? 7 : 9), pe = (e) => S.slice(0, 4).map((t) => `${t.name} ${l(t.values[e], 6)}`).join(" · "), me = m.columns.find((e) => e.name === f.id), K = (e) => me ? String(me.kind === "text" ? me.values[e] : l(me.values[e], 12)) : `row ${x(e + 1)}`, he = (e) => {
-		let t = W?.groups[W.groupOf[e]];
+	}, de = U.value || (d.rows > 3e5 ? 1 : d.rows > 3e4 ? 2 : d.rows > 3e3 ? 4 : d.rows > 500 ? 7 : 9), fe = (e) => y.slice(0, 4).map((t) => `${t.name} ${c(t.values[e], 6)}`).join(" · "), q = d.columns.find((e) => e.name === s.id), pe = (e) => q ? String(q.kind === "text" ? q.values[e] : c(q.values[e], 12)) : `row ${b(e + 1)}`, me = (e) => {
+		let t = G?.groups[G.groupOf[e]];
 		return t ? t.name : "";
-	}, ge = `${c}: ${D ? "positions on the sphere" : `${O.name} and ${k.name}${A ? ` and ${A.name}` : ""}`}${W ? `, coloured by ${W.title}` : ""}; ${x(m.rows)} rows`, _e = `${ge}.${W?.groups.length ? ` ${W.groups.length} groups; the list beside the picture has them all.` : ""}${ie ? ` ${x(ie)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
-	return /* @__PURE__ */ v("div", {
+	}, he = `${t}: ${O ? "positions on the sphere" : `${k.name} and ${A.name}${j ? ` and ${j.name}` : ""}`}${G ? `, coloured by ${G.title}` : ""}; ${b(d.rows)} rows`, ge = `${he}.${G?.groups.length ? ` ${G.groups.length} groups; the list beside the picture has them all.` : ""}${re ? ` ${b(re)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	return /* @__PURE__ */ _("div", {
 		class: "scene",
-		onKeyDown: de,
+		onKeyDown: ue,
 		children: [
-			/* @__PURE__ */ v("section", {
+			/* @__PURE__ */ _("section", {
 				class: "card picture",
 				"aria-label": "Picture",
 				children: [
-					/* @__PURE__ */ v("div", {
+					/* @__PURE__ */ _("div", {
 						class: "tools choices",
-						children: [g, /* @__PURE__ */ v(ti, {
-							columns: m,
-							numbers: S,
-							x: O.name,
-							y: k.name,
-							z: A?.name ?? "",
-							isSphere: D,
-							canBeSphere: C !== void 0 && w !== void 0,
-							sources: j,
-							colourKey: M
+						children: [p, /* @__PURE__ */ _(ti, {
+							columns: d,
+							numbers: y,
+							x: k.name,
+							y: A.name,
+							z: j?.name ?? "",
+							isSphere: O,
+							canBeSphere: x !== void 0 && S !== void 0,
+							sources: M,
+							colourKey: N
 						})]
 					}),
-					/* @__PURE__ */ v("div", {
+					/* @__PURE__ */ _("div", {
 						class: "stage",
-						children: [/* @__PURE__ */ v(Fr, {
-							cloud: P,
-							paint: re,
-							theme: y,
-							tool: H.value,
-							isEqual: N,
-							pointWidth: fe,
+						children: [/* @__PURE__ */ _(Fr, {
+							cloud: F,
+							paint: ne,
+							theme: g,
+							tool: ee.value,
+							isEqual: P,
+							pointWidth: de,
 							names: [
-								O.name,
 								k.name,
-								A?.name ?? ""
+								A.name,
+								j?.name ?? ""
 							],
-							summary: _e,
-							caption: ge,
-							marks: ae,
-							picked: oe,
-							forced: _.renderer,
-							handle: U,
-							onSelect: (e, t, n) => se(ei(e, (e) => P.rowOf[e]), t, n),
-							onPick: (e) => V.value = e < 0 ? -1 : P.rowOf[e],
+							summary: ge,
+							caption: he,
+							marks: ie,
+							picked: ae,
+							forced: h.renderer,
+							handle: W,
+							onSelect: (e, t, n) => oe(ei(e, (e) => F.rowOf[e]), t, n),
+							onPick: (e) => H.value = e < 0 ? -1 : F.rowOf[e],
 							hint: (e) => {
-								let t = P.rowOf[e], n = W?.groups.length ? he(t) : "";
+								let t = F.rowOf[e], n = G?.groups.length ? me(t) : "";
 								return {
-									title: n && n !== "no cluster" ? `${L ? "Cluster " : ""}${n} · ${K(t)}` : K(t),
-									text: pe(t),
-									colour: dr(W, t, y)
+									title: n && n !== "no cluster" ? `${R ? "Cluster " : ""}${n} · ${pe(t)}` : pe(t),
+									text: fe(t),
+									colour: ur(G, t, g)
 								};
 							}
-						}), /* @__PURE__ */ v("div", {
+						}), /* @__PURE__ */ _("div", {
 							class: "palette",
 							role: "toolbar",
 							"aria-label": "Tools of the picture",
@@ -3560,116 +3560,116 @@ function $r({ path: r, name: c, dataset: f, columns: m, choice: g }) {
 										"box",
 										"Box (B)"
 									]
-								].map(([e, t, n]) => /* @__PURE__ */ v("button", {
+								].map(([e, t, n]) => /* @__PURE__ */ _("button", {
 									type: "button",
-									"aria-pressed": H.value === e,
+									"aria-pressed": ee.value === e,
 									title: n,
 									"aria-label": n,
-									onClick: () => H.value = e,
-									children: /* @__PURE__ */ v(Gr, { name: t })
+									onClick: () => ee.value = e,
+									children: /* @__PURE__ */ _(Gr, { name: t })
 								}, e)),
-								/* @__PURE__ */ v("button", {
+								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
-									onClick: () => U.current?.zoom(1.5),
-									children: /* @__PURE__ */ v(Gr, { name: "plus" })
+									onClick: () => W.current?.zoom(1.5),
+									children: /* @__PURE__ */ _(Gr, { name: "plus" })
 								}),
-								/* @__PURE__ */ v("button", {
+								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
-									onClick: () => U.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ v(Gr, { name: "minus" })
+									onClick: () => W.current?.zoom(1 / 1.5),
+									children: /* @__PURE__ */ _(Gr, { name: "minus" })
 								}),
-								/* @__PURE__ */ v("button", {
+								/* @__PURE__ */ _("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
-									onClick: () => U.current?.fit(),
-									children: /* @__PURE__ */ v(Gr, { name: "fit" })
+									onClick: () => W.current?.fit(),
+									children: /* @__PURE__ */ _(Gr, { name: "fit" })
 								})
 							]
 						})]
 					}),
-					/* @__PURE__ */ v("div", {
+					/* @__PURE__ */ _("div", {
 						class: "tools under",
 						children: [
-							/* @__PURE__ */ v("label", { children: ["Point size", /* @__PURE__ */ v("input", {
+							/* @__PURE__ */ _("label", { children: ["Point size", /* @__PURE__ */ _("input", {
 								type: "range",
 								min: "1",
 								max: "15",
 								step: "1",
-								value: fe,
-								onInput: (e) => te.value = Number(e.currentTarget.value)
+								value: de,
+								onInput: (e) => U.value = Number(e.currentTarget.value)
 							})] }),
-							/* @__PURE__ */ v("button", {
+							/* @__PURE__ */ _("button", {
 								type: "button",
 								onClick: async () => {
 									try {
-										u(`${c}.png`, await U.current.picture());
+										l(`${t}.png`, await W.current.picture());
 									} catch (e) {
-										I.value = e;
+										L.value = e;
 									}
 								},
 								children: "Save picture (PNG)"
 							}),
-							/* @__PURE__ */ v("span", {
+							/* @__PURE__ */ _("span", {
 								class: "note",
-								children: H.value === "move" ? P.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: ee.value === "move" ? F.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					P.missing > 0 && /* @__PURE__ */ v("p", {
+					F.missing > 0 && /* @__PURE__ */ _("p", {
 						class: "note",
-						children: [x(P.missing), " rows have a missing value in these columns and are not drawn."]
+						children: [b(F.missing), " rows have a missing value in these columns and are not drawn."]
 					}),
-					/* @__PURE__ */ v(s, { error: I.value })
+					/* @__PURE__ */ _(o, { error: L.value })
 				]
 			}),
-			/* @__PURE__ */ v("aside", {
+			/* @__PURE__ */ _("aside", {
 				class: "side",
 				children: [
-					V.value >= 0 && /* @__PURE__ */ v(oi, {
-						columns: m,
-						row: V.value,
-						title: K(V.value),
-						cluster: W?.groups.length ? `${h(W.title)}: ${he(V.value)}` : "",
-						probability: W?.probability?.[V.value] ?? null,
-						close: () => V.value = -1
+					H.value >= 0 && /* @__PURE__ */ _(oi, {
+						columns: d,
+						row: H.value,
+						title: pe(H.value),
+						cluster: G?.groups.length ? `${m(G.title)}: ${me(H.value)}` : "",
+						probability: G?.probability?.[H.value] ?? null,
+						close: () => H.value = -1
 					}),
-					W && W.groups.length > 0 && /* @__PURE__ */ v(ii, {
-						grouping: W,
-						rows: m.rows,
-						theme: y,
-						hidden: B.value,
-						isOfJob: L !== void 0,
-						hide: (e) => B.value = e,
-						choose: (e, t) => se(G(e), t, `${L ? "cluster " : `${W.title} `}${W.groups[e].name}`)
+					G && G.groups.length > 0 && /* @__PURE__ */ _(ii, {
+						grouping: G,
+						rows: d.rows,
+						theme: g,
+						hidden: V.value,
+						isOfJob: R !== void 0,
+						hide: (e) => V.value = e,
+						choose: (e, t) => oe(ce(e), t, `${R ? "cluster " : `${G.title} `}${G.groups[e].name}`)
 					}),
-					W?.scale && /* @__PURE__ */ v(ai, {
-						title: W.title,
-						...W.scale,
-						theme: y
+					G?.scale && /* @__PURE__ */ _(ai, {
+						title: G.title,
+						...G.scale,
+						theme: g
 					}),
-					!W && /* @__PURE__ */ v("p", {
+					!G && /* @__PURE__ */ _("p", {
 						class: "note card",
 						children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
 					})
 				]
 			}),
-			R.value && /* @__PURE__ */ v(si, {
-				path: r,
-				name: c,
-				columns: m,
-				chosen: R.value,
-				total: ie,
-				recipe: z.value,
-				grouping: L ? W : null,
-				clear: ce,
-				invert: le,
-				pick: (e) => V.value = e,
-				picked: V.value
+			z.value && /* @__PURE__ */ _(si, {
+				path: e,
+				name: t,
+				columns: d,
+				chosen: z.value,
+				total: re,
+				recipe: B.value,
+				grouping: R ? G : null,
+				clear: se,
+				invert: K,
+				pick: (e) => H.value = e,
+				picked: H.value
 			})
 		]
 	});
@@ -3677,60 +3677,60 @@ function $r({ path: r, name: c, dataset: f, columns: m, choice: g }) {
 function* ei(e, t) {
 	for (let n of e) yield t(n);
 }
-function ti({ columns: e, numbers: t, x: n, y: i, z: a, isSphere: o, canBeSphere: s, sources: c, colourKey: l }) {
-	let u = (e, n, r) => /* @__PURE__ */ v("label", { children: [e, /* @__PURE__ */ v("select", {
+function ti({ columns: e, numbers: n, x: r, y: i, z: a, isSphere: o, canBeSphere: s, sources: c, colourKey: l }) {
+	let u = (e, t, r) => /* @__PURE__ */ _("label", { children: [e, /* @__PURE__ */ _("select", {
 		value: r,
-		onChange: (e) => y({ [n]: e.currentTarget.value }),
-		children: [n === "z" && /* @__PURE__ */ v("option", {
+		onChange: (e) => v({ [t]: e.currentTarget.value }),
+		children: [t === "z" && /* @__PURE__ */ _("option", {
 			value: "",
 			children: "none"
-		}), t.map((e) => /* @__PURE__ */ v("option", {
+		}), n.map((e) => /* @__PURE__ */ _("option", {
 			value: e.name,
 			children: e.name
 		}, e.name))]
 	})] });
-	return /* @__PURE__ */ v(r, { children: [
-		/* @__PURE__ */ v("label", { children: ["Colour", /* @__PURE__ */ v("select", {
+	return /* @__PURE__ */ _(t, { children: [
+		/* @__PURE__ */ _("label", { children: ["Colour", /* @__PURE__ */ _("select", {
 			value: l,
-			onChange: (e) => y({ colour: e.currentTarget.value || "none" }),
+			onChange: (e) => v({ colour: e.currentTarget.value || "none" }),
 			children: [
-				/* @__PURE__ */ v("option", {
+				/* @__PURE__ */ _("option", {
 					value: "none",
 					children: "one colour"
 				}),
-				c.map((e) => /* @__PURE__ */ v("option", {
+				c.map((e) => /* @__PURE__ */ _("option", {
 					value: e.key,
 					children: e.title
 				}, e.key)),
-				e.columns.map((e) => /* @__PURE__ */ v("option", {
+				e.columns.map((e) => /* @__PURE__ */ _("option", {
 					value: `column:${e.name}`,
 					children: ["column ", e.name]
 				}, e.name))
 			]
 		})] }),
-		s && /* @__PURE__ */ v("label", { children: ["View", /* @__PURE__ */ v("select", {
+		s && /* @__PURE__ */ _("label", { children: ["View", /* @__PURE__ */ _("select", {
 			value: o ? "sphere" : "flat",
-			onChange: (e) => y({ view: e.currentTarget.value === "flat" ? "flat" : null }),
-			children: [/* @__PURE__ */ v("option", {
+			onChange: (e) => v({ view: e.currentTarget.value === "flat" ? "flat" : null }),
+			children: [/* @__PURE__ */ _("option", {
 				value: "sphere",
 				children: "sphere"
-			}), /* @__PURE__ */ v("option", {
+			}), /* @__PURE__ */ _("option", {
 				value: "flat",
 				children: "columns"
 			})]
 		})] }),
-		!o && /* @__PURE__ */ v(r, { children: [
-			u("Across", "x", n),
+		!o && /* @__PURE__ */ _(t, { children: [
+			u("Across", "x", r),
 			u("Upwards", "y", i),
-			t.length > 2 && u("Depth", "z", a)
+			n.length > 2 && u("Depth", "z", a)
 		] })
 	] });
 }
 function ni(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => rr(ur(e, a), 255)) ?? [], c = rr(dr(n && !n.scale ? {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => nr(lr(e, a), 255)) ?? [], c = nr(ur(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => rr(Xn(t / 255, a), 255)), u = rr(Xn(NaN, a), 255), d = rr(Kn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => nr(Yn(t / 255, a), 255)), u = nr(Yn(NaN, a), 255), d = nr(Gn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -3765,256 +3765,254 @@ function ri(e, t, n, r) {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
 			text: t.name,
-			colour: ur(t, r),
+			colour: lr(t, r),
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function ii({ grouping: e, rows: t, theme: n, hidden: r, isOfJob: a, hide: o, choose: s }) {
-	let c = i(!1), u = i("");
-	T(() => 0);
-	let d = e.groups.map((e, t) => t), f = d.filter((t) => e.groups[t].name.toLowerCase().includes(u.value.trim().toLowerCase())), p = c.value ? f : f.slice(0, qr), m = (e) => {
+function ii({ grouping: e, rows: t, theme: n, hidden: r, isOfJob: i, hide: a, choose: o }) {
+	let s = T(!1), l = T(""), u = e.groups.map((e, t) => t), d = u.filter((t) => e.groups[t].name.toLowerCase().includes(l.value.trim().toLowerCase())), f = s.value ? d : d.slice(0, qr), p = (e) => {
 		let t = new Set(r);
-		t.delete(e) || t.add(e), o(t);
-	}, h = (e) => !r.has(e) && r.size === d.length - 1;
-	return /* @__PURE__ */ v("section", {
+		t.delete(e) || t.add(e), a(t);
+	}, m = (e) => !r.has(e) && r.size === u.length - 1;
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-labelledby": "groups",
 		children: [
-			/* @__PURE__ */ v("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ v("h2", {
+				children: [/* @__PURE__ */ _("h2", {
 					id: "groups",
 					children: [
-						a ? "Clusters" : e.title,
+						i ? "Clusters" : e.title,
 						" ",
-						/* @__PURE__ */ v("span", {
+						/* @__PURE__ */ _("span", {
 							class: "soft",
-							children: x(e.groups.filter((e) => e.number >= 0).length)
+							children: b(e.groups.filter((e) => e.number >= 0).length)
 						})
 					]
-				}), r.size > 0 && /* @__PURE__ */ v("button", {
+				}), r.size > 0 && /* @__PURE__ */ _("button", {
 					type: "button",
-					onClick: () => o(/* @__PURE__ */ new Set()),
+					onClick: () => a(/* @__PURE__ */ new Set()),
 					children: "Show all"
 				})]
 			}),
-			e.groups.length > qr && /* @__PURE__ */ v("label", { children: [/* @__PURE__ */ v("span", {
+			e.groups.length > qr && /* @__PURE__ */ _("label", { children: [/* @__PURE__ */ _("span", {
 				class: "unseen",
-				children: ["Search ", a ? "clusters" : e.title]
-			}), /* @__PURE__ */ v("input", {
+				children: ["Search ", i ? "clusters" : e.title]
+			}), /* @__PURE__ */ _("input", {
 				type: "search",
 				placeholder: "Search",
-				value: u.value,
-				onInput: (e) => u.value = e.currentTarget.value
+				value: l.value,
+				onInput: (e) => l.value = e.currentTarget.value
 			})] }),
-			/* @__PURE__ */ v("ul", {
+			/* @__PURE__ */ _("ul", {
 				class: "groups",
-				children: p.map((i) => {
-					let c = e.groups[i], u = c.number < 0 || !a ? c.name : `Cluster ${c.name}`;
-					return /* @__PURE__ */ v("li", {
-						class: r.has(i) ? "off" : "",
+				children: f.map((s) => {
+					let l = e.groups[s], d = l.number < 0 || !i ? l.name : `Cluster ${l.name}`;
+					return /* @__PURE__ */ _("li", {
+						class: r.has(s) ? "off" : "",
 						children: [
-							/* @__PURE__ */ v("button", {
+							/* @__PURE__ */ _("button", {
 								type: "button",
 								class: "name",
 								title: "Select its rows. Shift adds, Alt takes away.",
-								onClick: (e) => s(i, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
+								onClick: (e) => o(s, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
 								children: [
-									/* @__PURE__ */ v("i", {
+									/* @__PURE__ */ _("i", {
 										class: "swatch",
-										style: { background: ur(c, n) }
+										style: { background: lr(l, n) }
 									}),
-									/* @__PURE__ */ v("span", {
+									/* @__PURE__ */ _("span", {
 										class: "text",
-										children: u
+										children: d
 									}),
-									/* @__PURE__ */ v("span", {
+									/* @__PURE__ */ _("span", {
 										class: "number",
-										children: x(c.rows)
+										children: b(l.rows)
 									}),
-									/* @__PURE__ */ v("span", {
+									/* @__PURE__ */ _("span", {
 										class: "number soft",
-										children: [l(100 * c.rows / t, 2), " %"]
+										children: [c(100 * l.rows / t, 2), " %"]
 									})
 								]
 							}),
-							/* @__PURE__ */ v("button", {
+							/* @__PURE__ */ _("button", {
 								type: "button",
 								class: "bare",
-								"aria-pressed": h(i),
-								title: `Show only ${u}`,
-								"aria-label": `Show only ${u}`,
-								onClick: () => o(h(i) ? /* @__PURE__ */ new Set() : new Set(d.filter((e) => e !== i))),
-								children: /* @__PURE__ */ v(Gr, { name: "only" })
+								"aria-pressed": m(s),
+								title: `Show only ${d}`,
+								"aria-label": `Show only ${d}`,
+								onClick: () => a(m(s) ? /* @__PURE__ */ new Set() : new Set(u.filter((e) => e !== s))),
+								children: /* @__PURE__ */ _(Gr, { name: "only" })
 							}),
-							/* @__PURE__ */ v("button", {
+							/* @__PURE__ */ _("button", {
 								type: "button",
 								class: "bare",
-								"aria-pressed": r.has(i),
-								title: `Hide ${u}`,
-								"aria-label": `Hide ${u}`,
-								onClick: () => m(i),
-								children: /* @__PURE__ */ v(Gr, { name: r.has(i) ? "hidden" : "shown" })
+								"aria-pressed": r.has(s),
+								title: `Hide ${d}`,
+								"aria-label": `Hide ${d}`,
+								onClick: () => p(s),
+								children: /* @__PURE__ */ _(Gr, { name: r.has(s) ? "hidden" : "shown" })
 							})
 						]
-					}, c.number);
+					}, l.number);
 				})
 			}),
-			f.length > p.length && /* @__PURE__ */ v("button", {
+			d.length > f.length && /* @__PURE__ */ _("button", {
 				type: "button",
-				onClick: () => c.value = !0,
-				children: ["Show all ", x(f.length)]
+				onClick: () => s.value = !0,
+				children: ["Show all ", b(d.length)]
 			})
 		]
 	});
 }
 function ai({ title: e, low: t, high: n, isLog: r, theme: i }) {
-	return /* @__PURE__ */ v("section", {
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
 		children: [
-			/* @__PURE__ */ v("h2", { children: e }),
-			/* @__PURE__ */ v("div", {
+			/* @__PURE__ */ _("h2", { children: e }),
+			/* @__PURE__ */ _("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ v("i", { style: { background: Xn(t / 23, i) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ _("i", { style: { background: Yn(t / 23, i) } }, t))
 			}),
-			/* @__PURE__ */ v("p", {
+			/* @__PURE__ */ _("p", {
 				class: "ends",
 				children: [
-					/* @__PURE__ */ v("span", { children: l(t) }),
-					/* @__PURE__ */ v("span", { children: r ? "logarithmic" : "" }),
-					/* @__PURE__ */ v("span", { children: l(n) })
+					/* @__PURE__ */ _("span", { children: c(t) }),
+					/* @__PURE__ */ _("span", { children: r ? "logarithmic" : "" }),
+					/* @__PURE__ */ _("span", { children: c(n) })
 				]
 			})
 		]
 	});
 }
 function oi({ columns: e, row: t, title: n, cluster: r, probability: i, close: a }) {
-	return /* @__PURE__ */ v("section", {
+	return /* @__PURE__ */ _("section", {
 		class: "card",
 		"aria-labelledby": "picked",
 		"aria-live": "polite",
 		children: [
-			/* @__PURE__ */ v("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ v("h2", {
+				children: [/* @__PURE__ */ _("h2", {
 					id: "picked",
 					children: n
-				}), /* @__PURE__ */ v("button", {
+				}), /* @__PURE__ */ _("button", {
 					type: "button",
 					class: "bare",
 					"aria-label": "Close",
 					onClick: a,
-					children: /* @__PURE__ */ v(Gr, { name: "close" })
+					children: /* @__PURE__ */ _(Gr, { name: "close" })
 				})]
 			}),
-			r && /* @__PURE__ */ v("p", {
+			r && /* @__PURE__ */ _("p", {
 				class: "note",
-				children: [r, i === null ? "" : `, probability ${l(i, 4)}`]
+				children: [r, i === null ? "" : `, probability ${c(i, 4)}`]
 			}),
-			/* @__PURE__ */ v("dl", {
+			/* @__PURE__ */ _("dl", {
 				class: "facts one",
-				children: e.columns.slice(0, 200).map((e) => /* @__PURE__ */ v("div", { children: [/* @__PURE__ */ v("dt", { children: e.name }), /* @__PURE__ */ v("dd", { children: e.kind === "text" ? e.values[t] : l(e.values[t], 12) })] }, e.name))
+				children: e.columns.slice(0, 200).map((e) => /* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("dt", { children: e.name }), /* @__PURE__ */ _("dd", { children: e.kind === "text" ? e.values[t] : c(e.values[t], 12) })] }, e.name))
 			})
 		]
 	});
 }
-function si({ path: e, name: n, columns: r, chosen: a, total: o, recipe: c, grouping: l, clear: d, invert: f, pick: h, picked: g }) {
-	let _ = i(null), y = i(null), S = i(!1), w = t(() => {
+function si({ path: e, name: t, columns: r, chosen: i, total: a, recipe: s, grouping: c, clear: u, invert: d, pick: m, picked: h }) {
+	let g = T(null), v = T(null), x = T(!1), C = n(() => {
 		let e = [];
-		for (let t = 0; t < a.length && e.length < Jr; t++) a[t] && e.push(t);
+		for (let t = 0; t < i.length && e.length < Jr; t++) i[t] && e.push(t);
 		return e;
-	}, [a]), ee = l ? ["cluster", ...l.probability ? ["probability"] : []] : [], T = new Set(r.columns.map((e) => e.name)), E = [...r.columns.map((e) => e.name), ...ee.map((e) => T.has(e) ? `${e}_` : e)], D = (e) => [...r.columns.map((t) => t.values[e]), ...l ? [l.groups[l.groupOf[e]]?.number ?? -1, ...l.probability ? [l.probability[e]] : []] : []], O = () => {
-		let e = [m(E)];
-		for (let t = 0; t < a.length; t++) a[t] && e.push(m(D(t)));
+	}, [i]), w = c ? ["cluster", ...c.probability ? ["probability"] : []] : [], E = new Set(r.columns.map((e) => e.name)), D = [...r.columns.map((e) => e.name), ...w.map((e) => E.has(e) ? `${e}_` : e)], O = (e) => [...r.columns.map((t) => t.values[e]), ...c ? [c.groups[c.groupOf[e]]?.number ?? -1, ...c.probability ? [c.probability[e]] : []] : []], k = () => {
+		let e = [p(D)];
+		for (let t = 0; t < i.length; t++) i[t] && e.push(p(O(t)));
 		return new Blob(e, { type: "text/csv" });
-	}, k = async () => {
-		S.value = !0, _.value = null;
+	}, A = async () => {
+		x.value = !0, g.value = null;
 		try {
-			let t = r.columns.filter((e) => e.kind === "text"), n = r.columns.some((e) => e.kind === "number" && e.values.some((e, t) => a[t] && e !== e)), i = await C(e, y.value.trim(), "csv", {
+			let t = r.columns.filter((e) => e.kind === "text"), n = r.columns.some((e) => e.kind === "number" && e.values.some((e, t) => i[t] && e !== e)), a = await S(e, v.value.trim(), "csv", {
 				...n ? { gaps: n } : {},
 				...t.length === 1 && !n ? { id: t[0].name } : {}
-			}, O(), !1, () => {}, new AbortController().signal);
-			p(`${y.value} is there: ${x(i.rows)} rows.`), y.value = null;
+			}, k(), !1, () => {}, new AbortController().signal);
+			f(`${v.value} is there: ${b(a.rows)} rows.`), v.value = null;
 		} catch (e) {
-			_.value = e;
+			g.value = e;
 		} finally {
-			S.value = !1;
+			x.value = !1;
 		}
 	};
-	return /* @__PURE__ */ v("section", {
+	return /* @__PURE__ */ _("section", {
 		class: "card chosen",
 		"aria-labelledby": "chosen",
 		children: [
-			/* @__PURE__ */ v("div", {
+			/* @__PURE__ */ _("div", {
 				class: "head",
-				children: [/* @__PURE__ */ v("div", { children: [/* @__PURE__ */ v("h2", {
+				children: [/* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("h2", {
 					id: "chosen",
-					children: [x(o), " rows selected"]
-				}), /* @__PURE__ */ v("p", {
+					children: [b(a), " rows selected"]
+				}), /* @__PURE__ */ _("p", {
 					class: "note",
-					children: c.join(", ")
-				})] }), /* @__PURE__ */ v("div", {
+					children: s.join(", ")
+				})] }), /* @__PURE__ */ _("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ v("button", {
+						/* @__PURE__ */ _("button", {
 							type: "button",
 							class: "first",
-							onClick: () => u(`${n}-selection.csv`, O()),
+							onClick: () => l(`${t}-selection.csv`, k()),
 							children: "Export CSV"
 						}),
-						/* @__PURE__ */ v("button", {
+						/* @__PURE__ */ _("button", {
 							type: "button",
-							onClick: () => y.value = y.value === null ? `${n}-selection` : null,
+							onClick: () => v.value = v.value === null ? `${t}-selection` : null,
 							children: "Save as data set"
 						}),
-						/* @__PURE__ */ v("button", {
-							type: "button",
-							onClick: f,
-							children: "Invert (I)"
-						}),
-						/* @__PURE__ */ v("button", {
+						/* @__PURE__ */ _("button", {
 							type: "button",
 							onClick: d,
+							children: "Invert (I)"
+						}),
+						/* @__PURE__ */ _("button", {
+							type: "button",
+							onClick: u,
 							children: "Clear (Esc)"
 						})
 					]
 				})]
 			}),
-			y.value !== null && /* @__PURE__ */ v("form", {
+			v.value !== null && /* @__PURE__ */ _("form", {
 				class: "inline",
 				onSubmit: (e) => {
-					e.preventDefault(), k();
+					e.preventDefault(), A();
 				},
-				children: [/* @__PURE__ */ v("label", { children: ["Name ", /* @__PURE__ */ v("input", {
-					value: y.value,
-					onInput: (e) => y.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ v("button", {
+				children: [/* @__PURE__ */ _("label", { children: ["Name ", /* @__PURE__ */ _("input", {
+					value: v.value,
+					onInput: (e) => v.value = e.currentTarget.value
+				})] }), /* @__PURE__ */ _("button", {
 					type: "submit",
 					class: "first",
-					disabled: S.value,
+					disabled: x.value,
 					children: "Save"
 				})]
 			}),
-			/* @__PURE__ */ v(s, { error: _.value }),
-			/* @__PURE__ */ v(b, {
+			/* @__PURE__ */ _(o, { error: g.value }),
+			/* @__PURE__ */ _(y, {
 				caption: "Selected rows",
-				names: ["row", ...E],
-				rows: w.map((e) => [e + 1, ...D(e)]),
-				on: w.indexOf(g),
-				pick: (e) => h(w[e])
+				names: ["row", ...D],
+				rows: C.map((e) => [e + 1, ...O(e)]),
+				on: C.indexOf(h),
+				pick: (e) => m(C[e])
 			}),
-			o > w.length && /* @__PURE__ */ v("p", {
+			a > C.length && /* @__PURE__ */ _("p", {
 				class: "note",
 				children: [
 					"The first ",
-					x(w.length),
+					b(C.length),
 					" are shown; the export has all ",
-					x(o),
+					b(a),
 					"."
 				]
 			})

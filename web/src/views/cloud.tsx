@@ -50,6 +50,8 @@ interface Props {
 
 /// How many points are drawn while the picture moves, where the main processor draws them.
 const MOVING_MAX = 250_000;
+/// Up to how many points the one under the pointer is looked for while it moves; of more a click tells.
+const HOVER_MAX = 400_000;
 /// How near the pointer has to be to a point, in pixels of the page.
 const REACH = 12;
 /// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there.
@@ -191,7 +193,7 @@ export function CloudView(props: Props) {
     const before = pointers.current.get(event.pointerId);
     if (!camera.peek()) return;
     if (!before) {
-      if (event.pointerType === 'mouse') hover(at);
+      if (event.pointerType === 'mouse' && cloud.count <= HOVER_MAX) hover(at);
       return;
     }
     const reach = 4 * ratio.current;

@@ -1,6 +1,6 @@
 // Explore: the points of a data set with the clusters of a job; chosen by lasso, box or cluster, looked at row by row, saved.
 
-import { batch, useComputed, useSignal } from '@preact/signals';
+import { batch, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { readColumns, type Column, type Columns } from '../api/columns.ts';
 import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
@@ -363,7 +363,7 @@ function Choices({ columns, numbers, x, y, z, isSphere, canBeSphere, sources, co
 
 function paintOf(cloud: Cloud, rows: number, grouping: Colouring | null, chosen: Uint8Array | null, hidden: Set<number>, theme: Theme): Uint32Array {
   const paint = new Uint32Array(cloud.count);
-  const words = grouping?.groups.map((group) => word(groupColour(group, theme), OVER)) ?? [];
+  const colours = grouping?.groups.map((group) => word(groupColour(group, theme), OVER)) ?? [];
   const nothing = word(rowColour(grouping && !grouping.scale ? { ...grouping, groups: [] } : null, 0, theme), OVER);
   const steps = Array.from({ length: 256 }, (_, at) => word(scaleColour(at / 255, theme), OVER));
   const missing = word(scaleColour(NaN, theme), OVER);
@@ -377,7 +377,7 @@ function paintOf(cloud: Cloud, rows: number, grouping: Colouring | null, chosen:
     else if (grouping?.scale) {
       const place = grouping.scale.place[row];
       paint[at] = place >= 0 ? steps[Math.round(255 * place)] : missing;
-    } else paint[at] = words[group] ?? nothing;
+    } else paint[at] = colours[group] ?? nothing;
   }
   return paint;
 }
@@ -410,8 +410,6 @@ function Groups({ grouping, rows, theme, hidden, isOfJob, hide, choose }: {
 }) {
   const isAll = useSignal(false);
   const search = useSignal('');
-  const order = useComputed(() => 0);
-  void order;
   const all = grouping.groups.map((_, at) => at);
   const found = all.filter((at) => grouping.groups[at].name.toLowerCase().includes(search.value.trim().toLowerCase()));
   const listed = isAll.value ? found : found.slice(0, LISTED);
