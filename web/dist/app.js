@@ -911,7 +911,7 @@ function Et(e, t) {
 	return `${e}?${n}`;
 }
 // src/api/events.ts
-var Dt = 4, Ot = class {
+var Dt = 4, Ot = 45e3, kt = class {
 	rest = "";
 	tell;
 	constructor(e) {
@@ -934,28 +934,28 @@ var Dt = 4, Ot = class {
 		});
 	}
 };
-async function kt(e) {
+async function At(e) {
 	if (!navigator.locks) return await e(), !0;
 	for (let t = 0; t < Dt; t++) if (await navigator.locks.request(`lehr-events-${t}`, { ifAvailable: !0 }, async (t) => t ? (await e(), !0) : !1)) return !0;
 	return !1;
 }
-async function At(e, t, n, r, i) {
+async function jt(e, t, n, r, i) {
 	let a = 250;
 	for (; !t.aborted;) {
 		let o = !1;
 		try {
-			await kt(async () => {
+			await At(async () => {
 				r("connecting");
 				let i = await H(`/~/events?slow=coalesce&services=${e.map(encodeURIComponent).join(",")}`, {
 					accept: "text/event-stream",
 					signal: t
 				});
 				r("live"), o = !0;
-				let a = new Ot(n), s = i.body.pipeThrough(new TextDecoderStream()).getReader();
+				let a = new kt(n), s = i.body.pipeThrough(new TextDecoderStream()).getReader();
 				for (;;) {
-					let { done: e, value: t } = await s.read();
-					if (e) break;
-					a.feed(t);
+					let e = setTimeout(() => void s.cancel(), Ot), { done: t, value: n } = await s.read();
+					if (clearTimeout(e), t) break;
+					a.feed(n);
 				}
 			}) || (document.visibilityState === "visible" && await i(), r("asking"), o = !0);
 		} catch (e) {
@@ -967,24 +967,24 @@ async function At(e, t, n, r, i) {
 	}
 }
 // src/api/schema.ts
-var jt = null;
-function Mt() {
-	return jt ??= Tt("/openapi.json").catch((e) => {
-		throw jt = null, e;
-	}), jt;
-}
+var Mt = null;
 function Nt() {
-	jt = null;
+	return Mt ??= Tt("/openapi.json").catch((e) => {
+		throw Mt = null, e;
+	}), Mt;
 }
-function Pt(e, t) {
+function Pt() {
+	Mt = null;
+}
+function Ft(e, t) {
 	let { $ref: n, anyOf: r, ...i } = e;
 	if (n) return {
-		...Pt(t.components.schemas[n.split("/").pop()] ?? {}, t),
+		...Ft(t.components.schemas[n.split("/").pop()] ?? {}, t),
 		...i
 	};
 	let a = r?.find((e) => e.type !== "null");
 	if (a) {
-		let e = Pt(a, t), { default: n, ...r } = e;
+		let e = Ft(a, t), { default: n, ...r } = e;
 		return {
 			...r,
 			...i,
@@ -993,7 +993,7 @@ function Pt(e, t) {
 	}
 	return e;
 }
-var Ft = /* @__PURE__ */ new Set([
+var It = /* @__PURE__ */ new Set([
 	"columns",
 	"lonlat",
 	"scale",
@@ -1006,14 +1006,14 @@ var Ft = /* @__PURE__ */ new Set([
 	"dimensions",
 	"nodes"
 ]);
-function It(e, t) {
+function Lt(e, t) {
 	let n = Object.entries(e.properties ?? {}).map(([e, n]) => ({
 		name: e,
-		schema: Pt(n, t)
-	})).filter(({ schema: e }) => !e.deprecated).map(({ name: e, schema: t }) => Lt(e, t)), r = (e) => e.isBasic ? +(e.kind === "columns") : 2;
+		schema: Ft(n, t)
+	})).filter(({ schema: e }) => !e.deprecated).map(({ name: e, schema: t }) => Rt(e, t)), r = (e) => e.isBasic ? +(e.kind === "columns") : 2;
 	return n.sort((e, t) => r(e) - r(t));
 }
-function Lt(e, t) {
+function Rt(e, t) {
 	let n = [].concat(t.type ?? []), r = t.enum ? "choice" : n.includes("boolean") ? "yes" : n.includes("integer") ? "whole" : n.includes("number") ? "number" : n.includes("array") ? "columns" : e === "id" || e === "weights" ? "column" : "text", [i, ...a] = (t.description ?? "").split("\n\n"), o = new Map(a.join("\n").split(/\n?- /).map((e) => e.match(/^`(.+?)`: ([^]*)$/)).filter((e) => e !== null).map((e) => [e[1], e[2]])), s = t.default === null || t.default === void 0;
 	return {
 		name: e,
@@ -1029,60 +1029,60 @@ function Lt(e, t) {
 		maximum: t.maximum,
 		exclusiveMinimum: t.exclusiveMinimum,
 		exclusiveMaximum: t.exclusiveMaximum,
-		isBasic: Ft.has(e) || t["x-short"] !== void 0
+		isBasic: It.has(e) || t["x-short"] !== void 0
 	};
 }
-function Rt(e, t) {
+function zt(e, t) {
 	if (t.trim() === "" || e.kind !== "whole" && e.kind !== "number") return null;
 	let { minimum: n, maximum: r, exclusiveMinimum: i, exclusiveMaximum: a } = e, o = e.kind === "whole" ? "a whole number" : "a number", s = n ?? i, c = s !== void 0 && r !== void 0 ? i === void 0 ? `from ${s} to ${r}` : `above ${s} and at most ${r}` : n === void 0 ? i === void 0 ? r === void 0 ? "" : `of at most ${r}` : `above ${i}` : `of at least ${n}`, l = `Expected ${o}${c ? ` ${c}` : ""}, found "${t.trim()}".`, u = Number(t);
 	return !Number.isFinite(u) || e.kind === "whole" && !/^[+-]?\d+$/.test(t.trim()) || n !== void 0 && u < n || r !== void 0 && u > r || i !== void 0 && u <= i || a !== void 0 && u >= a ? l : null;
 }
 // src/state/node.ts
-var W = B(null), zt = B("connecting"), Bt = B(null), Vt = /* @__PURE__ */ new Map(), Ht = /* @__PURE__ */ new Map();
+var W = B(null), Bt = B("connecting"), Vt = B(null), Ht = /* @__PURE__ */ new Map(), Ut = /* @__PURE__ */ new Map();
 function G(e) {
-	let t = Vt.get(e);
-	return t || Vt.set(e, t = B(null)), t;
+	let t = Ht.get(e);
+	return t || Ht.set(e, t = B(null)), t;
 }
-function Ut(e) {
+function Wt(e) {
 	return (W.value ?? []).filter((t) => t.contract === e);
 }
-function Wt() {
-	return Ut("lehr.datasets")[0]?.path ?? null;
-}
 function Gt() {
+	return Wt("lehr.datasets")[0]?.path ?? null;
+}
+function Kt() {
 	return (W.value ?? []).filter((e) => e.contract.startsWith("lehr.") && e.contract !== "lehr.datasets");
 }
-var Kt = /* @__PURE__ */ new Map();
-function qt(e, t) {
-	let n = `${e} ${t}`, r = Kt.get(n);
-	return r || Kt.set(n, r = B([])), r;
+var qt = /* @__PURE__ */ new Map();
+function Jt(e, t) {
+	let n = `${e} ${t}`, r = qt.get(n);
+	return r || qt.set(n, r = B([])), r;
 }
-var Jt = 2e3;
-function Yt(e, t, n) {
-	let r = qt(e, t);
-	r.value.length < Jt && (r.value = [...r.value, n]);
+var Yt = 2e3;
+function Xt(e, t, n) {
+	let r = Jt(e, t);
+	r.value.length < Yt && (r.value = [...r.value, n]);
 }
-var Xt = 500, Zt = /* @__PURE__ */ new Map(), Qt = /* @__PURE__ */ new Map();
-function $t(e) {
-	if (Zt.has(e)) return;
-	let t = Math.max(0, (Qt.get(e) ?? 0) + Xt - Date.now());
-	Zt.set(e, setTimeout(() => {
-		Zt.delete(e), en(e).catch(() => {});
+var Zt = 500, Qt = /* @__PURE__ */ new Map(), $t = /* @__PURE__ */ new Map();
+function en(e) {
+	if (Qt.has(e)) return;
+	let t = Math.max(0, ($t.get(e) ?? 0) + Zt - Date.now());
+	Qt.set(e, setTimeout(() => {
+		Qt.delete(e), tn(e).catch(() => {});
 	}, t));
 }
-async function en(e) {
-	Qt.set(e, Date.now());
-	let t = await H(e, { etag: Vt.get(e)?.value == null ? void 0 : Ht.get(e) });
+async function tn(e) {
+	$t.set(e, Date.now());
+	let t = await H(e, { etag: Ht.get(e)?.value == null ? void 0 : Ut.get(e) });
 	if (t.status === 304) return;
 	let n = t.headers.get("etag");
-	n && Ht.set(e, n), G(e).value = await t.json();
+	n && Ut.set(e, n), G(e).value = await t.json();
 }
-function tn({ kind: e, service: t, data: n }) {
+function nn({ kind: e, service: t, data: n }) {
 	let r = G(t);
-	if (e === "seed") Ht.delete(t), r.value = n.state, t === nn() && rn();
+	if (e === "seed") Ut.delete(t), r.value = n.state, t === rn() && an();
 	else if (e === "change" && n.operation === "progressed" && r.value?.jobs?.[n.body.job]) {
 		let { job: e, progress: i } = n.body;
-		Ht.delete(t), Yt(t, e, i), r.value = {
+		Ut.delete(t), Xt(t, e, i), r.value = {
 			...r.value,
 			jobs: {
 				...r.value.jobs,
@@ -1092,20 +1092,20 @@ function tn({ kind: e, service: t, data: n }) {
 				}
 			}
 		};
-	} else e !== "end" && ($t(t), t === nn() && rn());
+	} else e !== "end" && (en(t), t === rn() && an());
 }
-function nn() {
-	return Ut("lehr/directory")[0]?.path;
+function rn() {
+	return Wt("lehr/directory")[0]?.path;
 }
-async function rn() {
+async function an() {
 	try {
 		let { services: e } = await Tt("/");
-		JSON.stringify(e) !== JSON.stringify(W.peek()) && (Nt(), W.value = e), Bt.value = null;
+		JSON.stringify(e) !== JSON.stringify(W.peek()) && (Pt(), W.value = e), Vt.value = null;
 	} catch (e) {
-		Bt.value = e.message;
+		Vt.value = e.message;
 	}
 }
-function an() {
+function on() {
 	let e = /* @__PURE__ */ new Set([
 		"lehr/inspector",
 		"lehr/constructor",
@@ -1113,38 +1113,38 @@ function an() {
 	]);
 	return (W.value ?? []).filter((t) => !e.has(t.contract)).map((e) => e.path);
 }
-var on = null, sn = "";
-function cn() {
-	rn(), setInterval(() => {
-		(zt.peek() === "lost" || W.peek() === null) && rn();
+var sn = null, cn = "";
+function ln() {
+	an(), setInterval(() => {
+		(Bt.peek() === "lost" || W.peek() === null) && an();
 	}, 2e3), it(() => {
-		let e = an();
-		e.join() === sn || (sn = e.join(), on?.abort(), !e.length) || (on = new AbortController(), At(e, on.signal, tn, (e) => zt.value = e, async () => {
-			for (let t of e) await en(t).catch(() => {});
+		let e = on();
+		e.join() === cn || (cn = e.join(), sn?.abort(), !e.length) || (sn = new AbortController(), jt(e, sn.signal, nn, (e) => Bt.value = e, async () => {
+			for (let t of e) await tn(t).catch(() => {});
 		}));
 	});
 	let e = !1;
 	it(() => {
-		e && xt.value === null && setTimeout(() => void rn()), e = xt.value !== null;
+		e && xt.value === null && setTimeout(() => void an()), e = xt.value !== null;
 	});
 }
 // src/state/notice.ts
-var ln = B(""), un = 0;
+var un = B(""), dn = 0;
 function K(e) {
-	ln.value = e, clearTimeout(un), un = setTimeout(() => ln.value = "", 6e3);
+	un.value = e, clearTimeout(dn), dn = setTimeout(() => un.value = "", 6e3);
 }
 // src/state/route.ts
-var dn = [
+var fn = [
 	"data",
 	"explore",
 	"jobs",
 	"workflows",
 	"node"
 ];
-function fn(e) {
+function pn(e) {
 	let [, t, n] = e.match(/^#\/?([a-z]*)(?:\?(.*))?$/) ?? [];
 	return {
-		view: dn.find((e) => e === t) ?? "data",
+		view: fn.find((e) => e === t) ?? "data",
 		settings: Object.fromEntries(new URLSearchParams(n ?? ""))
 	};
 }
@@ -1154,29 +1154,29 @@ function q(e, t) {
 	let r = n.toString();
 	return `#/${e}${r ? `?${r}` : ""}`;
 }
-var J = B(fn(location.hash));
+var J = B(pn(location.hash));
 addEventListener("hashchange", () => {
-	let e = J.peek(), t = fn(location.hash);
+	let e = J.peek(), t = pn(location.hash);
 	q(e.view, e.settings) !== q(t.view, t.settings) && (J.value = t);
 });
-function pn(e, t = {}) {
+function mn(e, t = {}) {
 	location.hash = q(e, t);
 }
-function mn(e) {
+function hn(e) {
 	let { view: t, settings: n } = J.peek(), r = q(t, {
 		...n,
 		...e
 	});
-	history.replaceState(null, "", r), J.value = fn(r);
+	history.replaceState(null, "", r), J.value = pn(r);
 }
 // src/state/download.ts
-function hn(e, t) {
+function gn(e, t) {
 	let n = document.createElement("a");
 	n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 }
 // src/state/upload.ts
-var gn = B(null), _n = 5, vn = 800;
-async function yn(e, t, n, r, i, a, o, s) {
+var _n = B(null), vn = 5, yn = 800;
+async function bn(e, t, n, r, i, a, o, s) {
 	let c = {
 		name: t,
 		format: n,
@@ -1203,15 +1203,15 @@ async function yn(e, t, n, r, i, a, o, s) {
 			timeoutMs: 6e5
 		});
 	} catch (e) {
-		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= _n) throw e;
-		await new Promise((e) => setTimeout(e, vn * l));
+		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= vn) throw e;
+		await new Promise((e) => setTimeout(e, yn * l));
 	}
 }
 // src/state/words.ts
 function Y(e) {
 	return e.toLocaleString("en-GB");
 }
-function bn(e) {
+function xn(e) {
 	let t = [
 		"B",
 		"kB",
@@ -1229,11 +1229,11 @@ function X(e, t = 5) {
 	let n = Math.abs(e);
 	return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
 }
-function xn(e) {
+function Sn(e) {
 	let t = Math.max(0, e) / 1e3;
 	return t < 1 ? `${Math.round(1e3 * t)} ms` : t < 10 ? `${t.toFixed(1)} s` : t < 60 ? `${Math.round(t)} s` : t < 3600 ? `${Math.floor(t / 60)} min ${Math.round(t % 60)} s` : `${Math.floor(t / 3600)} h ${Math.floor(t % 3600 / 60)} min`;
 }
-function Sn(e) {
+function Cn(e) {
 	let t = new Date(e), n = t.toLocaleTimeString("en-GB", {
 		hour: "2-digit",
 		minute: "2-digit",
@@ -1244,13 +1244,13 @@ function Sn(e) {
 		month: "short"
 	})} ${n}`;
 }
-function Cn(e) {
+function wn(e) {
 	return e.replaceAll("_", " ");
 }
-function wn(e) {
+function Tn(e) {
 	return e.charAt(0).toUpperCase() + e.slice(1);
 }
-function Tn(e) {
+function En(e) {
 	return {
 		invalid_value: "Change what the message names, then send it again.",
 		unknown_entry: "It may have been renamed or removed. Choose another one.",
@@ -1267,7 +1267,7 @@ function Tn(e) {
 	}[e] ?? null;
 }
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var En = Symbol.for("pv"), Dn = 0;
+var Dn = Symbol.for("pv"), On = 0;
 Array.isArray;
 function Z(t, n, r, i, a, o) {
 	n ||= {};
@@ -1283,8 +1283,8 @@ function Z(t, n, r, i, a, o) {
 		__b: 0,
 		__e: null,
 		__c: null,
-		constructor: En,
-		__v: --Dn,
+		constructor: Dn,
+		__v: --On,
 		__i: -1,
 		__u: 0
 	};
@@ -1293,7 +1293,7 @@ function Z(t, n, r, i, a, o) {
 // src/views/fault.tsx
 function Q({ error: e, code: t }) {
 	if (!e) return null;
-	let n = e instanceof Error ? e.message : String(e), r = Tn(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
+	let n = e instanceof Error ? e.message : String(e), r = En(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
 	return /* @__PURE__ */ Z("div", {
 		class: "trouble",
 		role: "alert",
@@ -1304,20 +1304,20 @@ function Q({ error: e, code: t }) {
 	});
 }
 // src/state/csv.ts
-function On(e) {
+function kn(e) {
 	let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 	return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 }
-function kn(e) {
-	return `${e.map(On).join(",")}\n`;
+function An(e) {
+	return `${e.map(kn).join(",")}\n`;
 }
-var An = [
+var jn = [
 	",",
 	";",
 	"	",
 	"|"
 ];
-function jn(e, t, n) {
+function Mn(e, t, n) {
 	let r = [], i = [], a = "", o = !1;
 	for (let s = 0; s < e.length && r.length < n; s++) {
 		let n = e[s];
@@ -1325,23 +1325,23 @@ function jn(e, t, n) {
 	}
 	return (a !== "" || i.length) && r.length < n && r.push([...i, a]), r;
 }
-var Mn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Nn = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e);
-function Pn(e) {
+var Nn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Pn = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e);
+function Fn(e) {
 	let t = {
 		delimiter: ",",
 		rows: [],
 		score: -1
 	};
-	for (let n of An) {
-		let r = jn(e.replace(/^\uFEFF/, ""), n, 101), i = r[0]?.length ?? 0, a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
+	for (let n of jn) {
+		let r = Mn(e.replace(/^\uFEFF/, ""), n, 101), i = r[0]?.length ?? 0, a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
 		a > t.score && (t = {
 			delimiter: n,
 			rows: r,
 			score: a
 		});
 	}
-	let [n = [], ...r] = t.rows, i = !n.some(Mn), a = i ? n : n.map((e, t) => String(t)), o = i ? r : t.rows, s = !1, c = a.map((e, t) => {
-		let n = o.map((e) => e[t] ?? ""), r = n.filter((e) => !Nn(e)), i = r.filter(Mn).length;
+	let [n = [], ...r] = t.rows, i = !n.some(Nn), a = i ? n : n.map((e, t) => String(t)), o = i ? r : t.rows, s = !1, c = a.map((e, t) => {
+		let n = o.map((e) => e[t] ?? ""), r = n.filter((e) => !Pn(e)), i = r.filter(Nn).length;
 		return r.length ? i * 2 <= r.length ? "text" : (s ||= r.length < n.length, "number") : "empty";
 	});
 	return {
@@ -1354,7 +1354,7 @@ function Pn(e) {
 	};
 }
 // src/api/rows.ts
-async function Fn(e, t, n, r) {
+async function In(e, t, n, r) {
 	return (await H(Et(`${e}:read`, {
 		name: t,
 		from: n,
@@ -1363,8 +1363,8 @@ async function Fn(e, t, n, r) {
 	}))).json();
 }
 // src/views/table.tsx
-var In = 50;
-function Ln({ datasets: e, name: t, caption: n, version: r }) {
+var Ln = 50;
+function Rn({ datasets: e, name: t, caption: n, version: r }) {
 	let i = G(e).value?.datasets[t], a = i?.rows ?? 0, o = V(0), s = V(null), c = V(null);
 	I(() => {
 		o.value = 0;
@@ -1372,7 +1372,7 @@ function Ln({ datasets: e, name: t, caption: n, version: r }) {
 	let l = o.value;
 	if (I(() => {
 		let n = !1;
-		return Fn(e, t, l, Math.min(a, l + In)).then((e) => {
+		return In(e, t, l, Math.min(a, l + Ln)).then((e) => {
 			n || ([s.value, c.value] = [e, null]);
 		}).catch((e) => {
 			n || (c.value = e);
@@ -1391,27 +1391,27 @@ function Ln({ datasets: e, name: t, caption: n, version: r }) {
 		children: "Reading…"
 	});
 	let { rows: u, json: d } = s.value, f = i?.columns.map((e) => e.name) ?? Object.keys(d[0] ?? {}), p = Math.min(u, l + d.length);
-	return /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z(Rn, {
+	return /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z(zn, {
 		caption: n,
 		names: f,
 		rows: d.map((e) => f.map((t) => e[t])),
 		first: l
 	}), /* @__PURE__ */ Z("div", {
 		class: "pages",
-		children: [/* @__PURE__ */ Z("span", { children: u ? `Rows ${Y(l + 1)} to ${Y(p)} of ${Y(u)}` : "No rows" }), u > In && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("button", {
+		children: [/* @__PURE__ */ Z("span", { children: u ? `Rows ${Y(l + 1)} to ${Y(p)} of ${Y(u)}` : "No rows" }), u > Ln && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("button", {
 			type: "button",
 			disabled: l === 0,
-			onClick: () => o.value = Math.max(0, l - In),
+			onClick: () => o.value = Math.max(0, l - Ln),
 			children: "Previous"
 		}), /* @__PURE__ */ Z("button", {
 			type: "button",
 			disabled: p >= u,
-			onClick: () => o.value = l + In,
+			onClick: () => o.value = l + Ln,
 			children: "Next"
 		})] })]
 	})] });
 }
-function Rn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+function zn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 	let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 	return /* @__PURE__ */ Z("div", {
 		class: "scroll",
@@ -1444,19 +1444,19 @@ function Rn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 						type: "button",
 						class: "link",
 						onClick: (e) => (e.stopPropagation(), a(t)),
-						children: zn(e)
-					}) : zn(e)
+						children: Bn(e)
+					}) : Bn(e)
 				}, n))]
 			}, t)) })
 		] })
 	});
 }
-function zn(e) {
+function Bn(e) {
 	let t = typeof e == "string" ? e : X(e, 6);
 	return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 }
 // src/views/incoming.tsx
-var Bn = [
+var Vn = [
 	[/\.(tsv|tab)(\.gz)?$/i, "tsv"],
 	[/\.(csv|txt|dat)(\.gz)?$/i, "csv"],
 	[/\.npy(\.gz)?$/i, "npy"],
@@ -1467,16 +1467,16 @@ var Bn = [
 	[/\.(svm|svmlight|libsvm)(\.gz)?$/i, "svmlight"],
 	[/\.(xlsx|xls|ods)$/i, "xlsx"],
 	[/\.(json|jsonl|ndjson)(\.gz)?$/i, "json"]
-], Vn = 65536;
-function Hn(e) {
+], Hn = 65536;
+function Un(e) {
 	return e.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "data";
 }
-async function Un(e) {
-	let t = e.slice(0, Vn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
+async function Wn(e) {
+	let t = e.slice(0, Hn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
 	if (n[0] !== 31 || n[1] !== 139) return t.text();
 	let r = t.stream().pipeThrough(new DecompressionStream("gzip")).pipeThrough(new TextDecoderStream()).getReader(), i = "";
 	try {
-		for (; i.length < Vn;) {
+		for (; i.length < Hn;) {
 			let { done: e, value: t } = await r.read();
 			if (e) break;
 			i += t;
@@ -1484,12 +1484,12 @@ async function Un(e) {
 	} catch {}
 	return i;
 }
-function Wn({ datasets: e, names: t }) {
+function Gn({ datasets: e, names: t }) {
 	let n = V(null), r = V(null), i = V(""), a = V("csv"), o = V([]), s = V(/* @__PURE__ */ new Set()), c = V(""), l = V(""), u = V(!1), d = V(!1), f = V(!1), p = V(null), m = V(null), h = V(null), g = async (e) => {
 		if (!e) return;
-		let t = Bn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Mt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Pn(await Un(e)) : null;
+		let t = Vn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Nt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Fn(await Wn(e)) : null;
 		ze(() => {
-			n.value = e, gn.value = null, o.value = f, a.value = h, r.value = g, i.value = Hn(e.name), s.value = new Set(g?.names.filter((e, t) => g.kinds[t] === "number") ?? []), c.value = "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
+			n.value = e, _n.value = null, o.value = f, a.value = h, r.value = g, i.value = Un(e.name), s.value = new Set(g?.names.filter((e, t) => g.kinds[t] === "number") ?? []), c.value = "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
 		});
 	}, _ = async () => {
 		let [t, o] = [n.value, r.value], f = o?.names.filter((e, t) => o.kinds[t] === "number") ?? [], g = {
@@ -1501,9 +1501,9 @@ function Wn({ datasets: e, names: t }) {
 		h.value = new AbortController(), m.value = null, p.value = 0;
 		try {
 			let r = i.value.trim();
-			gn.value = r;
-			let o = await yn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
-			K(`${r} is there: ${Y(o.rows)} rows, ${Y(o.columns.length)} columns.`), n.value = null, pn("data", { set: r });
+			_n.value = r;
+			let o = await bn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
+			K(`${r} is there: ${Y(o.rows)} rows, ${Y(o.columns.length)} columns.`), n.value = null, mn("data", { set: r });
 		} catch (e) {
 			h.value.signal.aborted || (m.value = e);
 		} finally {
@@ -1550,7 +1550,7 @@ function Wn({ datasets: e, names: t }) {
 					class: "head",
 					children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", { children: n.value.name }), /* @__PURE__ */ Z("p", {
 						class: "note",
-						children: [bn(n.value.size), v ? `; ${v.names.length} columns, ${v.hasNames ? "names in the first row" : "no names in the first row"}` : ""]
+						children: [xn(n.value.size), v ? `; ${v.names.length} columns, ${v.hasNames ? "names in the first row" : "no names in the first row"}` : ""]
 					})] })
 				}),
 				/* @__PURE__ */ Z("div", {
@@ -1644,7 +1644,7 @@ function Wn({ datasets: e, names: t }) {
 						]
 					}, `${t} ${e}`))
 				})] }),
-				v && v.rows.length > 0 && /* @__PURE__ */ Z(Rn, {
+				v && v.rows.length > 0 && /* @__PURE__ */ Z(zn, {
 					caption: "First rows of the file",
 					names: v.names,
 					rows: v.rows.slice(0, 5),
@@ -1672,7 +1672,7 @@ function Wn({ datasets: e, names: t }) {
 						"aria-label": "Sent"
 					}),
 					" ",
-					p.value === n.value.size ? "The node reads it…" : `${bn(p.value ?? 0)} of ${bn(n.value.size)}`
+					p.value === n.value.size ? "The node reads it…" : `${xn(p.value ?? 0)} of ${xn(n.value.size)}`
 				] }),
 				/* @__PURE__ */ Z("div", {
 					class: "tools",
@@ -1683,7 +1683,7 @@ function Wn({ datasets: e, names: t }) {
 						children: "Bring it in"
 					}), /* @__PURE__ */ Z("button", {
 						type: "button",
-						onClick: () => S ? h.value?.abort() : (n.value = null, gn.value = null),
+						onClick: () => S ? h.value?.abort() : (n.value = null, _n.value = null),
 						children: S ? "Stop" : "Cancel"
 					})]
 				})
@@ -1692,12 +1692,12 @@ function Wn({ datasets: e, names: t }) {
 	});
 }
 // src/views/data.tsx
-function Gn(e) {
+function Kn(e) {
 	return e.rows > 0 && e.columns.filter((e) => e.kind !== "text").length >= 2;
 }
-var Kn = 200;
-function qn() {
-	let e = Wt(), t = V(""), n = V(!1), r = V(!1);
+var qn = 200;
+function Jn() {
+	let e = Gt(), t = V(""), n = V(!1), r = V(!1);
 	if (!e) return /* @__PURE__ */ Z("p", {
 		class: "empty",
 		children: [
@@ -1711,13 +1711,13 @@ function qn() {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, Kn), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== gn.value);
+	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, qn), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== _n.value);
 	return /* @__PURE__ */ Z(x, { children: [
-		/* @__PURE__ */ Z(Wn, {
+		/* @__PURE__ */ Z(Gn, {
 			datasets: e,
 			names: o
 		}),
-		u.length > 0 && /* @__PURE__ */ Z(Jn, {
+		u.length > 0 && /* @__PURE__ */ Z(Yn, {
 			path: e,
 			uploads: u
 		}),
@@ -1794,7 +1794,7 @@ function qn() {
 								children: "Actions"
 							})
 						})
-					] }) }), /* @__PURE__ */ Z("tbody", { children: l.map((e) => /* @__PURE__ */ Z(Xn, {
+					] }) }), /* @__PURE__ */ Z("tbody", { children: l.map((e) => /* @__PURE__ */ Z(Zn, {
 						name: e,
 						dataset: i.datasets[e],
 						isOn: e === a
@@ -1810,7 +1810,7 @@ function qn() {
 				})
 			]
 		}),
-		a && i.datasets[a] && /* @__PURE__ */ Z(Zn, {
+		a && i.datasets[a] && /* @__PURE__ */ Z(Qn, {
 			path: e,
 			name: a,
 			dataset: i.datasets[a]
@@ -1825,7 +1825,7 @@ function qn() {
 		})
 	] });
 }
-function Jn({ path: e, uploads: t }) {
+function Yn({ path: e, uploads: t }) {
 	let n = V(null), r = async (t) => {
 		try {
 			n.value = null, await U(`${e}:remove`, { name: t }), K(`Forgot the upload ${t}.`);
@@ -1854,7 +1854,7 @@ function Jn({ path: e, uploads: t }) {
 						}),
 						/* @__PURE__ */ Z("span", {
 							class: "soft",
-							children: [bn(t.offset), t.bytes ? ` of ${bn(t.bytes)}` : ""]
+							children: [xn(t.offset), t.bytes ? ` of ${xn(t.bytes)}` : ""]
 						}),
 						/* @__PURE__ */ Z("button", {
 							type: "button",
@@ -1870,11 +1870,11 @@ function Jn({ path: e, uploads: t }) {
 		]
 	});
 }
-function Yn(e) {
+function Xn(e) {
 	let [t, n] = Object.entries(e ?? {})[0] ?? ["", {}];
 	return t === "file" ? `file ${n.path ?? ""}` : t === "upload" ? `upload (${n.format ?? ""})` : t === "job" || n?.job ? `job ${n.job ?? ""}` : t || "a service";
 }
-function Xn({ name: e, dataset: t, isOn: n }) {
+function Zn({ name: e, dataset: t, isOn: n }) {
 	return /* @__PURE__ */ Z("tr", {
 		class: n ? "on" : "",
 		children: [
@@ -1892,15 +1892,15 @@ function Xn({ name: e, dataset: t, isOn: n }) {
 			}),
 			/* @__PURE__ */ Z("td", {
 				class: "number",
-				children: bn(t.bytes)
+				children: xn(t.bytes)
 			}),
 			/* @__PURE__ */ Z("td", {
 				class: "soft roomy",
-				children: Yn(t.source)
+				children: Xn(t.source)
 			}),
 			/* @__PURE__ */ Z("td", {
 				class: "actions",
-				children: [Gn(t) && /* @__PURE__ */ Z("a", {
+				children: [Kn(t) && /* @__PURE__ */ Z("a", {
 					class: "button",
 					href: q("explore", { data: e }),
 					children: ["Explore", /* @__PURE__ */ Z("span", {
@@ -1922,7 +1922,7 @@ function Xn({ name: e, dataset: t, isOn: n }) {
 		]
 	});
 }
-function Zn({ path: e, name: t, dataset: n }) {
+function Qn({ path: e, name: t, dataset: n }) {
 	let r = V(null), i = V(!1), a = V(null), o = async (e) => {
 		try {
 			r.value = null, await e();
@@ -1939,15 +1939,15 @@ function Zn({ path: e, name: t, dataset: n }) {
 			if (r.push(new Blob([i ? o.slice(o.indexOf("\n") + 1) : o])), !(a > i)) break;
 			i = a;
 		} while (i < n.rows);
-		hn(`${t}.csv`, new Blob(r, { type: "text/csv" }));
+		gn(`${t}.csv`, new Blob(r, { type: "text/csv" }));
 	}), c = () => o(async () => {
-		await U(`${e}:remove`, { name: t }), K(`Removed ${t}.`), pn("data");
+		await U(`${e}:remove`, { name: t }), K(`Removed ${t}.`), mn("data");
 	}), l = () => o(async () => {
 		let n = a.value.trim();
 		await U(`${e}:rename`, {
 			name: t,
 			to: n
-		}), K(`Renamed ${t} to ${n}.`), pn("data", { set: n });
+		}), K(`Renamed ${t} to ${n}.`), mn("data", { set: n });
 	});
 	return /* @__PURE__ */ Z("section", {
 		class: "card",
@@ -1971,7 +1971,7 @@ function Zn({ path: e, name: t, dataset: n }) {
 				})] }), /* @__PURE__ */ Z("div", {
 					class: "tools",
 					children: [
-						Gn(n) && /* @__PURE__ */ Z("a", {
+						Kn(n) && /* @__PURE__ */ Z("a", {
 							class: "button first",
 							href: q("explore", { data: t }),
 							children: "Explore"
@@ -2030,7 +2030,7 @@ function Zn({ path: e, name: t, dataset: n }) {
 				class: "warning",
 				children: e
 			}, e)),
-			/* @__PURE__ */ Z(Ln, {
+			/* @__PURE__ */ Z(Rn, {
 				datasets: e,
 				name: t,
 				caption: `Rows of ${t}`,
@@ -2040,13 +2040,13 @@ function Zn({ path: e, name: t, dataset: n }) {
 	});
 }
 // src/views/chart.tsx
-var Qn = 220, $ = {
+var $n = 220, $ = {
 	left: 56,
 	right: 14,
 	top: 12,
 	bottom: 38
 };
-function $n(e, t, n) {
+function er(e, t, n) {
 	if (!(t > e)) return [e];
 	let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
 		1,
@@ -2057,13 +2057,13 @@ function $n(e, t, n) {
 	for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
 	return o;
 }
-function er(e, t, n) {
+function tr(e, t, n) {
 	let r = Math.ceil(Math.log10(e)), i = Math.floor(Math.log10(t));
-	if (i <= r) return $n(e, t, n);
+	if (i <= r) return er(e, t, n);
 	let a = Math.max(1, Math.ceil((i - r + 1) / n));
 	return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 }
-function tr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped: o }) {
+function nr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped: o }) {
 	let s = Ee(null), c = V(480), l = V(null);
 	I(() => {
 		let e = new ResizeObserver(([e]) => c.value = Math.max(180, Math.round(e.contentRect.width)));
@@ -2074,7 +2074,7 @@ function tr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 	let v = (e) => i ? Math.log(e) : e, y = (e) => {
 		let t = (v(e) - v(m)) / (v(h) - v(m));
 		return a ? 1 - t : t;
-	}, b = (e) => $.left + y(e) * (d - $.left - $.right), S = (e) => Qn - $.bottom - (e - g) / (_ - g) * (Qn - $.top - $.bottom), C = u.map(([e, t], n) => {
+	}, b = (e) => $.left + y(e) * (d - $.left - $.right), S = (e) => $n - $.bottom - (e - g) / (_ - g) * ($n - $.top - $.bottom), C = u.map(([e, t], n) => {
 		let [r, i] = [b(e).toFixed(1), S(t).toFixed(1)];
 		return n === 0 ? `M${r} ${i}` : o ? `H${r}V${i}` : `L${r} ${i}`;
 	}).join(""), w = l.value !== null && u[l.value] ? u[l.value] : u[u.length - 1], T = (e) => {
@@ -2109,10 +2109,10 @@ function tr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 			},
 			children: u.length > 0 && /* @__PURE__ */ Z("svg", {
 				width: d,
-				height: Qn,
+				height: $n,
 				"aria-hidden": "true",
 				children: [
-					$n(g, _, 4).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
+					er(g, _, 4).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
 						class: "gridline",
 						x1: $.left,
 						x2: d - $.right,
@@ -2124,9 +2124,9 @@ function tr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 						"text-anchor": "end",
 						children: X(e, 4)
 					})] }, e)),
-					(i ? er(m, h, 5) : $n(m, h, 5)).map((e) => /* @__PURE__ */ Z("text", {
+					(i ? tr(m, h, 5) : er(m, h, 5)).map((e) => /* @__PURE__ */ Z("text", {
 						x: b(e),
-						y: Qn - $.bottom + 17,
+						y: $n - $.bottom + 17,
 						"text-anchor": "middle",
 						children: X(e, 4)
 					}, e)),
@@ -2145,7 +2145,7 @@ function tr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 						x1: b(w[0]),
 						x2: b(w[0]),
 						y1: $.top,
-						y2: Qn - $.bottom
+						y2: $n - $.bottom
 					}), /* @__PURE__ */ Z("circle", {
 						class: "dot",
 						cx: b(w[0]),
@@ -2158,7 +2158,7 @@ function tr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped
 	});
 }
 // src/views/form.tsx
-function nr(e, t) {
+function rr(e, t) {
 	let n = {};
 	for (let r of e) {
 		let e = t[r.name];
@@ -2168,14 +2168,14 @@ function nr(e, t) {
 	}
 	return n;
 }
-function rr(e, t) {
+function ir(e, t) {
 	return e.every((e) => {
 		let n = t[e.name];
-		return typeof n != "string" || Rt(e, n) === null;
+		return typeof n != "string" || zt(e, n) === null;
 	});
 }
-function ir({ fields: e, typed: t, dataset: n, change: r }) {
-	let i = V(!1), a = (e) => /* @__PURE__ */ Z(ar, {
+function ar({ fields: e, typed: t, dataset: n, change: r }) {
+	let i = V(!1), a = (e) => /* @__PURE__ */ Z(or, {
 		field: e,
 		value: t[e.name],
 		dataset: n,
@@ -2197,8 +2197,8 @@ function ir({ fields: e, typed: t, dataset: n, change: r }) {
 		})]
 	})] });
 }
-function ar({ field: e, value: t, dataset: n, change: r }) {
-	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = Rt(e, a), s = Cn(e.name), c = /* @__PURE__ */ Z("span", {
+function or({ field: e, value: t, dataset: n, change: r }) {
+	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = zt(e, a), s = wn(e.name), c = /* @__PURE__ */ Z("span", {
 		class: "about",
 		id: `${i}-about`,
 		children: e.about
@@ -2258,7 +2258,7 @@ function ar({ field: e, value: t, dataset: n, change: r }) {
 				}), e.choices.map((e) => /* @__PURE__ */ Z("option", {
 					value: e.value,
 					title: e.about,
-					children: Cn(e.value)
+					children: wn(e.value)
 				}, e.value))]
 			}) : e.kind === "column" && n ? /* @__PURE__ */ Z("select", {
 				id: i,
@@ -2298,7 +2298,7 @@ function ar({ field: e, value: t, dataset: n, change: r }) {
 	});
 }
 // src/views/jobs.tsx
-var or = 50, sr = [
+var sr = 50, cr = [
 	"queued",
 	"running",
 	"done",
@@ -2306,11 +2306,11 @@ var or = 50, sr = [
 	"cancelled",
 	"interrupted"
 ];
-function cr(e) {
+function lr(e) {
 	return e.contract.replace(/^lehr\./, "");
 }
-function lr() {
-	let e = Gt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
+function ur() {
+	let e = Kt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
 		service: e,
 		id: t,
 		job: n
@@ -2318,7 +2318,7 @@ function lr() {
 	t.sort((e, t) => t.job.times.queued_unix_ms - e.job.times.queued_unix_ms || t.job.number - e.job.number);
 	let { settings: n } = J.value, r = n.job ? t.find((e) => e.service === n.service && e.id === n.job) : void 0;
 	return e.length ? /* @__PURE__ */ Z(x, { children: [
-		n.new ? /* @__PURE__ */ Z(br, { methods: e }) : /* @__PURE__ */ Z("p", {
+		n.new ? /* @__PURE__ */ Z(xr, { methods: e }) : /* @__PURE__ */ Z("p", {
 			class: "lead-in",
 			children: /* @__PURE__ */ Z("a", {
 				class: "button first",
@@ -2334,8 +2334,8 @@ function lr() {
 				"\" here any more."
 			]
 		}),
-		r && /* @__PURE__ */ Z(hr, { ...r }, `${r.service} ${r.id}`),
-		/* @__PURE__ */ Z(ur, {
+		r && /* @__PURE__ */ Z(gr, { ...r }, `${r.service} ${r.id}`),
+		/* @__PURE__ */ Z(dr, {
 			jobs: t,
 			chosen: r
 		})
@@ -2348,8 +2348,8 @@ function lr() {
 		]
 	});
 }
-function ur({ jobs: e, chosen: t }) {
-	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / or) - 1), s = Math.min(i.value, o);
+function dr({ jobs: e, chosen: t }) {
+	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / sr) - 1), s = Math.min(i.value, o);
 	return /* @__PURE__ */ Z("section", {
 		class: "card",
 		children: [
@@ -2369,7 +2369,7 @@ function ur({ jobs: e, chosen: t }) {
 						children: [/* @__PURE__ */ Z("option", {
 							value: "",
 							children: "all states"
-						}), sr.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))]
+						}), cr.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))]
 					})] }), /* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
 						class: "unseen",
 						children: "Search jobs"
@@ -2419,7 +2419,7 @@ function ur({ jobs: e, chosen: t }) {
 							children: "Actions"
 						})
 					})
-				] }) }), /* @__PURE__ */ Z("tbody", { children: a.slice(s * or, (s + 1) * or).map((e) => /* @__PURE__ */ Z("tr", {
+				] }) }), /* @__PURE__ */ Z("tbody", { children: a.slice(s * sr, (s + 1) * sr).map((e) => /* @__PURE__ */ Z("tr", {
 					class: t === e ? "on" : "",
 					children: [
 						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
@@ -2429,22 +2429,22 @@ function ur({ jobs: e, chosen: t }) {
 							}),
 							children: e.id
 						}) }),
-						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z(fr, { job: e.job }) }),
+						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z(pr, { job: e.job }) }),
 						/* @__PURE__ */ Z("td", {
 							class: "soft",
 							children: Object.values(e.job.inputs).join(", ")
 						}),
 						/* @__PURE__ */ Z("td", {
 							class: "soft roomy",
-							children: Sn(e.job.times.queued_unix_ms)
+							children: Cn(e.job.times.queued_unix_ms)
 						}),
 						/* @__PURE__ */ Z("td", {
 							class: "number roomy",
-							children: dr(e.job)
+							children: fr(e.job)
 						}),
 						/* @__PURE__ */ Z("td", {
 							class: "actions",
-							children: /* @__PURE__ */ Z(pr, {
+							children: /* @__PURE__ */ Z(mr, {
 								...e,
 								isShort: !0
 							})
@@ -2452,13 +2452,13 @@ function ur({ jobs: e, chosen: t }) {
 					]
 				}, `${e.service} ${e.id}`)) })] })
 			}),
-			a.length > or && /* @__PURE__ */ Z("div", {
+			a.length > sr && /* @__PURE__ */ Z("div", {
 				class: "pages",
 				children: [
 					/* @__PURE__ */ Z("span", { children: [
-						Y(s * or + 1),
+						Y(s * sr + 1),
 						" to ",
-						Y(Math.min(a.length, (s + 1) * or)),
+						Y(Math.min(a.length, (s + 1) * sr)),
 						" of ",
 						Y(a.length)
 					] }),
@@ -2479,10 +2479,10 @@ function ur({ jobs: e, chosen: t }) {
 		]
 	});
 }
-function dr({ times: e }) {
-	return e.started_unix_ms && e.ended_unix_ms ? xn(e.ended_unix_ms - e.started_unix_ms) : "";
+function fr({ times: e }) {
+	return e.started_unix_ms && e.ended_unix_ms ? Sn(e.ended_unix_ms - e.started_unix_ms) : "";
 }
-function fr({ job: e }) {
+function pr({ job: e }) {
 	if (e.state !== "running") return /* @__PURE__ */ Z("span", {
 		class: `state ${e.state}`,
 		children: e.state
@@ -2503,7 +2503,7 @@ function fr({ job: e }) {
 		]
 	});
 }
-function pr({ service: e, id: t, job: n, isShort: r }) {
+function mr({ service: e, id: t, job: n, isShort: r }) {
 	let i = V(null), a = async (n, r) => {
 		try {
 			i.value = null, await U(`${e}:${n}`, { job: t }), K(r);
@@ -2517,7 +2517,7 @@ function pr({ service: e, id: t, job: n, isShort: r }) {
 	return /* @__PURE__ */ Z(x, { children: [
 		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Z("a", {
 			class: "button",
-			href: q("explore", mr(e, t, n)),
+			href: q("explore", hr(e, t, n)),
 			children: ["Explore", c]
 		}),
 		o && /* @__PURE__ */ Z("button", {
@@ -2532,21 +2532,21 @@ function pr({ service: e, id: t, job: n, isShort: r }) {
 		}),
 		!r && !o && /* @__PURE__ */ Z("button", {
 			type: "button",
-			onClick: () => a("remove", `Removed ${t}. Its results stay among the data sets.`).then(() => i.value === null && pn("jobs")),
+			onClick: () => a("remove", `Removed ${t}. Its results stay among the data sets.`).then(() => i.value === null && mn("jobs")),
 			children: "Remove from the list"
 		}),
 		/* @__PURE__ */ Z(Q, { error: i.value })
 	] });
 }
-function mr(e, t, n) {
+function hr(e, t, n) {
 	let r = n.outputs.positions ?? n.outputs.places;
 	return r ? { data: r } : {
 		data: Object.values(n.inputs)[0],
 		colour: `job:${e}|${t}`
 	};
 }
-function hr({ service: e, id: t, job: n }) {
-	let r = Wt(), i = V(Date.now()), a = V(null), o = qt(e, t).value;
+function gr({ service: e, id: t, job: n }) {
+	let r = Gt(), i = V(Date.now()), a = V(null), o = Jt(e, t).value;
 	I(() => {
 		if (n.state !== "running") return;
 		let e = setInterval(() => i.value = Date.now(), 1e3);
@@ -2569,11 +2569,11 @@ function hr({ service: e, id: t, job: n }) {
 						" of ",
 						Object.values(n.inputs).join(" and "),
 						", queued ",
-						Sn(n.times.queued_unix_ms)
+						Cn(n.times.queued_unix_ms)
 					]
 				})] }), /* @__PURE__ */ Z("div", {
 					class: "tools",
-					children: /* @__PURE__ */ Z(pr, {
+					children: /* @__PURE__ */ Z(mr, {
 						service: e,
 						id: t,
 						job: n
@@ -2581,19 +2581,19 @@ function hr({ service: e, id: t, job: n }) {
 				})]
 			}),
 			/* @__PURE__ */ Z("p", { children: [
-				/* @__PURE__ */ Z(fr, { job: n }),
+				/* @__PURE__ */ Z(pr, { job: n }),
 				n.state === "running" && /* @__PURE__ */ Z("span", {
 					class: "soft",
 					children: [
 						" ",
-						xn(d),
+						Sn(d),
 						" so far",
-						f === null ? "" : `, about ${xn(f)} left`
+						f === null ? "" : `, about ${Sn(f)} left`
 					]
 				}),
-				dr(n) && /* @__PURE__ */ Z("span", {
+				fr(n) && /* @__PURE__ */ Z("span", {
 					class: "soft",
-					children: [" in ", dr(n)]
+					children: [" in ", fr(n)]
 				})
 			] }),
 			n.fault && /* @__PURE__ */ Z(Q, {
@@ -2604,17 +2604,17 @@ function hr({ service: e, id: t, job: n }) {
 				class: "warning",
 				children: e
 			}, e)),
-			n.state === "running" && n.progress && /* @__PURE__ */ Z(gr, { figures: n.progress.figures }),
+			n.state === "running" && n.progress && /* @__PURE__ */ Z(_r, { figures: n.progress.figures }),
 			n.state === "running" && o.length > 1 && p.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Z("div", {
 				class: "pair",
-				children: [/* @__PURE__ */ Z(tr, {
+				children: [/* @__PURE__ */ Z(nr, {
 					title: "Free energy",
 					xName: "temperature",
 					x: p,
 					y: o.map((e) => e.figures.free_energy ?? NaN),
 					isLogX: !0,
 					isFalling: !0
-				}), /* @__PURE__ */ Z(tr, {
+				}), /* @__PURE__ */ Z(nr, {
 					title: "Clusters",
 					xName: "temperature",
 					x: p,
@@ -2624,8 +2624,8 @@ function hr({ service: e, id: t, job: n }) {
 					isStepped: !0
 				})]
 			}),
-			n.state === "done" && n.figures && /* @__PURE__ */ Z(gr, { figures: n.figures }),
-			n.state === "done" && r && m && /* @__PURE__ */ Z(vr, {
+			n.state === "done" && n.figures && /* @__PURE__ */ Z(_r, { figures: n.figures }),
+			n.state === "done" && r && m && /* @__PURE__ */ Z(yr, {
 				datasets: r,
 				name: m
 			}),
@@ -2637,16 +2637,16 @@ function hr({ service: e, id: t, job: n }) {
 					type: "button",
 					"aria-pressed": e === c,
 					onClick: () => a.value = e,
-					children: Cn(e)
+					children: wn(e)
 				}, e)), /* @__PURE__ */ Z("a", {
 					class: "button",
 					href: q("data", { set: n.outputs[c] }),
 					children: "Open as data set"
 				})]
-			}), /* @__PURE__ */ Z(Ln, {
+			}), /* @__PURE__ */ Z(Rn, {
 				datasets: r,
 				name: n.outputs[c],
-				caption: `${wn(c)} of ${t}`
+				caption: `${Tn(c)} of ${t}`
 			})] }),
 			/* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: [
 				"Options (",
@@ -2654,26 +2654,26 @@ function hr({ service: e, id: t, job: n }) {
 				")"
 			] }), /* @__PURE__ */ Z("dl", {
 				class: "facts",
-				children: l.map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: Cn(e) }), /* @__PURE__ */ Z("dd", { children: X(t) })] }, e))
+				children: l.map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: wn(e) }), /* @__PURE__ */ Z("dd", { children: X(t) })] }, e))
 			})] })
 		]
 	});
 }
-function gr({ figures: e }) {
+function _r({ figures: e }) {
 	return /* @__PURE__ */ Z("dl", {
 		class: "tiles",
-		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: wn(Cn(e)) }), /* @__PURE__ */ Z("dd", {
+		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: Tn(wn(e)) }), /* @__PURE__ */ Z("dd", {
 			class: "big",
 			children: X(t)
 		})] }, e))
 	});
 }
-var _r = 4096;
-function vr({ datasets: e, name: t }) {
+var vr = 4096;
+function yr({ datasets: e, name: t }) {
 	let n = V([]), r = G(e).value?.datasets[t]?.rows ?? 0;
 	I(() => {
 		let i = !1;
-		return Fn(e, t, 0, Math.min(r, _r)).then((e) => {
+		return In(e, t, 0, Math.min(r, vr)).then((e) => {
 			i || (n.value = e.json);
 		}).catch(() => {}), () => {
 			i = !0;
@@ -2719,8 +2719,8 @@ function vr({ datasets: e, name: t }) {
 	}).value;
 	return !i || n.value.length < 2 ? null : /* @__PURE__ */ Z("div", {
 		class: "pair",
-		children: o.map(({ name: e, y: t }) => /* @__PURE__ */ Z(tr, {
-			title: wn(Cn(e)),
+		children: o.map(({ name: e, y: t }) => /* @__PURE__ */ Z(nr, {
+			title: Tn(wn(e)),
 			xName: i,
 			x: a,
 			y: t,
@@ -2730,25 +2730,25 @@ function vr({ datasets: e, name: t }) {
 		}, e))
 	});
 }
-var yr = {
+var br = {
 	"lehr.pairwise": ["matrix", "items"],
 	"lehr.embedding": ["matrix", "items"],
 	"lehr.kmedoids": ["matrix", "items"]
 };
-function br({ methods: e }) {
-	let t = Wt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
+function xr({ methods: e }) {
+	let t = Gt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
 	I(() => {
 		let e = !1;
-		return l.value = {}, d.value = null, Mt().then((t) => {
+		return l.value = {}, d.value = null, Nt().then((t) => {
 			let n = t.components.schemas[`${p.contract}.Options`];
-			e || (u.value = n ? It(n, t) : []);
+			e || (u.value = n ? Lt(n, t) : []);
 		}).catch((t) => {
 			e || (d.value = t);
 		}), () => {
 			e = !0;
 		};
 	}, [p.path, p.contract]);
-	let m = n?.datasets[s.value], h = yr[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = async () => {
+	let m = n?.datasets[s.value], h = br[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = async () => {
 		f.value = !0, d.value = null;
 		try {
 			let e = {
@@ -2756,10 +2756,10 @@ function br({ methods: e }) {
 					[h[0]]: s.value,
 					[h[1]]: g
 				} : s.value,
-				options: nr(u.value, l.value),
+				options: rr(u.value, l.value),
 				...c.value.trim() ? { output: c.value.trim() } : {}
 			}, { job: t } = await U(`${o.value}:run`, e);
-			K(`${t} is queued.`), pn("jobs", {
+			K(`${t} is queued.`), mn("jobs", {
 				service: o.value,
 				job: t
 			});
@@ -2808,7 +2808,7 @@ function br({ methods: e }) {
 								children: e.map((e) => /* @__PURE__ */ Z("option", {
 									value: e.path,
 									children: [
-										cr(e),
+										lr(e),
 										" (",
 										e.path,
 										")"
@@ -2875,7 +2875,7 @@ function br({ methods: e }) {
 						})
 					]
 				}),
-				/* @__PURE__ */ Z(ir, {
+				/* @__PURE__ */ Z(ar, {
 					fields: u.value,
 					typed: l.value,
 					dataset: m,
@@ -2890,9 +2890,9 @@ function br({ methods: e }) {
 					children: [/* @__PURE__ */ Z("button", {
 						type: "submit",
 						class: "first",
-						disabled: f.value || !s.value || !rr(u.value, l.value),
+						disabled: f.value || !s.value || !ir(u.value, l.value),
 						children: "Run"
-					}), !rr(u.value, l.value) && /* @__PURE__ */ Z("span", {
+					}), !ir(u.value, l.value) && /* @__PURE__ */ Z("span", {
 						class: "complaint",
 						children: "Some fields cannot be meant: see above."
 					})]
@@ -2902,7 +2902,7 @@ function br({ methods: e }) {
 	});
 }
 // src/views/node.tsx
-function xr(e) {
+function Sr(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e.split("\n")) {
 		if (!n || n.startsWith("#")) continue;
@@ -2911,24 +2911,24 @@ function xr(e) {
 	}
 	return t;
 }
-var Sr = 1e3;
-function Cr() {
-	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Ut("lehr/inspector")[0]?.path;
+var Cr = 1e3;
+function wr() {
+	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Wt("lehr/inspector")[0]?.path;
 	I(() => {
 		let r = !1, a = async () => {
 			if (document.visibilityState === "visible") try {
-				i && (e.value = await Tt(`${i}:look`)), t.value = xr(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
+				i && (e.value = await Tt(`${i}:look`)), t.value = Sr(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
 			} catch (e) {
 				n.value = e;
 			}
-			r || setTimeout(a, Sr);
+			r || setTimeout(a, Cr);
 		};
 		return a(), () => {
 			r = !0;
 		};
 	}, [i]), I(() => {
 		let e = !1;
-		return Mt().then((t) => {
+		return Nt().then((t) => {
 			let n = /* @__PURE__ */ new Map();
 			for (let e of Object.keys(t.paths)) {
 				let [t, r] = e.split(":");
@@ -2942,7 +2942,7 @@ function Cr() {
 	let a = W.value ?? [], o = e.value, s = (e) => t.value.get(e), c = s("lehr_http_request_duration_seconds_count") ?? 0, l = s("lehr_http_request_duration_seconds_sum") ?? 0, u = (s("lehr_http_responses_total{status=\"4xx\"}") ?? 0) + (s("lehr_http_responses_total{status=\"5xx\"}") ?? 0), d = [
 		[
 			"Memory",
-			s("process_resident_memory_bytes") === void 0 ? "–" : bn(s("process_resident_memory_bytes")),
+			s("process_resident_memory_bytes") === void 0 ? "–" : xn(s("process_resident_memory_bytes")),
 			"resident"
 		],
 		[
@@ -3123,12 +3123,12 @@ function Cr() {
 				}) })] })
 			})]
 		}),
-		o && /* @__PURE__ */ Z(wr, { look: o }),
-		/* @__PURE__ */ Z(Tr, {}),
-		/* @__PURE__ */ Z(Er, {})
+		o && /* @__PURE__ */ Z(Tr, { look: o }),
+		/* @__PURE__ */ Z(Er, {}),
+		/* @__PURE__ */ Z(Dr, {})
 	] });
 }
-function wr({ look: e }) {
+function Tr({ look: e }) {
 	let t = e.services.flatMap(({ path: e, running: t }) => t.map((t) => ({
 		path: e,
 		handler: t
@@ -3157,7 +3157,7 @@ function wr({ look: e }) {
 						t.operation
 					] }),
 					" waits ",
-					xn(t.age_ms),
+					Sn(t.age_ms),
 					t.waits_for.length > 0 && /* @__PURE__ */ Z(x, { children: [" for ", t.waits_for.join(", ")] }),
 					t.caller && /* @__PURE__ */ Z("span", {
 						class: "soft",
@@ -3182,8 +3182,8 @@ function wr({ look: e }) {
 		]
 	});
 }
-function Tr() {
-	let e = Ut("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
+function Er() {
+	let e = Wt("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
 	if (!e || !t) return null;
 	let i = async () => {
 		try {
@@ -3229,8 +3229,8 @@ function Tr() {
 		]
 	});
 }
-function Er() {
-	let e = Ut("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
+function Dr() {
+	let e = Wt("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
 	return n.length ? /* @__PURE__ */ Z("section", {
 		class: "card",
 		"aria-labelledby": "joined",
@@ -3264,7 +3264,7 @@ function Er() {
 	}) : null;
 }
 // src/views/token.tsx
-function Dr() {
+function Or() {
 	let e = Ee(null), t = V(""), n = xt.value;
 	return I(() => {
 		n !== null && !e.current.open && e.current.showModal(), n === null && e.current.open && e.current.close();
@@ -3312,8 +3312,8 @@ function Dr() {
 	});
 }
 // src/views/workflows.tsx
-function Or() {
-	let e = Ut("lehr/workflows")[0]?.path;
+function kr() {
+	let e = Wt("lehr/workflows")[0]?.path;
 	if (!e) return /* @__PURE__ */ Z("p", {
 		class: "empty",
 		children: "This node runs no workflows."
@@ -3325,7 +3325,7 @@ function Or() {
 	});
 	let n = Object.entries(t.runs).sort(([, e], [, t]) => t.number - e.number), r = J.value.settings.run, i = r ? t.runs[r] : void 0;
 	return /* @__PURE__ */ Z(x, { children: [
-		/* @__PURE__ */ Z(kr, { path: e }),
+		/* @__PURE__ */ Z(Ar, { path: e }),
 		/* @__PURE__ */ Z("section", {
 			class: "card",
 			"aria-labelledby": "runs",
@@ -3396,25 +3396,25 @@ function Or() {
 							}),
 							/* @__PURE__ */ Z("td", {
 								class: "number",
-								children: xn(t.elapsed_ms)
+								children: Sn(t.elapsed_ms)
 							})
 						]
 					}, e);
 				}) })] })
 			})]
 		}),
-		i && /* @__PURE__ */ Z(jr, {
+		i && /* @__PURE__ */ Z(Mr, {
 			path: e,
 			name: r,
 			run: i
 		})
 	] });
 }
-function kr({ path: e }) {
+function Ar({ path: e }) {
 	let t = V(null), n = V(null), r = V({}), i = V(null), a = () => ({
 		file: t.value.name,
 		definition: t.value.text,
-		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, Ar(t)]))
+		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, jr(t)]))
 	}), o = async () => {
 		try {
 			i.value = null, n.value = await U(`${e}:review`, a());
@@ -3489,7 +3489,7 @@ function kr({ path: e }) {
 						try {
 							i.value = null;
 							let { run: n } = await U(`${e}:run`, a());
-							K(`${n} has begun.`), t.value = null, pn("workflows", { run: n });
+							K(`${n} has begun.`), t.value = null, mn("workflows", { run: n });
 						} catch (e) {
 							i.value = e;
 						}
@@ -3504,14 +3504,14 @@ function kr({ path: e }) {
 		] })]
 	});
 }
-function Ar(e) {
+function jr(e) {
 	try {
 		return JSON.parse(e);
 	} catch {
 		return e;
 	}
 }
-function jr({ path: e, name: t, run: n }) {
+function Mr({ path: e, name: t, run: n }) {
 	let r = V(null), i = async (n, i, a) => {
 		try {
 			r.value = null, await U(`${e}:${n}`, {
@@ -3543,7 +3543,7 @@ function jr({ path: e, name: t, run: n }) {
 							children: n.state
 						}),
 						" ",
-						xn(n.elapsed_ms)
+						Sn(n.elapsed_ms)
 					]
 				})] }), /* @__PURE__ */ Z("div", {
 					class: "tools",
@@ -3566,7 +3566,7 @@ function jr({ path: e, name: t, run: n }) {
 						}),
 						!o && /* @__PURE__ */ Z("button", {
 							type: "button",
-							onClick: () => i("remove", {}, `Removed ${t}.`).then(() => r.value === null && pn("workflows")),
+							onClick: () => i("remove", {}, `Removed ${t}.`).then(() => r.value === null && mn("workflows")),
 							children: "Remove"
 						})
 					]
@@ -3579,7 +3579,7 @@ function jr({ path: e, name: t, run: n }) {
 			}),
 			/* @__PURE__ */ Z("ul", {
 				class: "steps",
-				children: a.map(([e, r]) => /* @__PURE__ */ Z(Mr, {
+				children: a.map(([e, r]) => /* @__PURE__ */ Z(Nr, {
 					name: e,
 					record: r,
 					whole: s,
@@ -3602,7 +3602,7 @@ function jr({ path: e, name: t, run: n }) {
 		]
 	});
 }
-function Mr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
+function Nr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	let a = t.started_ms ?? 0, o = t.ended_ms ?? (t.started_ms === void 0 || t.started_ms === null ? 0 : r), s = t.items ?? [], c = [...new Set([t.fault?.reason, ...s.map((e) => e.fault?.reason)].filter((e) => !!e))], l = s.find((e) => e.state === "running" && e.progress?.fraction !== void 0);
 	return /* @__PURE__ */ Z("li", { children: [
 		/* @__PURE__ */ Z("div", {
@@ -3630,7 +3630,7 @@ function Mr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 				}),
 				/* @__PURE__ */ Z("span", {
 					class: "number soft",
-					children: o > a ? xn(o - a) : ""
+					children: o > a ? Sn(o - a) : ""
 				}),
 				i && /* @__PURE__ */ Z("button", {
 					type: "button",
@@ -3665,14 +3665,14 @@ function Mr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	] });
 }
 // \0vite/preload-helper.js
-var Nr = /* @__PURE__ */ (function() {
+var Pr = /* @__PURE__ */ (function() {
 	let e = typeof document < "u" && document.createElement("link").relList;
 	return e && e.supports && e.supports("modulepreload") ? "modulepreload" : "preload";
-})(), Pr = function(e, t) {
+})(), Fr = function(e, t) {
 	return new URL(e, t).href;
-}, Fr = {}, Ir = function(e) {
+}, Ir = {}, Lr = function(e) {
 	return e.pathname.endsWith(".css");
-}, Lr = function(e, t, n) {
+}, Rr = function(e, t, n) {
 	if (t in e) return e[t];
 	let r = n();
 	if (!r) {
@@ -3685,7 +3685,7 @@ var Nr = /* @__PURE__ */ (function() {
 		throw e[t] = void 0, n;
 	});
 	return e[t] = i, i;
-}, Rr = function(e, t, n) {
+}, zr = function(e, t, n) {
 	let r = Promise.resolve();
 	if (t && t.length > 0) {
 		let e, i = document.querySelector("meta[property=csp-nonce]"), a = i?.nonce || i?.getAttribute("nonce");
@@ -3706,9 +3706,9 @@ var Nr = /* @__PURE__ */ (function() {
 			);
 		}
 		r = o(t.map((t) => {
-			t = Pr(t, n);
-			let r = s(t), i = Ir(r);
-			return Lr(Fr, r.href, () => {
+			t = Fr(t, n);
+			let r = s(t), i = Lr(r);
+			return Rr(Ir, r.href, () => {
 				if (e === void 0) {
 					e = {
 						all: /* @__PURE__ */ new Set(),
@@ -3722,7 +3722,7 @@ var Nr = /* @__PURE__ */ (function() {
 				}
 				if ((i ? e.styles : e.all).has(r.href)) return;
 				let t = document.createElement("link");
-				if (t.rel = i ? "stylesheet" : Nr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
+				if (t.rel = i ? "stylesheet" : Pr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
 					let i = (a) => {
 						t.removeEventListener("load", i), t.removeEventListener("error", i), a.type === "error" ? n(/* @__PURE__ */ Error(`Unable to preload CSS for ${r}`)) : e(a);
 					};
@@ -3739,37 +3739,37 @@ var Nr = /* @__PURE__ */ (function() {
 		for (let e of t || []) e.status === "rejected" && i(e.reason);
 		return e().catch(i);
 	});
-}, zr = {
+}, Br = {
 	data: "Data",
 	explore: "Explore",
 	jobs: "Jobs",
 	workflows: "Workflows",
 	node: "Node"
-}, Br = {
+}, Vr = {
 	connecting: ["waiting", "connecting"],
 	live: ["live", "live"],
 	asking: ["live", "live"],
 	lost: ["lost", "no answer"]
-}, Vr = B(null), Hr = B(null);
-function Ur() {
+}, Hr = B(null), Ur = B(null);
+function Wr() {
 	I(() => {
-		Vr.value || Rr(() => import("./explore.js").then((e) => Vr.value = e.default), [], import.meta.url).catch((e) => Hr.value = e);
+		Hr.value || zr(() => import("./explore.js").then((e) => Hr.value = e.default), [], import.meta.url).catch((e) => Ur.value = e);
 	}, []);
-	let e = Vr.value;
-	return Hr.value ? /* @__PURE__ */ Z(Q, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Z(e, {}) : /* @__PURE__ */ Z("p", {
+	let e = Hr.value;
+	return Ur.value ? /* @__PURE__ */ Z(Q, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Z(e, {}) : /* @__PURE__ */ Z("p", {
 		class: "empty",
 		children: "Loading…"
 	});
 }
-var Wr = {
-	data: qn,
-	explore: Ur,
-	jobs: lr,
-	workflows: Or,
-	node: Cr
+var Gr = {
+	data: Jn,
+	explore: Wr,
+	jobs: ur,
+	workflows: kr,
+	node: wr
 };
-function Gr() {
-	let [e, t] = Oe(), { view: n } = J.value, r = Wr[n];
+function Kr() {
+	let [e, t] = Oe(), { view: n } = J.value, r = Gr[n];
 	return e ? /* @__PURE__ */ Z("section", {
 		class: "card",
 		children: [
@@ -3781,18 +3781,18 @@ function Gr() {
 				children: "Try again"
 			})
 		]
-	}) : W.value ? /* @__PURE__ */ Z(r, {}) : Bt.value ? /* @__PURE__ */ Z(Q, {
-		error: Bt.value,
+	}) : W.value ? /* @__PURE__ */ Z(r, {}) : Vt.value ? /* @__PURE__ */ Z(Q, {
+		error: Vt.value,
 		code: "unavailable"
 	}) : /* @__PURE__ */ Z("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
 }
-function Kr() {
-	let { view: e } = J.value, [t, n] = Br[zt.value];
+function qr() {
+	let { view: e } = J.value, [t, n] = Vr[Bt.value];
 	return I(() => {
-		document.title = `${zr[e]} · Lehr`;
+		document.title = `${Br[e]} · Lehr`;
 	}, [e]), /* @__PURE__ */ Z(x, { children: [
 		/* @__PURE__ */ Z("a", {
 			class: "skip",
@@ -3852,10 +3852,10 @@ function Kr() {
 				}),
 				/* @__PURE__ */ Z("nav", {
 					"aria-label": "Views",
-					children: Object.keys(zr).map((t) => /* @__PURE__ */ Z("a", {
+					children: Object.keys(Br).map((t) => /* @__PURE__ */ Z("a", {
 						href: q(t, {}),
 						"aria-current": t === e ? "page" : void 0,
-						children: zr[t]
+						children: Br[t]
 					}, t))
 				}),
 				/* @__PURE__ */ Z("span", {
@@ -3870,17 +3870,17 @@ function Kr() {
 			class: e,
 			children: [/* @__PURE__ */ Z("h1", {
 				class: "unseen",
-				children: zr[e]
-			}), /* @__PURE__ */ Z(Gr, {}, e)]
+				children: Br[e]
+			}), /* @__PURE__ */ Z(Kr, {}, e)]
 		}),
 		/* @__PURE__ */ Z("div", {
-			class: `notice${ln.value ? " shown" : ""}`,
+			class: `notice${un.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
-			children: ln.value
+			children: un.value
 		}),
-		/* @__PURE__ */ Z(Dr, {})
+		/* @__PURE__ */ Z(Or, {})
 	] });
 }
-cn(), N(/* @__PURE__ */ Z(Kr, {}), document.getElementById("app"));
-export { B as C, x as D, De as E, ze as S, Ee as T, G as _, Q as a, Et as b, X as c, hn as d, J as f, Wt as g, K as h, kn as i, Cn as l, q as m, Gn as n, Z as o, mn as p, Rn as r, Y as s, $n as t, yn as u, Gt as v, I as w, V as x, H as y };
+ln(), N(/* @__PURE__ */ Z(qr, {}), document.getElementById("app"));
+export { B as C, x as D, De as E, ze as S, Ee as T, G as _, Q as a, Et as b, X as c, gn as d, J as f, Gt as g, K as h, An as i, wn as l, q as m, Kn as n, Z as o, hn as p, zn as r, Y as s, er as t, bn as u, Kt as v, I as w, V as x, H as y };

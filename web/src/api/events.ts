@@ -14,6 +14,9 @@ export type Line = 'connecting' | 'live' | 'asking' | 'lost';
 /// A browser opens six connections to a node over HTTP/1.1, of all its tabs together. So many tabs have a stream; the others ask once a second.
 const STREAMS_MAX = 4;
 
+/// A node gives a sign of life every 15 s. After a silence of this length the connection is dead, though nobody has closed it, in milliseconds.
+const SILENCE_MS = 45_000;
+
 /// Splits server-sent events; `feed` takes text as it comes.
 export class EventReader {
   private rest = '';
@@ -85,7 +88,9 @@ export async function follow(
         const reader = new EventReader(tell);
         const texts = response.body!.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, any>).getReader();
         for (;;) {
+          const silent = setTimeout(() => void texts.cancel(), SILENCE_MS);
           const { done, value } = await texts.read();
+          clearTimeout(silent);
           if (done) break;
           reader.feed(value);
         }
