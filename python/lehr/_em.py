@@ -164,6 +164,16 @@ def shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
     }
 
 
+def covariances(form: str, numbers: _Floats, shape: tuple[int, ...]) -> _Floats:
+    """Covariances of the numbers that the native half has: of matrices the lower triangle."""
+    if form not in ("full", "tied"):
+        return numbers.reshape(shape)
+    lower = np.tril_indices(shape[-1])
+    matrices = np.zeros(shape)
+    matrices[..., lower[0], lower[1]] = numbers.reshape(*shape[:-2], -1)
+    return matrices + np.swapaxes(np.tril(matrices, -1), -1, -2)
+
+
 def checked_weights(weights: Any, components: int) -> _Floats:
     """Weights that were given, in scikit-learn's words if they cannot be."""
     given = np.asarray(weights, dtype=np.float64)

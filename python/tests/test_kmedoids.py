@@ -146,12 +146,12 @@ def test_passes_that_end_too_early_are_told(wine):
 @pytest.mark.parametrize(
     ("parameters", "kind", "words"),
     [
-        ({"n_clusters": 0}, ValueError, "The 'n_clusters' parameter must be at least 1. Got 0 instead"),
-        ({"n_clusters": -1}, ValueError, "The 'n_clusters' parameter must be an int of 1 or more. Got -1 instead"),
+        ({"n_clusters": 0}, ValueError, "The 'n_clusters' parameter of KMedoids must be an int in the range .* Got 0 instead"),
+        ({"n_clusters": -1}, ValueError, "The 'n_clusters' parameter of KMedoids must be an int in the range .* Got -1 instead"),
         ({"n_clusters": 2.0}, TypeError, "n_clusters"),
         ({"n_clusters": 4}, ValueError, "n_samples=3 should be >= n_clusters=4"),
-        ({"max_iter": -1}, ValueError, "The 'max_iter' parameter must be an int of 0 or more"),
-        ({"metric": "nearness"}, ValueError, "The 'metric' parameter must be one of 'precomputed', 'euclidean'"),
+        ({"max_iter": -1}, ValueError, "The 'max_iter' parameter of KMedoids must be an int in the range"),
+        ({"metric": "nearness"}, ValueError, "The 'metric' parameter of KMedoids must be a str among {'precomputed', 'euclidean'"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"callback": 3}, TypeError, "callback"),
         ({"metric": "correlation"}, ValueError, r"one value alone in row 0 \(counted from 0\)"),
