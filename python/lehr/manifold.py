@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
@@ -32,6 +33,8 @@ _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseS
 _POWERS = {"equal": 0.0, "sammon": -1.0, "inverse_square": -2.0}
 #: The last is scikit-learn's name of the first.
 _STARTS = {"classical": "Classical", "random": "Random", "classical_mds": "Classical"}
+#: What the native half says at the end of a fit that was cut short, where it counts the look at the start too.
+_STILL_FELL = re.compile(r"^(the stress still fell after )\d+ iteration")
 
 
 class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
@@ -360,7 +363,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
             return self
         # A start that is exact takes no step; to look at it is one.
         self.n_iter_ = max(1, found["n_iter"] - 1)
-        tell(found)
+        told = [_STILL_FELL.sub(f"\\g<1>{iterations} iteration", text) for text in found["warnings"]]
+        tell({**found, "warnings": told})
         return self
 
     def _take_order(

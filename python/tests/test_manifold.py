@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import MDS
 from sklearn.metrics import pairwise_distances
 
@@ -128,6 +129,12 @@ def test_positions_move_as_often_as_asked_for(iterations):
         np.testing.assert_allclose(Z, [[-1.415, -2.471], [1.633, 1.107], [0.249, -0.067], [-0.468, 1.431]], atol=1e-3)
     np.testing.assert_allclose(pdist(model.embedding_), pdist(Z), rtol=1e-9)
     assert model.n_iter_ == iterations and not model.is_converged_
+
+
+def test_a_fit_that_is_cut_short_says_after_how_many_iterations(wine):
+    for iterations in (1, 3):
+        with pytest.warns(ConvergenceWarning, match=f"the stress still fell after {iterations} iterations: the map is not finished"):
+            lehr.SMACOF(max_iter=iterations, init="random", n_init=1).fit(wine)
 
 
 def test_stress_by_scikit_learns_names(wine):
