@@ -35,7 +35,7 @@ class ItemsMixin(ClusterMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_given()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._is_given()
         tags.input_tags.sparse = takes_sparse(self.metric)
         tags.input_tags.allow_nan = self._allows_nan()
         return tags
@@ -79,6 +79,7 @@ class ItemsMixin(ClusterMixin):
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         if self._is_given():
+            refuse_negative(items, f"{type(self).__name__}.fit")
             return items, item_weights, items
         _checks.warn_of_dissimilarities(items)
         return items, item_weights, symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
@@ -89,17 +90,21 @@ class ItemsMixin(ClusterMixin):
         return not_negative(to_others, f"{type(self).__name__}.{asked}")
 
 
-def not_negative(to_others: NDArray[Any], asked: str) -> NDArray[Any]:
-    """Dissimilarities to other items, with 0 for what rounding left just below it: as far below as the library takes for rounding in a matrix."""
-    if not np.any(to_others < 0):
-        return to_others
-    share = 3.5e-4 if to_others.dtype == np.float32 else 1.5e-8
-    if np.nanmin(to_others) < -share * np.nanmax(np.abs(to_others)):
-        row, column = np.unravel_index(np.nanargmin(to_others), to_others.shape)
-        raise ValueError(
-            f"Negative values in data passed to {asked}: dissimilarities are 0 or more. Got {to_others[row, column]} at [{row}, {column}]."
-        )
-    return np.maximum(to_others, 0)
+def not_negative(dissimilarities: NDArray[Any], asked: str) -> NDArray[Any]:
+    """Dissimilarities, with 0 for what rounding left just below it: as far below as the library takes for rounding in a matrix."""
+    return np.maximum(dissimilarities, 0) if refuse_negative(dissimilarities, asked) else dissimilarities
+
+
+def refuse_negative(dissimilarities: NDArray[Any], asked: str) -> bool:
+    """The error for dissimilarities below 0 that rounding does not explain; whether there are others below 0."""
+    if not np.any(dissimilarities < 0):
+        return False
+    share = 3.5e-4 if dissimilarities.dtype == np.float32 else 1.5e-8
+    if np.nanmin(dissimilarities) < -share * np.nanmax(np.abs(dissimilarities)):
+        row, column = np.unravel_index(np.nanargmin(dissimilarities), dissimilarities.shape)
+        found = dissimilarities[row, column]
+        raise ValueError(f"Negative values in data passed to {asked}: dissimilarities are 0 or more. Got {found} at [{row}, {column}].")
+    return True
 
 
 def refuse_unknown(is_known: NDArray[np.bool_]) -> None:

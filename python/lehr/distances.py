@@ -32,6 +32,8 @@ _OTHER_METRICS = frozenset(_VALID_METRICS) - {"precomputed", *FEATURE_METRICS}
 _SPARSE_METRICS = frozenset({"cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "sqeuclidean"})
 #: Metrics that SciPy and scikit-learn have under another name than Lehr.
 _NAMES = {"sqeuclidean": "squared-euclidean"}
+#: What rounding leaves of a cosine distance that is 0.
+_ROUNDING = 8 * np.finfo(np.float64).eps
 #: Types of the result, by their names in Lehr.
 _ELEMENTS = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 
@@ -61,8 +63,9 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
     if metric in FEATURE_METRICS and not metric_params and not issparse(X) and not issparse(Y):
         if Y is None:
             return pairwise_distances(X, metric=metric, n_jobs=n_jobs)
-        # SciPy gives NaN for a row of zeros.
-        return _defined(_cosines(X, Y) if metric == "cosine" else cdist(X, Y, "cityblock" if metric == "manhattan" else metric), metric)
+        if metric in ("cosine", "correlation"):
+            return _defined(_angles(X, Y, metric), metric)
+        return cdist(X, Y, "cityblock" if metric == "manhattan" else metric)
     if metric == "sqeuclidean" and issparse(X):
         metric, metric_params = "euclidean", {**(metric_params or {}), "squared": True}
     if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
@@ -83,9 +86,15 @@ def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
     return truths
 
 
-def _cosines(X: Any, Y: Any) -> NDArray[Any]:
-    """Cosine distances, 1 for a row of zeros."""
-    return np.asarray(sklearn.metrics.pairwise.cosine_distances(X, Y))
+def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
+    """Cosine or correlation distances, row by row, so that those of a row do not depend on the other rows. What rounding explains is 0, as of a row from itself."""
+    found: NDArray[np.float64] = cdist(X, Y, metric)
+    if metric == "cosine":
+        # SciPy gives NaN for a row of zeros, which is at 1 from every other.
+        found[~X.any(axis=1)] = 1.0
+        found[:, ~Y.any(axis=1)] = 1.0
+    found[found <= _ROUNDING] = 0.0
+    return found
 
 
 def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _checks, _native, _nonmetric
 from lehr._centers import as_given
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, number, one_of, whole
-from lehr._items import not_negative
+from lehr._items import not_negative, refuse_negative
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
@@ -220,7 +220,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_given()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._is_given()
         tags.input_tags.allow_nan = self._allows_nan()
         tags.input_tags.sparse = takes_sparse(self.metric)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -308,7 +308,9 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         count = items.shape[0]
-        if not is_given:
+        if is_given:
+            refuse_negative(items, "SMACOF.fit")
+        else:
             _checks.warn_of_dissimilarities(items)
         matrix = items if is_given else symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
         pairs = None if pair_weight is None else _checks.check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
