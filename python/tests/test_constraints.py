@@ -3,11 +3,12 @@
 import inspect
 import subprocess
 import sys
+import threading
 import typing
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 from sklearn.utils.estimator_checks import check_param_validation
 
@@ -126,8 +127,10 @@ def test_single_precision_in_is_single_precision_out(estimator, wine, tmp_path):
         "cluster_centers_", "embedding_", "means_", "weights_", "covariances_", "precisions_", "precisions_cholesky_", "probabilities_"
     )  # fmt: skip
     kept_double = {"GTM": {"weights_"}}.get(type(estimator).__name__, set())
+    # Each test runs in several threads at once.
+    model = clone(estimator)
     for X in (single, single.astype(np.float64), single):
-        model = estimator.fit(X)
+        model.fit(X)
         found = {name: getattr(model, name)(X).dtype for name in asked if hasattr(model, name)}
         found |= {name: getattr(model, name).dtype for name in figures if hasattr(model, name) and name not in kept_double}
         assert found and set(found.values()) == {X.dtype}, found
@@ -135,8 +138,9 @@ def test_single_precision_in_is_single_precision_out(estimator, wine, tmp_path):
             assert model.sample(2)[0].dtype == X.dtype
         if hasattr(model, "predict"):
             np.testing.assert_array_equal(model.predict(X), model.labels_)
-        model.save(tmp_path / "model")
-        again = lehr.load(tmp_path / "model")
+        path = tmp_path / f"model {threading.get_ident()}"
+        model.save(path)
+        again = lehr.load(path)
         for name in asked:
             if hasattr(model, name):
                 np.testing.assert_array_equal(getattr(again, name)(X), getattr(model, name)(X))
