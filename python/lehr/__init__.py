@@ -26,6 +26,7 @@ from lehr import _job, datasets, plot, ranks, report, runtime, services
 from lehr._asking import Event, Fault
 from lehr._job import process
 from lehr._load import load
+from lehr._names import listed
 from lehr._native import Progress, Stopped, __version__
 from lehr.async_node import AsyncJob, AsyncNode
 from lehr.cluster import DAClustering, KMeans, PairwiseClustering
@@ -79,5 +80,7 @@ __all__ = [
     "serve",
     "services",
 ]
+
+__dir__ = listed(__all__)
 
 _job.install()

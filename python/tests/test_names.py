@@ -53,7 +53,7 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 EXAMPLES = [
-    "_centers", "_download", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "kmeans", "kmedoids", "manifold", "mixture", "plot", "ranks", "report", "runtime",
+    "_centers", "_download", "_items", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "kmeans", "kmedoids", "manifold", "mixture", "plot", "ranks", "report", "runtime",
     "services", "topographic",
 ]  # fmt: skip
 
