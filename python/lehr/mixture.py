@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _em, _native
+from lehr._explained import ExplainedMixin
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
@@ -26,7 +27,7 @@ _MOST_COLUMNS = 512
 _FORMS = _em.FORMS
 
 
-class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
+class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 
     Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken. Cells may be
@@ -429,6 +430,13 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         [0, 0]
         """
         return self.fit(X, y, sample_weight).labels_
+
+    def _n_groups(self) -> int:
+        return len(self.means_)
+
+    def _away(self, X: Any) -> NDArray[np.float64]:
+        # The likelier, the nearer.
+        return -self.score_samples(X)
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         return "mixture", {

@@ -64,6 +64,9 @@ CHECKED = [
     lehr.SMACOF(metric="minkowski", metric_params={"p": 3}, normalized_stress=True, eps=1e-6),
     lehr.SMACOF(metric_mds=False),
     lehr.KMedoids(n_clusters=2, metric="chebyshev"),
+    lehr.TablePreparation(),
+    lehr.TablePreparation(auto=False, scale="std"),
+    lehr.TablePreparation(missing="skip"),
 ]
 
 
