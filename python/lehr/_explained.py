@@ -70,8 +70,9 @@ class ExplainedMixin:
         """
         check_is_fitted(self)
         shown = Columns(X if table is None else table)
-        if table is None and not shown.is_named and hasattr(self, "feature_names_in_") and len(shown.names) == self.n_features_in_:
-            shown = shown.called(map(str, self.feature_names_in_))
+        names = getattr(self, "feature_names_in_", [])
+        if table is None and not shown.is_named and len(shown.names) == len(names):
+            shown = shown.called(map(str, names))
         rows = _rows_in(self, X)
         if rows is None and labels is None:
             if len(shown) != len(self.labels_):
