@@ -12,8 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _em, _native
+<<<<<<< HEAD
 from lehr._centers import as_given
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, number, one_of, whole
+=======
+from lehr._explained import ExplainedMixin
+>>>>>>> h-pytables
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
@@ -28,7 +32,7 @@ _MOST_COLUMNS = 512
 _FORMS = _em.FORMS
 
 
-class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
+class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 
     Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken. Cells may be
@@ -459,6 +463,13 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         [0, 0]
         """
         return self.fit(X, y, sample_weight).labels_
+
+    def _n_groups(self) -> int:
+        return len(self.means_)
+
+    def _away(self, X: Any) -> NDArray[np.float64]:
+        # The likelier, the nearer.
+        return -self.score_samples(X)
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         weights, means = self._exact()

@@ -23,7 +23,15 @@ const SHARE_MAX: f64 = 0.05;
 /// The rows that lie alone, in their order; none where they would not be few. `values` has finite rows of `width`.
 ///
 /// Cost: a distance of each row to 2,000 at most.
-pub(crate) fn isolated(values: &[f64], width: usize) -> Vec<usize> {
+///
+/// # Example
+/// ```
+/// use lehr_methods::isolated::isolated;
+/// let mut values: Vec<f64> = (0..60).map(|row| f64::from(row) / 10.0).collect();
+/// values.push(1e3);
+/// assert_eq!(isolated(&values, 1), [60]);
+/// ```
+pub fn isolated(values: &[f64], width: usize) -> Vec<usize> {
     let rows = values.len() / width;
     if rows < ROWS_MIN {
         return Vec::new();

@@ -3,8 +3,12 @@
 
 use lehr_data::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values, date};
+<<<<<<< HEAD
 use lehr_data::preparation::{Missing, Preparation, Prepared, Wishes};
 use lehr_data::stand_ins::without_stand_ins;
+=======
+use lehr_data::preparation::{ColumnUse, Missing, Preparation, Prepared, Wishes};
+>>>>>>> h-pytables
 use lehr_data::{Error, Incomplete, Points};
 use serde::Serialize;
 
@@ -86,7 +90,7 @@ impl Described {
 
     /// What the columns are, as people read it, where nothing was decided.
     pub fn text(&self) -> String {
-        left_aligned(&account_lines(&self.accounts, |_| None))
+        account_text(&self.accounts, None)
     }
 }
 
@@ -106,7 +110,7 @@ impl Decided {
 
     /// What the columns are and what becomes of them, a line each.
     pub fn text(&self) -> String {
-        left_aligned(&account_lines(&self.accounts, |index| Some(&self.preparation.uses[index].how)))
+        account_text(&self.accounts, Some(&self.preparation.uses))
     }
 
     /// The rows as a method takes them; `sets_aside` if rows that lie alone get the weight 0.
@@ -221,6 +225,25 @@ impl Origin {
         let uses = self.accounts.iter().zip(&self.preparation.uses);
         uses.map(|(account, used)| ColumnFacts { account, is_used: used.is_used, how: &used.how }).collect()
     }
+}
+
+/// What the columns of a table are, as people read it, a line each; with what becomes of them where that is decided.
+///
+/// # Panics
+/// If there is not one use for each account.
+///
+/// # Example
+/// ```
+/// use lehr_data::describe::describe_columns;
+/// use lehr_data::frame::{DataFrame, FrameColumn};
+/// use lehr_methods::prepared::account_text;
+/// let frame = DataFrame::new("t", vec![FrameColumn::numbers("height", vec![1.7, 1.8, f64::NAN, 1.6])])?;
+/// let text = account_text(&describe_columns(&frame), None);
+/// assert!(text.lines().nth(1).unwrap().contains("25 %"), "{text}");
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn account_text(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> String {
+    left_aligned(&account_lines(accounts, |index| uses.map(|uses| &uses[index].how)))
 }
 
 /// The account of columns, a line each: name, role, how it was read, gaps, range, use.

@@ -56,7 +56,10 @@ impl Standing {
     /// Of rows in clusters with these centres, K x D.
     ///
     /// Cost: a distance of each row to each centre; of bits and sparse rows by what is not 0 in the row.
-    pub(super) fn of(rows: Input<'_>, labels: &[u32], centers: &[f64]) -> Self {
+    ///
+    /// # Panics
+    /// If a label names no centre.
+    pub fn of(rows: Input<'_>, labels: &[u32], centers: &[f64]) -> Self {
         let dimension = rows.dimension();
         let mut distances = Distances::new(rows, centers, dimension);
         let mut standing = Self { distances: Vec::new(), seconds: Vec::new(), second_distances: Vec::new() };
@@ -149,18 +152,31 @@ impl Outlying {
     /// The rows of a clustering that lie out of the ordinary: far beyond what is usual in their cluster, or in a
     /// cluster of hardly any rows.
     pub(super) fn of(fitted: &Fitted, standing: &Standing, rows: &Rows) -> Self {
-        let all = fitted.labels.len();
-        let clusters = fitted.clusters.len();
-        let counts: Vec<usize> = fitted.clusters.iter().map(|cluster| cluster.rows as usize).collect();
+        Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
+    }
+
+    /// The same of rows with labels, and centres, K x D. Rows of weight 0 say nothing about what is usual.
+    ///
+    /// # Panics
+    /// If there is not one label for each row, or one names no centre.
+    pub fn of_rows(
+        input: Input<'_>,
+        weights: Option<&[f64]>,
+        labels: &[u32],
+        centers: &[f64],
+        standing: &Standing,
+    ) -> Self {
+        let (all, dimension) = (labels.len(), input.dimension());
+        let clusters = centers.len() / dimension;
+        let mut counts = vec![0; clusters];
+        labels.iter().filter(|label| **label != OUTLIER).for_each(|label| counts[*label as usize] += 1);
         let most = (TINY * all as f64) as usize;
         let is_group: Vec<bool> = counts.iter().map(|count| *count > most).collect();
-        let weights = rows.weights();
         // What influences no cluster says nothing about what is usual.
-        let counts_for =
-            |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0) && fitted.labels[*row] != OUTLIER;
+        let counts_for = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0) && labels[*row] != OUTLIER;
         let mut usual = vec![Vec::new(); clusters];
         for row in (0..all).filter(counts_for) {
-            usual[fitted.labels[row] as usize].push(standing.distances[row]);
+            usual[labels[row] as usize].push(standing.distances[row]);
         }
         let groups = || (0..clusters).filter(|cluster| is_group[*cluster]);
         let together: Vec<f64> = groups().flat_map(|cluster| usual[cluster].iter().copied()).collect();
@@ -173,11 +189,10 @@ impl Outlying {
                 },
             )
             .collect();
-        let input = rows.vectors();
-        let mut distances = Distances::new(input, &fitted.centers, fitted.dimension);
+        let mut distances = Distances::new(input, centers, dimension);
         let mut found = Vec::new();
         for row in 0..all {
-            let label = fitted.labels[row];
+            let label = labels[row];
             let is_in_group = label != OUTLIER && is_group[label as usize];
             // The usual case needs no second look.
             if is_in_group && standing.distances[row] <= own[label as usize] {
@@ -191,8 +206,7 @@ impl Outlying {
             };
             let score = distance / own[cluster];
             if score > 1.0 {
-                let columns =
-                    responsible(input, row, &fitted.centers[cluster * fitted.dimension..][..fitted.dimension]);
+                let columns = responsible(input, row, &centers[cluster * dimension..][..dimension]);
                 found.push(OutlyingRow { row, cluster, distance, score, columns });
             }
         }
