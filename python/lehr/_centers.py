@@ -30,16 +30,12 @@ def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     return np.unpackbits(packed, axis=1, count=bits, bitorder="little")
 
 
-<<<<<<< HEAD
 def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
     """What was found, in single precision if the data are."""
     return found.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
-class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-=======
 class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
->>>>>>> h-pytables
     """A clustering with ``cluster_centers_``, and perhaps a sponge around them."""
 
     cluster_centers_: NDArray[Any]

@@ -12,12 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _em, _native
-<<<<<<< HEAD
 from lehr._centers import as_given
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, number, one_of, whole
-=======
 from lehr._explained import ExplainedMixin
->>>>>>> h-pytables
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed

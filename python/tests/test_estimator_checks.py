@@ -67,7 +67,6 @@ CHECKED = [
     lehr.SMACOF(metric="minkowski", metric_params={"p": 3}, normalized_stress=True, eps=1e-6),
     lehr.SMACOF(metric_mds=False),
     lehr.KMedoids(n_clusters=2, metric="chebyshev"),
-<<<<<<< HEAD
     lehr.KMedoids(n_clusters=2, metric="nan_euclidean"),
     lehr.KMedoids(n_clusters=2, metric="precomputed"),
     lehr.PairwiseClustering(n_clusters=2, metric="precomputed"),
@@ -76,11 +75,9 @@ CHECKED = [
     lehr.SMACOF(metric="cosine", max_iter=100),
     lehr.SMACOF(weighting="sammon"),
     lehr.DAClustering(stop_temperature=1.0),
-=======
     lehr.TablePreparation(),
     lehr.TablePreparation(auto=False, scale="std"),
     lehr.TablePreparation(missing="skip"),
->>>>>>> h-pytables
 ]
 
 

@@ -53,13 +53,8 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 EXAMPLES = [
-<<<<<<< HEAD
-    "_centers", "_download", "_items", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "kmeans", "kmedoids", "manifold", "mixture", "plot", "ranks", "report", "runtime",
-    "services", "topographic",
-=======
-    "_centers", "_download", "_explained", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
+    "_centers", "_download", "_explained", "_items", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
     "plot", "preparation", "ranks", "report", "runtime", "services", "tables", "topographic",
->>>>>>> h-pytables
 ]  # fmt: skip
 
 

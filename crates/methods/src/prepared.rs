@@ -3,12 +3,8 @@
 
 use lehr_data::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values, date};
-<<<<<<< HEAD
-use lehr_data::preparation::{Missing, Preparation, Prepared, Wishes};
-use lehr_data::stand_ins::without_stand_ins;
-=======
 use lehr_data::preparation::{ColumnUse, Missing, Preparation, Prepared, Wishes};
->>>>>>> h-pytables
+use lehr_data::stand_ins::without_stand_ins;
 use lehr_data::{Error, Incomplete, Points};
 use serde::Serialize;
 
