@@ -182,7 +182,7 @@ impl ColumnFacts {
             read_as: account.read_as.to_string(),
             missing: account.missing as u64,
             distinct: account.distinct as u64,
-            range: lehr_methods::prepared::range(account),
+            range: lehr_methods::origin::range(account),
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod minibatch;
 pub mod mixture;
 pub mod numbers;
 pub mod options;
+pub mod origin;
 pub mod pairwise;
 pub mod predict;
 pub mod prepared;

@@ -14,7 +14,7 @@ use lehr_data::scale::{Scale, Scaling, Spreads, scales_differ_incomplete};
 use lehr_data::{Error, Fingerprints, Incomplete, LeftOut, Points, Sparse};
 use lehr_mining::{Input, vector};
 
-use crate::prepared::Origin;
+use crate::origin::Origin;
 use crate::table::Table as ResultTable;
 
 /// In which space rows are compared.

@@ -11,7 +11,7 @@ use lehr_data::preparation::{ColumnUse, Missing, Preparation, Wishes};
 use lehr_data::read::{TableForm, data_frame, data_frame_from};
 use lehr_data::scale::Scale;
 use lehr_methods::isolated;
-use lehr_methods::prepared::account_text;
+use lehr_methods::origin::account_text;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};

@@ -6,7 +6,7 @@ use lehr_methods::Rows;
 use lehr_methods::cluster::{Fitted, Outlying};
 use lehr_methods::explain::Explanation;
 use lehr_methods::numbers::{counted, grouped, significant};
-use lehr_methods::prepared::Origin;
+use lehr_methods::origin::Origin;
 
 use crate::markup::{escape, typeset};
 use crate::palette::Palette;
