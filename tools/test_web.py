@@ -17,7 +17,7 @@ def quietly(function, *arguments):
 class Web(unittest.TestCase):
     def test_what_cannot_run_is_told_and_fails_only_where_somebody_relies_on_it(self):
         for ci, code in [("", 0), ("false", 0), ("true", 1), ("1", 1)]:
-            with mock.patch.dict(os.environ, {"CI": ci}):
+            with mock.patch.dict(os.environ, {"LEHR_WEB_REQUIRED": ci}):
                 self.assertEqual(quietly(web.not_run, "all", "no node"), (code, "web: NOT RUN: all: no node\n"), ci)
 
     def test_without_node_and_chromium_it_says_which_is_missing(self):

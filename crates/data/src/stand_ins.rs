@@ -35,7 +35,7 @@ pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crat
     if frame.dialect().is_some_and(|dialect| !dialect.missing.is_empty()) {
         return Ok((frame, Vec::new()));
     }
-    let far: Vec<Vec<f64>> = frame.columns().iter().map(|column| far_ends(column)).collect();
+    let far: Vec<Vec<f64>> = frame.columns().iter().map(far_ends).collect();
     let candidates: BTreeSet<u64> = far.iter().flatten().map(|number| number.to_bits()).collect();
     let mut numbers: Vec<f64> = candidates.into_iter().map(f64::from_bits).collect();
     numbers.retain(|number| KNOWN.contains(number) || far.iter().filter(|ends| ends.contains(number)).count() > 1);

@@ -3,7 +3,7 @@
 use std::io::{Seek, Write};
 
 use lehr_methods::ModelFile;
-use lehr_methods::predict::{Predicted, Refusal};
+use lehr_methods::predict::{OfTable, Predicted, Refusal};
 use lehr_services::{Code, Fault};
 
 use crate::declared::result;
@@ -78,7 +78,7 @@ pub(crate) fn said(
         let form = model.form_with(id.as_deref(), None, None);
         let frame = table.frame(name, &form).map_err(|error| fault_of(&error))?;
         let refused = |refusal: Refusal| invalid(format!("{name}: {refusal}"));
-        let (predicted, ids, notes) =
+        let OfTable { said: predicted, ids, notes } =
             Predicted::of_table(model, &frame, id.as_deref(), asked.memberships).map_err(refused)?;
         let warnings = notes.iter().map(|note| format!("{name}: {note}")).collect();
         return Ok((result(predicted.table(ids.as_deref()))?, warnings));

@@ -63,6 +63,17 @@ enum Distance {
 #[derive(Debug)]
 pub struct Predicted(Said);
 
+/// What a model says of the rows of an ordinary table.
+#[derive(Debug)]
+pub struct OfTable {
+    /// What it says.
+    pub said: Predicted,
+    /// What the rows are called, if a column says it.
+    pub ids: Option<Vec<String>>,
+    /// What the owner of the table should know.
+    pub notes: Vec<String>,
+}
+
 #[derive(Debug)]
 enum Said {
     Places(Projection),
@@ -158,11 +169,11 @@ impl Predicted {
         table: &DataFrame,
         id: Option<&str>,
         memberships: bool,
-    ) -> Result<(Self, Option<Vec<String>>, Vec<String>), Refusal> {
+    ) -> Result<OfTable, Refusal> {
         let known = model.id.as_deref().filter(|id| table.column(id).is_some());
         let ids = id.or(known).map(|id| table.texts(id)).transpose()?;
         let (rows, notes) = model.prepared(table)?;
-        Ok((Self::of(model, rows, memberships)?, ids, notes))
+        Ok(OfTable { said: Self::of(model, rows, memberships)?, ids, notes })
     }
 
     fn has_columns(model: &ModelFile, found: usize) -> Result<(), Refusal> {

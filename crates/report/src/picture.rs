@@ -118,7 +118,8 @@ impl Picture {
         let needed = [extent(counting().map(|point| point.0), 0.04), extent(counting().map(|point| point.1), 0.04)];
         let old = self.range;
         let stretched = |axis: usize| length(old[axis]) > STRETCHED * length(needed[axis]);
-        if !stretched(0) && !(stretched(1) && self.y_measures) {
+        let is_stretched = stretched(0) || self.y_measures && stretched(1);
+        if !is_stretched {
             return;
         }
         self.range = if self.y_measures { needed } else { [needed[0], old[1]] };

@@ -67,11 +67,14 @@ pub enum Gaps {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DatesArgument {
     /// 23.04.2021
-    DayFirst,
+    #[value(name = "day-first")]
+    Day,
     /// 4/23/2021
-    MonthFirst,
+    #[value(name = "month-first")]
+    Month,
     /// 2021/4/23
-    YearFirst,
+    #[value(name = "year-first")]
+    Year,
 }
 
 /// How characters are stored.
@@ -137,9 +140,9 @@ impl PreparationArguments {
     /// How the table is to be read.
     pub fn form(&self) -> TableForm {
         let dates = self.dates.map(|dates| match dates {
-            DatesArgument::DayFirst => DateOrder::DayFirst,
-            DatesArgument::MonthFirst => DateOrder::MonthFirst,
-            DatesArgument::YearFirst => DateOrder::YearFirst,
+            DatesArgument::Day => DateOrder::DayFirst,
+            DatesArgument::Month => DateOrder::MonthFirst,
+            DatesArgument::Year => DateOrder::YearFirst,
         });
         let encoding = self.encoding.map(|encoding| match encoding {
             EncodingArgument::Utf8 => Encoding::Utf8,

@@ -12,7 +12,7 @@ use crate::arguments::PredictArguments;
 use crate::exit::{Failure, GAPS_OF_MODEL, Kind, of_rows};
 use crate::output;
 use crate::plan::{of_bits_only, of_sparse_only};
-use lehr_methods::predict::{Predicted, Refusal};
+use lehr_methods::predict::{OfTable, Predicted, Refusal};
 use lehr_methods::{Frame, Learnt, ModelFile};
 
 /// Asks the model about the rows, and writes what it says.
@@ -62,7 +62,8 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         }
         let form = model.form_with(id.as_deref(), delimiter.map(char::from), header);
         let frame = read::data_frame(&input, &form)?;
-        let (said, ids, notes) = Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
+        let OfTable { said, ids, notes } =
+            Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
         frame.notes().iter().for_each(|note| output::note(note));
         notes.iter().for_each(|note| output::warning(&format!("{}: {note}", input.display())));
         return write(&said, ids.as_deref(), out);

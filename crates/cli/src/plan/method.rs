@@ -167,7 +167,7 @@ impl Source {
         let leaves_gaps = preparation.missing == Some(Gaps::Own) && words.missing.is_some();
         if preparation.is_asked_for() || (preparation.missing.is_some() && !leaves_gaps) {
             let table = PreparedTable { path, spill, table, packed, preparation };
-            return table.source(&words, job);
+            return table.source(words, job);
         }
         let missing = leaves_gaps;
         let PackedArguments { bits, first_column, weights_from } = packed;

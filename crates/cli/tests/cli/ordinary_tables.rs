@@ -189,12 +189,12 @@ fn json_lines(customers: &[Customer]) -> String {
 /// The adjusted Rand index of two labellings (Hubert and Arabie 1985): 1 where they are the same partition, about 0 by chance.
 fn adjusted_rand(pairs: &[(usize, usize)]) -> f64 {
     let choose = |count: usize| (count * count.saturating_sub(1)) as f64 / 2.0;
-    let sum = |key: &dyn Fn(&(usize, usize)) -> (usize, usize)| -> f64 {
+    let sum = |of: [usize; 2]| -> f64 {
         let mut counts: HashMap<(usize, usize), usize> = HashMap::new();
-        pairs.iter().for_each(|pair| *counts.entry(key(pair)).or_default() += 1);
+        pairs.iter().for_each(|(left, right)| *counts.entry((of[0] * left, of[1] * right)).or_default() += 1);
         counts.into_values().map(choose).sum()
     };
-    let (both, left, right) = (sum(&|pair| *pair), sum(&|pair| (pair.0, 0)), sum(&|pair| (0, pair.1)));
+    let (both, left, right) = (sum([1, 1]), sum([1, 0]), sum([0, 1]));
     let expected = left * right / choose(pairs.len());
     (both - expected) / ((left + right) / 2.0 - expected)
 }

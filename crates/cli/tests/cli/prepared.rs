@@ -9,7 +9,7 @@ fn shops() -> String {
         let revenue = if is_large { 90_000.0 } else { 900.0 } * (1.0 + (row * 37 % 101) as f64 / 50.0);
         let staff =
             if row % 11 == 4 { "N/A".to_owned() } else { (if is_large { 30 } else { 3 } + row % 4).to_string() };
-        let open = if row % 3 == 0 { "no" } else { "yes" };
+        let open = if row.is_multiple_of(3) { "no" } else { "yes" };
         format!(
             "S{row:03},{},2021-04-{:02},\"€{revenue:.2}\",{staff},{open}\n",
             ["Bern", "Basel"][row % 5 / 3],
@@ -102,7 +102,7 @@ fn a_refused_table_is_described_and_a_skewed_one_is_warned_of() {
     assert!(refused.stderr.contains("the columns of shops.csv"), "{}", refused.stderr);
     assert!(refused.stderr.contains("hint: --auto prepares the whole table"), "{}", refused.stderr);
     let rows: String = (0..300).map(|row| format!("{},{}\n", row % 17, 10 + row % 23)).collect();
-    sandbox.write("skewed.csv", &format!("visits,revenue\n{rows}5,9000000\n"));
+    sandbox.write("skewed.csv", format!("visits,revenue\n{rows}5,9000000\n"));
     let warned = sandbox.lehr(&["cluster", "skewed.csv", "-k", "2"]).succeeded();
     let expected = "column \"revenue\": 1 of 301 rows makes 99.7 % of its variance";
     assert!(
