@@ -1465,8 +1465,8 @@ var Vn = [
 	[/\.(fasta|fa|fna|faa)(\.gz)?$/i, "fasta"],
 	[/\.fps(\.gz)?$/i, "fps"],
 	[/\.(svm|svmlight|libsvm)(\.gz)?$/i, "svmlight"],
-	[/\.(xlsx|xls|ods)$/i, "xlsx"],
-	[/\.(json|jsonl|ndjson)(\.gz)?$/i, "json"]
+	[/\.(xlsx|xls|ods)$/i, "table"],
+	[/\.(json|jsonl|ndjson)(\.gz)?$/i, "table"]
 ], Hn = 65536;
 function Un(e) {
 	return e.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "data";
@@ -1568,11 +1568,18 @@ function Gn({ datasets: e, names: t }) {
 								children: "Use letters, digits, \".\", \"_\" and \"-\", in parts with \"/\" between them."
 							})
 						] }),
-						/* @__PURE__ */ Z("label", { children: ["Format", /* @__PURE__ */ Z("select", {
-							value: a.value,
-							onChange: (e) => a.value = e.currentTarget.value,
-							children: o.value.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))
-						})] }),
+						/* @__PURE__ */ Z("label", { children: [
+							"Format",
+							/* @__PURE__ */ Z("select", {
+								value: a.value,
+								onChange: (e) => a.value = e.currentTarget.value,
+								children: o.value.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))
+							}),
+							v && a.value !== "table" && /* @__PURE__ */ Z("span", {
+								class: "faint",
+								children: "\"table\" keeps texts, dates and gaps too"
+							})
+						] }),
 						v && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("label", { children: ["Ids", /* @__PURE__ */ Z("select", {
 							value: c.value,
 							onChange: (e) => c.value = e.currentTarget.value,
@@ -2030,6 +2037,25 @@ function Qn({ path: e, name: t, dataset: n }) {
 				class: "warning",
 				children: e
 			}, e)),
+			n.account && /* @__PURE__ */ Z(zn, {
+				caption: "The columns",
+				names: [
+					"column",
+					"role",
+					"read as",
+					"missing",
+					"range",
+					"why"
+				],
+				rows: n.account.map((e) => [
+					e.name,
+					e.role,
+					e.read_as,
+					e.missing,
+					e.range,
+					e.reason ?? ""
+				])
+			}),
 			/* @__PURE__ */ Z(Rn, {
 				datasets: e,
 				name: t,

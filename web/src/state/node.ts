@@ -27,7 +27,19 @@ export interface Dataset {
   checksum: string;
   source: Record<string, any>;
   warnings?: string[];
+  account?: ColumnFacts[];
   content: number;
+}
+
+/// What a column of an ordinary table is.
+export interface ColumnFacts {
+  name: string;
+  role: string;
+  reason?: string;
+  read_as: string;
+  missing: number;
+  distinct: number;
+  range: string;
 }
 
 export interface Upload {

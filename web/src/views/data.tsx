@@ -10,7 +10,7 @@ import { formName } from '../state/upload.ts';
 import { bytes, count } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 import { Incoming } from './incoming.tsx';
-import { Rows } from './table.tsx';
+import { Grid, Rows } from './table.tsx';
 
 /// Whether points of it can be drawn.
 export function canBeDrawn(dataset: Dataset): boolean {
@@ -234,6 +234,13 @@ function Detail({ path, name, dataset }: { path: string; name: string; dataset: 
       {dataset.warnings?.map((warning) => (
         <p class="warning" key={warning}>{warning}</p>
       ))}
+      {dataset.account && (
+        <Grid
+          caption="The columns"
+          names={['column', 'role', 'read as', 'missing', 'range', 'why']}
+          rows={dataset.account.map((of) => [of.name, of.role, of.read_as, of.missing, of.range, of.reason ?? ''])}
+        />
+      )}
       <Rows datasets={path} name={name} caption={`Rows of ${name}`} version={dataset.content} />
     </section>
   );

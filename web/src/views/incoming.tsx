@@ -20,8 +20,8 @@ const FORMATS: [RegExp, string][] = [
   [/\.(fasta|fa|fna|faa)(\.gz)?$/i, 'fasta'],
   [/\.fps(\.gz)?$/i, 'fps'],
   [/\.(svm|svmlight|libsvm)(\.gz)?$/i, 'svmlight'],
-  [/\.(xlsx|xls|ods)$/i, 'xlsx'],
-  [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'json'],
+  [/\.(xlsx|xls|ods)$/i, 'table'],
+  [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'table'],
 ];
 
 /// How much of a file is looked at, in bytes.
@@ -184,6 +184,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
               <select value={format.value} onChange={(event) => (format.value = event.currentTarget.value)}>
                 {formats.value.map((one) => <option key={one}>{one}</option>)}
               </select>
+              {found && format.value !== 'table' && <span class="faint">"table" keeps texts, dates and gaps too</span>}
             </label>
             {found && (
               <>
