@@ -203,6 +203,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
             "auto": bool(self.auto),
         }
         frame = columns.frame()
+        if len(columns) == 1:
+            raise ValueError("X: expected at least 2 rows, found 1 sample: one row says nothing of what a column is.")
         decided = frame.prepare(json.dumps(asked))
         for column in decided["columns"]:
             if column["name"] in asked["log"] and not column["is_used"] and column["name"] not in asked["exclude"]:
