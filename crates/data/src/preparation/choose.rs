@@ -34,7 +34,7 @@ impl Preparation {
         check_names(frame, wishes)?;
         let auto = wishes.is_auto;
         let scale = wishes.scale.unwrap_or(if auto { Scale::Robust } else { Scale::None });
-        let missing = wishes.missing.unwrap_or(if auto { wishes.missing_of_method } else { Missing::Fault });
+        let missing = wishes.gaps();
         let mut chosen = Vec::new();
         let mut uses = Vec::new();
         for (column, account) in frame.columns().iter().zip(accounts) {
