@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis nginx fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis nginx clients fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -342,6 +342,10 @@ schemathesis: need ## ask a node whatever its OpenAPI description allows, and mu
 nginx: need ## whole jobs on a node behind nginx, below a path, with TLS ending there, over HTTP/1.1 and HTTP/2; NOT RUN without nginx, openssl or curl
 	@cargo build --release -p lehr
 	@$(PYTHON) crates/node/tests/nginx/run.py $(TARGET)/release/lehr
+
+clients: need ## whole jobs by clients that openapi-python-client, openapi-typescript and OpenAPI Generator (Java) make from a node's description; a language without its tools is NOT RUN
+	@cargo build --release -p lehr
+	@$(PYTHON) crates/node/tests/clients/run.py $(TARGET)/release/lehr target/clients
 
 FUZZ_SECONDS ?= 60
 

@@ -27,7 +27,7 @@ use crate::body::Answer;
 use crate::conditions::{Tags, tag};
 use crate::connection::Turn;
 use crate::edge::{Edge, Looks, Peer};
-use crate::encode::{Sent, accepted, is_for_people, problem, sent_as, status};
+use crate::encode::{Sent, accepted, is_for_people, page_of, problem, sent_as, status, takes_page};
 use crate::events::Source;
 use crate::form::Form;
 use crate::log::Level;
@@ -315,7 +315,7 @@ async fn routed(
         Route::Ready => ready(edge, peer),
         Route::Metrics => {
             let endpoints = seen(edge, &caller)?;
-            page(edge, peer, metrics::MEDIA_TYPE, metrics::text(edge, endpoints.iter().map(Endpoint::info)))
+            page(edge, peer, metrics::MEDIA_TYPE, metrics::text(edge, &endpoints))
         }
         Route::OpenApi => {
             let infos = seen(edge, &caller)?.iter().map(Endpoint::info).collect::<Vec<_>>();
@@ -641,9 +641,15 @@ async fn send(
         }
         _ => None,
     };
+    let page_of = match &action {
+        Action::Operation(name) => endpoint.operation(name).and_then(page_of),
+        _ => None,
+    };
+    let media_type = page_of.filter(|_| takes_page(request.headers()));
     let accept = match rows {
         // What the rows are taken out of.
         Some(_) => Format::Json,
+        _ if media_type.is_some() => Format::Json,
         None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
     };
     let options = options(edge, request.headers(), caller)?;
@@ -739,6 +745,10 @@ async fn send(
     };
     if let Some((rows, message)) = for_more {
         return table(edge, peer, endpoint, rows, message, &answered.body).await;
+    }
+    if media_type.is_some() {
+        let text: String = accept.decode(&answered.body)?;
+        return Ok(viewer::page_of_service(edge.counted(peer, text.into_bytes())?));
     }
     let version = answered.version.map(|version| (answered.incarnation, version));
     let is_known = known.zip(version).is_some_and(|(known, version)| known.contain(version));
@@ -844,11 +854,6 @@ async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Refused> {
     }
 }
 
-/// The fields of an operation that stand in the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`. What can be read as JSON is
-/// that, unless the field is a text; all else is text. A list may be JSON, words with commas between them, or the field named once for each item, as OpenAPI's `explode` has it.
-///
-/// # Errors
-/// [`Code::InvalidValue`] for a field that is named twice and takes no list.
 /// Bytes and the fields beside them, as the document of an operation; in JSON where more fields are to come.
 fn bytes_as(
     is_json: bool,
@@ -864,6 +869,11 @@ fn bytes_as(
     Ok((Format::Json, Format::Json.encode(&Value::Object(fields))?))
 }
 
+/// The fields of an operation that stand in the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`. What can be read as JSON is
+/// that, unless the field is a text; all else is text. A list may be JSON, words with commas between them, or the field named once for each item, as OpenAPI's `explode` has it.
+///
+/// # Errors
+/// [`Code::InvalidValue`] for a field that is named twice and takes no list.
 fn query(text: &str, operation: Option<&OperationDescription>) -> Result<Map<String, Value>, Fault> {
     let mut fields = Map::new();
     for (name, text) in form_urlencoded::parse(text.as_bytes()) {
@@ -891,6 +901,9 @@ fn query(text: &str, operation: Option<&OperationDescription>) -> Result<Map<Str
             Ok(value @ Value::Array(_)) if may_be("array") => value,
             _ if may_be("array") && !may_be("string") => text.split(',').map(item).collect(),
             Ok(value @ Value::String(_)) => value,
+            // As Python writes it.
+            Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("true") => Value::Bool(true),
+            Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("false") => Value::Bool(false),
             Ok(value) if !may_be("string") => value,
             _ => Value::from(&*text),
         };
@@ -907,13 +920,14 @@ mod tests {
     fn a_query_is_read_as_the_operation_expects_it() {
         let body = json!({ "properties": {
             "name": { "type": "string" }, "weights": { "type": ["string", "null"] }, "columns": { "type": ["array", "null"], "items": { "type": "string" } },
-            "limit": { "type": "integer" }, "format": { "$ref": "#/$defs/Form" },
+            "limit": { "type": "integer" }, "gaps": { "type": "boolean" }, "format": { "$ref": "#/$defs/Form" },
         } });
         let operation = OperationDescription { verb: Verb::Query, body, reply: Value::Null, raw: Vec::new() };
         let text = "name=2026&weights=null&columns=lon,lat&limit=4&format=csv&other=true";
         let expected = json!({ "name": "2026", "weights": null, "columns": ["lon", "lat"], "limit": 4, "format": "csv", "other": true });
         let read = |text: &str| query(text, Some(&operation)).map(Value::Object);
         assert_eq!(read(text), Ok(expected));
+        assert_eq!(read("gaps=False&name=True"), Ok(json!({ "gaps": false, "name": "True" })));
         let quoted = read("name=%22a%22&columns=%5B%22x%22%5D&weights=7");
         assert_eq!(quoted, Ok(json!({ "name": "a", "columns": ["x"], "weights": "7" })));
         assert_eq!(query("name=2026", None).map(Value::Object), Ok(json!({ "name": 2026 })));
