@@ -265,14 +265,8 @@ impl Run<'_> {
                 quantity(annealed.critical_temperature, unit)
             ));
         }
-        if let Some(suggestion) = &annealed.suggestion {
-            note.push_str(&format!(" No number was asked for; {}", counted(suggestion.clusters as u64, "cluster")));
-            match suggestion.plateau().and_then(|plateau| plateau.to.map(|to| (plateau.from, to))) {
-                Some((from, to)) => {
-                    note.push_str(&format!(" stayed longest, from {} to {}.", quantity(from, unit), quantity(to, unit)))
-                }
-                None => note.push_str(" stayed longest."),
-            }
+        if let Some(number) = &annealed.number {
+            note.push_str(&format!(" No number was asked for. {}.", number.reason()));
         }
         note
     }

@@ -289,13 +289,14 @@ impl Annealing {
 
 impl Concurrent<Watch> for Annealing {
     async fn handle(&self, Watch { dataset, clusters_max }: Watch, call: &Call) -> Result<Watched, Fault> {
-        let parameters = Parameters { max_clusters: Some(clusters_max), ..Parameters::default() };
+        // Growth is all that is wanted: no second branch, no swaps.
+        let parameters =
+            Parameters { clusters: Some(clusters_max), overshoot: 1.0, patience: 0, ..Parameters::default() };
         let model = self.anneal(call, &dataset, &parameters).await?;
-        let plateaus = model.suggestion.map(|suggestion| suggestion.plateaus).unwrap_or_default();
         // A number may come again; then it lasted for all of its ranges together.
         let mut ranges: BTreeMap<usize, f64> = BTreeMap::new();
-        for plateau in plateaus.iter().filter(|plateau| plateau.to.is_some()) {
-            *ranges.entry(plateau.clusters).or_default() += plateau.width();
+        for pair in model.history.windows(2).take_while(|pair| pair[0].clusters < clusters_max) {
+            *ranges.entry(pair[0].clusters).or_default() += (pair[0].temperature / pair[1].temperature).ln();
         }
         Ok(Watched { lasted: ranges.into_iter().map(|(clusters, range)| Lasted { clusters, range }).collect() })
     }

@@ -3,7 +3,8 @@
 use std::any::Any;
 
 use lehr_mining::anneal::{Split, Step};
-use lehr_mining::vector::{Centroids, Cluster, Finish, Outliers, Plateau, Suggestion};
+use lehr_mining::number::{Candidate, NEEDED, Number};
+use lehr_mining::vector::{Centroids, Cluster, Finish, Outliers};
 use lehr_mining::{kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::Serialize;
@@ -76,8 +77,8 @@ pub struct Annealed {
     pub history: Vec<Step>,
     /// One entry a division.
     pub splits: Vec<Split>,
-    /// Where the number of clusters was not given.
-    pub suggestion: Option<Suggestion>,
+    /// How the number of clusters was chosen, where it was.
+    pub number: Option<Number>,
     /// What the finish compared.
     pub finish: Finish,
 }
@@ -92,7 +93,7 @@ impl Fitted {
             critical_temperature: model.critical_temperature,
             history: model.history,
             splits: model.splits,
-            suggestion: model.suggestion,
+            number: model.number,
             finish: model.finish,
         };
         Self {
@@ -196,16 +197,25 @@ impl Fitted {
             .numbers("next_critical", numbers(|step| step.next_critical))
     }
 
-    /// Where the number of clusters was not given: which, and on what evidence.
-    fn suggested(&self, unit: &str) -> Option<String> {
-        let suggestion = self.cooled()?.suggestion.as_ref()?;
-        let plateau = suggestion.plateau()?;
-        Some(format!(
-            "{} suggested: of all numbers it lasted over the widest range of temperatures, {} to {}",
-            counted(plateau.clusters as u64, "cluster"),
-            quantity(plateau.from, unit),
-            quantity(plateau.to?, unit)
-        ))
+    /// A line a number of clusters that was looked at; none where the number was given.
+    fn numbers(&self) -> Table<'_> {
+        let number = self.number();
+        let candidates = number.map_or(&[][..], |number| &number.candidates);
+        let numbers = |of: fn(&Candidate) -> f64| candidates.iter().map(of).collect();
+        let chosen =
+            |candidate: &Candidate| u64::from(number.is_some_and(|number| number.clusters == candidate.clusters));
+        Table::new("numbers")
+            .counts("clusters", candidates.iter().map(|candidate| candidate.clusters as u64).collect())
+            .numbers("mean_cost", numbers(|candidate| candidate.mean_cost))
+            .numbers("separation", numbers(|candidate| candidate.separation.unwrap_or(f64::NAN)))
+            .numbers("division", numbers(|candidate| candidate.division))
+            .counts("separated", candidates.iter().map(|candidate| u64::from(candidate.is_separated)).collect())
+            .counts("chosen", candidates.iter().map(chosen).collect())
+    }
+
+    /// How the number of clusters was chosen, where it was.
+    pub fn number(&self) -> Option<&Number> {
+        self.cooled()?.number.as_ref()
     }
 }
 
@@ -256,19 +266,41 @@ struct Energies {
 enum Way<'a> {
     Annealed {
         finish: &'a Finish,
-        suggestion: Option<SuggestionFacts<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        number: Option<NumberFacts<'a>>,
     },
     /// The weighted sum of squares that each start came to.
-    Started {
-        starts: &'a [f64],
-    },
+    Started { starts: &'a [f64] },
 }
 
-/// Where the number of clusters was not given: which number stayed longest, and how long each did.
+/// How the number of clusters was chosen, where it was.
 #[derive(Serialize)]
-struct SuggestionFacts<'a> {
+struct NumberFacts<'a> {
     clusters: usize,
-    plateaus: &'a [Plateau],
+    reason: String,
+    /// What a separation must reach, in nats.
+    needed: f64,
+    /// How many rows were looked at.
+    rows: usize,
+    /// The most clusters allowed, if there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
+    runners_up: Vec<&'a Candidate>,
+    candidates: &'a [Candidate],
+}
+
+impl<'a> NumberFacts<'a> {
+    fn of(number: &'a Number) -> Self {
+        Self {
+            clusters: number.clusters,
+            reason: number.reason(),
+            needed: NEEDED,
+            rows: number.rows,
+            limit: number.limit,
+            runners_up: number.runners_up(),
+            candidates: &number.candidates,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -298,13 +330,13 @@ impl Fit for Fitted {
                 .borrowed("probability", &self.probabilities),
             "centers" => self.centers_table(data),
             "history" => self.history(),
+            "numbers" => self.numbers(),
             _ => return None,
         })
     }
 
     fn figures(&self, _: Data<'_>) -> Vec<(&'static str, f64)> {
         let (cooled, outliers) = (self.cooled(), self.outliers.as_ref());
-        let suggestion = cooled.and_then(|annealed| annealed.suggestion.as_ref());
         let figures = [
             ("clusters", Some(self.clusters.len() as f64)),
             ("objective", Some(self.objective)),
@@ -315,7 +347,7 @@ impl Fit for Fitted {
             ("iterations", Some(self.iterations as f64)),
             ("outliers", outliers.map(|outliers| outliers.rows as f64)),
             ("outlier_weight", outliers.map(|outliers| outliers.weight)),
-            ("suggested_clusters", suggestion.map(|suggestion| suggestion.clusters as f64)),
+            ("suggested_clusters", self.number().map(|number| number.clusters as f64)),
         ];
         figures.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -339,13 +371,9 @@ impl Fit for Fitted {
             iterations: self.iterations,
             outliers: self.outliers.as_ref().map(|found| OutlierFacts { rows: found.rows, weight: found.weight }),
             way: match &self.course {
-                Course::Annealed(annealed) => Way::Annealed {
-                    finish: &annealed.finish,
-                    suggestion: annealed.suggestion.as_ref().map(|suggestion| SuggestionFacts {
-                        clusters: suggestion.clusters,
-                        plateaus: &suggestion.plateaus,
-                    }),
-                },
+                Course::Annealed(annealed) => {
+                    Way::Annealed { finish: &annealed.finish, number: annealed.number.as_ref().map(NumberFacts::of) }
+                }
                 Course::Started(starts) => Way::Started { starts },
             },
         };
@@ -415,8 +443,8 @@ impl Fit for Fitted {
             let part = share(outliers.rows as f64, all as f64);
             format!("{} ({part}) in no cluster, labelled -1", counted(outliers.rows, "row"))
         });
-        let suggested = self.suggested(self.parameters.unit_of_cost(rows.unit_squared()));
-        let lines: Vec<String> = [Some(headline), nats, outside, suggested].into_iter().flatten().collect();
+        let (reason, others) = (self.number().map(Number::reason), self.number().and_then(Number::others));
+        let lines: Vec<String> = [Some(headline), nats, outside, reason, others].into_iter().flatten().collect();
         format!("{}\n\n{}", lines.join("\n"), table.text())
     }
 
