@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test check build-time method-files python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities bench-number peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test check build-time method-files python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities bench-number peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -22,8 +22,8 @@ demo-two-nodes: need ## the same with the data on one node and the clustering on
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo two-nodes
 
-test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, the Python package, model checks; ends with a summary
-	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits test-python model
+test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, a node under attack, the Python package, model checks; ends with a summary
+	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits hostile-short test-python model
 
 check: need lint-need ## the quick form: formatting, edges, clippy and unit tests of the crates that changed
 	@$(PYTHON) tools/check.py
@@ -37,10 +37,10 @@ method-files: ## the product files that know a method, its own and shared ones (
 fmt-check: lint-need ## is everything formatted?
 	@cargo fmt --all --check
 
-edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), and do the pages' links hold?
+edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), modules to one direction, and do the pages' links hold?
 	@$(PYTHON) -m unittest discover -q -s tools -p 'test_*.py'
 	@$(PYTHON) -m unittest discover -q -s lab/report -p 'test_*.py'
-	@failed=0; for gate in edges links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
+	@failed=0; for gate in edges circles links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
 	@cargo clippy --workspace --all-targets -- -D warnings
@@ -102,6 +102,14 @@ same-bits: need ## does the command that users install give the same bits as the
 	@cargo test --quiet --workspace --no-run --test cli
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/same_bits.py $(TARGET)/debug/lehr $(TARGET)/release/lehr
+
+hostile: need ## attack a node: slow readers, floods, gzip bombs, kill -9, full disks, few descriptors, damaged files; some minutes
+	@cargo build --release -p lehr
+	@$(PYTHON) tools/hostile.py $(TARGET)/release/lehr
+
+hostile-short: need ## the same in less than a minute
+	@cargo build --release -p lehr
+	@$(PYTHON) tools/hostile.py --short $(TARGET)/release/lehr
 
 same-output: need ## does the command write the same bytes as an older one? every method, many options, some minutes (BEFORE=path/to/older/lehr)
 	@test -x "$(BEFORE)" || { echo "same-output: BEFORE names no program; make same-output BEFORE=path/to/older/lehr" >&2; exit 4; }

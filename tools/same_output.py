@@ -38,7 +38,7 @@ TABLE = Path(__file__).with_suffix(".json")
 # Folders that a run finds in its own, as links.
 GIVEN = {
     "datasets": ROOT / "datasets",
-    "workflows": ROOT / "crates" / "cli" / "workflows",
+    "workflows": ROOT / "crates" / "demos" / "workflows",
     "parquet": ROOT / "crates" / "data" / "tests" / "data" / "parquet",
 }
 # No command of the table takes nearly as long.

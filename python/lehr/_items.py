@@ -17,6 +17,9 @@ from lehr.distances import checked_metric, of_rows, takes_sparse
 class ItemsMixin(ClusterMixin):
     """A clustering with a ``metric`` of rows, or ``'precomputed'``."""
 
+    #: For tools that ask as scikit-learn before 1.6 did.
+    _estimator_type = "clusterer"
+
     metric: Any
     metric_params: dict[str, Any] | None
     n_jobs: int | None
@@ -46,7 +49,7 @@ class ItemsMixin(ClusterMixin):
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         if self._is_given():
-            return items, item_weights, symmetric(items)
+            return items, item_weights, items
         _checks.warn_of_dissimilarities(items)
         return items, item_weights, symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
 
@@ -54,13 +57,24 @@ class ItemsMixin(ClusterMixin):
         """The dissimilarities of items to other rows; those that ``X`` holds if there are no others."""
         items = self._validated(X, reset=False)
         to_others = items if others is None else of_rows(items, others, self.metric, self.metric_params, self.n_jobs)
-        if np.any(to_others < 0):
-            raise ValueError(f"Negative values in data passed to {type(self).__name__}.{asked}: dissimilarities are 0 or more.")
+        return not_negative(to_others, f"{type(self).__name__}.{asked}")
+
+
+def not_negative(to_others: NDArray[Any], asked: str) -> NDArray[Any]:
+    """Dissimilarities to other items, with 0 for what rounding left just below it: as far below as the library takes for rounding in a matrix."""
+    if not np.any(to_others < 0):
         return to_others
+    share = 3.5e-4 if to_others.dtype == np.float32 else 1.5e-8
+    if np.nanmin(to_others) < -share * np.nanmax(np.abs(to_others)):
+        row, column = np.unravel_index(np.nanargmin(to_others), to_others.shape)
+        raise ValueError(
+            f"Negative values in data passed to {asked}: dissimilarities are 0 or more. Got {to_others[row, column]} at [{row}, {column}]."
+        )
+    return np.maximum(to_others, 0)
 
 
 def refuse_unknown(is_known: NDArray[np.bool_]) -> None:
     """The error for items of which nothing is known."""
     if not is_known.all():
         lost = np.flatnonzero(~is_known)
-        raise ValueError(f"Nothing is known of {len(lost)} of the items, the first at row {lost[0]}.")
+        raise ValueError(f"{len(lost)} of the items have no finite dissimilarity to any fitted item, the first at row {lost[0]} (counted from 0).")

@@ -54,10 +54,10 @@ def weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
 
 
 def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Dissimilarities whose two halves differ by rounding alone, as those of products of matrices do: their means. Others as they are, for the library to
-    refuse with their places.
+    """Computed dissimilarities whose two halves differ by rounding, as those of products of matrices do: their means. What users give is left to the library,
+    which says what it removed.
     """
-    if matrix.shape[0] != matrix.shape[1] or np.array_equal(matrix, matrix.T, equal_nan=True):
+    if np.array_equal(matrix, matrix.T, equal_nan=True):
         return matrix
     share = 1e-5 if matrix.dtype == np.float32 else 1e-10
     if not np.allclose(matrix, matrix.T, rtol=share, atol=0.0, equal_nan=True):

@@ -31,13 +31,10 @@ from lehr._asking import (
     _upload,
     _wait,
 )
+from lehr._names import listed
 
 __all__ = ["AsyncJob", "AsyncNode"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
+__dir__ = listed(__all__)
 
 
 class AsyncNode(_Client):

@@ -20,17 +20,13 @@ from lehr._centers import CentersMixin
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
+from lehr._names import listed
 from lehr._progress import Watch
 from lehr.distances import of_rows
 from lehr.kmeans import KMeans
 
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 #: The sponge's prior beside that of a centre, which is 1.
 _SPONGE_PRIOR = 0.1
@@ -194,6 +190,9 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     _method = "vector"
     _kept = ("_n_features_out", "_sponge")
     _sponge: float | None = None
+
+    #: For tools that ask as scikit-learn before 1.6 did.
+    _estimator_type = "clusterer"
 
     def __init__(
         self,
@@ -369,7 +368,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` as many as there
         are at that. With both, what is reached first ends the growth: there may be fewer.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
+        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal (both up to rounding, which is removed with a warning), not
         negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
         Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
         ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.

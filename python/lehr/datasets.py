@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 
 from lehr import _checks, _native, _public
 from lehr._download import fetch
+from lehr._names import listed
 from lehr._native import Sequences
 
 __all__ = [
@@ -30,12 +31,7 @@ __all__ = [
     "load_iris",
     "load_wine",
 ]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 _Folder = os.PathLike[str] | str | None
 

@@ -15,16 +15,12 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import _VALID_METRICS
 
 from lehr import _checks, _native
+from lehr._names import listed
 from lehr._native import Fingerprints, Sequences
 from lehr._progress import Watch
 
 __all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 #: Metrics of rows of numbers.
 FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")
@@ -53,15 +49,42 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
     """Dissimilarities of rows to each other, or to those of ``Y``, by a metric of Lehr's or of scikit-learn's."""
     if metric in FEATURE_METRICS and not metric_params and not issparse(X) and not issparse(Y):
         if Y is None:
-            return pairwise_distances(X, metric, n_jobs=n_jobs)
-        return cdist(X, Y, "cityblock" if metric == "manhattan" else metric)
+            return pairwise_distances(X, metric=metric, n_jobs=n_jobs)
+        # SciPy gives NaN for a row of zeros.
+        return _defined(_cosines(X, Y) if metric == "cosine" else cdist(X, Y, "cityblock" if metric == "manhattan" else metric), metric)
     if metric == "sqeuclidean" and issparse(X):
         metric, metric_params = "euclidean", {**(metric_params or {}), "squared": True}
     found = sklearn.metrics.pairwise_distances(X, Y, metric=metric, n_jobs=n_jobs, **(metric_params or {}))
     if Y is None and np.ndim(found) == 2:
         # Products of matrices are not quite 0 between a row and itself.
         np.fill_diagonal(found, 0.0)
-    return np.asarray(found)
+    return _defined(np.asarray(found), metric)
+
+
+def _cosines(X: Any, Y: Any) -> NDArray[Any]:
+    """Cosine distances, 1 for a row of zeros."""
+    return np.asarray(sklearn.metrics.pairwise.cosine_distances(X, Y))
+
+
+def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:
+    """Dissimilarities, all of which there are.
+
+    Raises
+    ------
+    ValueError
+        For a metric that has none of two rows, with their places.
+    """
+    undefined = np.isnan(found)
+    if found.ndim == 2 and undefined.any():
+        # The row that most pairs fail with is the one to look at.
+        row = int(undefined.sum(axis=1).argmax())
+        column = int(undefined[row].argmax())
+        name = metric if isinstance(metric, str) else getattr(metric, "__name__", "the function")
+        raise ValueError(
+            f"metric {name!r} gives no number for rows {row} and {column} (counted from 0), and for {int(undefined.sum()) - 1} more entries: "
+            "leave out rows for which it is not defined, such as constant rows for a correlation, or use another metric."
+        )
+    return found
 
 
 def read_fasta(path: str | PathLike[str], *, alphabet: str | None = None, aligned: bool = False) -> Sequences:
@@ -186,6 +209,7 @@ def _is_bit_vectors(items: Any) -> bool:
 
 def pairwise_distances(
     items: Any,
+    Y: Any = None,
     metric: str | None = None,
     *,
     alignment: str | None = None,
@@ -193,6 +217,7 @@ def pairwise_distances(
     gap_open: int | None = None,
     gap_extend: int | None = None,
     overlap: float | None = None,
+    ambiguous: str | None = None,
     standardise: bool = False,
     condensed: bool = False,
     dtype: Any = np.float64,
@@ -209,13 +234,15 @@ def pairwise_distances(
     Parameters
     ----------
     items : Sequences, Fingerprints, list of str, list of RDKit bit vectors, or array-like of shape (n_items, n_features)
-        What is compared, with each other: there is no second set, as scikit-learn's ``Y``. For ``X`` against ``Y`` give both one after the other and take
-        the block ``[:len(X), len(X):]``. In rows of numbers NaN is a missing value, which its pairs leave out; distances are scaled up to all columns.
+        What is compared, with each other or with ``Y``. In rows of numbers NaN is a missing value, which its pairs leave out; distances are scaled up to all columns.
+    Y : as ``items``, default=None
+        What the items are compared with; ``None``: with each other. Of ``n_items`` and ``n_others`` only the ``n_items * n_others`` pairs between the two are
+        computed. A text here is the metric, which earlier versions had in this place.
     metric : str, default=None
         Of sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
         ``'kimura'``. Of fingerprints ``'tanimoto'``. Of rows ``'euclidean'`` (the default), ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``,
-        ``'correlation'``.
+        ``'correlation'``. A row of zeros is at cosine distance 1 from every other row, as in scikit-learn; a constant row has no correlation and raises.
     alignment : {'local', 'global', 'semi-global', 'given'}, default=None
         Of sequences: Smith and Waterman's, Needleman and Wunsch's, one with free ends, or the one that they have. ``None``: ``'given'`` for ``'hamming'``
         and ``'p-distance'``, else ``'local'``.
@@ -227,6 +254,10 @@ def pairwise_distances(
         Of sequences: what each further letter in a gap costs. ``None``: 4 for DNA, 1 for proteins.
     overlap : float, default=None
         Local alignments that cover less of the shorter sequence give NaN, 0 to 1. ``None``: 0.7.
+    ambiguous : {'skip', 'differ'}, default=None
+        Of aligned nucleotides, for ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: what a place counts where a letter stands for several, such as a
+        masked ``N``. ``'skip'``: the pair leaves the place out, as where one has a gap. ``'differ'``: a difference, unless both letters are the same.
+        ``None``: ``'skip'``.
     standardise : bool, default=False
         Of rows: whether to bring each column to mean 0 and standard deviation 1 first.
     condensed : bool, default=False
@@ -244,7 +275,7 @@ def pairwise_distances(
 
     Returns
     -------
-    ndarray of shape (n_items, n_items), or (n_items * (n_items - 1) / 2,) if condensed
+    ndarray of shape (n_items, n_items), (n_items, n_others), or (n_items * (n_items - 1) / 2,) if condensed
         NaN where a pair has no value.
 
     Raises
@@ -262,11 +293,12 @@ def pairwise_distances(
     >>> lehr.pairwise_distances([[0.0], [3.0], [7.0]], "manhattan").tolist()
     [[0.0, 3.0, 7.0], [3.0, 0.0, 4.0], [7.0, 4.0, 0.0]]
     """
+    if isinstance(Y, str) and metric is None:
+        Y, metric = None, Y
     if metric is not None and not isinstance(metric, str):
-        raise TypeError(
-            f"The 'metric' parameter must be a str or None. Got {type(metric).__name__} instead: items are compared with each other only; "
-            "for X against Y give both one after the other and take the block D[:len(X), len(X):]."
-        )
+        raise TypeError(f"The 'metric' parameter must be a str or None. Got {type(metric).__name__} instead.")
+    if Y is not None and condensed:
+        raise ValueError("condensed=True is for items that are compared with each other: expected no Y.")
     element = _ELEMENTS.get(np.dtype(dtype))
     if element is None:
         raise _checks.wrong("dtype", "numpy.float64 or numpy.float32", dtype)
@@ -274,12 +306,7 @@ def pairwise_distances(
         if gap_open is not None or gap_extend is not None:
             raise ValueError("The 'gap' parameter is the earlier form of 'gap_open' and 'gap_extend': expected one of the two forms.")
         gap_open, gap_extend = gap
-    if _is_texts(items):
-        items = Sequences(items)
-    elif _is_bit_vectors(items):
-        items = fingerprints_from_rdkit(items)
-    elif not isinstance(items, (Sequences, Fingerprints)):
-        items = _checks.check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name="items")
+    items = _as_items(items, "items")
     options = {
         "metric": None if metric is None else _word(_NAMES.get(metric, metric)),
         "alignment": None if alignment is None else _word(alignment),
@@ -287,14 +314,28 @@ def pairwise_distances(
         "gap_open": _checks.integer("gap_open", gap_open, optional=True),
         "gap_extend": _checks.integer("gap_extend", gap_extend, optional=True),
         "overlap": _checks.real("overlap", overlap, optional=True),
+        "ambiguous": ambiguous,
         "standardise": bool(standardise),
         "element": element,
     }
+    if Y is not None:
+        return _native.distances_between(items, _as_items(Y, "Y"), json.dumps(options), threads=_checks.threads(n_jobs))
     with Watch("pairwise_distances", verbose, callback) as watch:
         found = _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
     if isinstance(items, Sequences) and alignment in (None, "local") and metric not in ("hamming", "p-distance"):
         _warn_of_parts(items, found, bool(condensed))
     return found
+
+
+def _as_items(items: Any, name: str) -> Any:
+    """Sequences, fingerprints or rows of numbers, as the library takes them."""
+    if _is_texts(items):
+        return Sequences(items)
+    if _is_bit_vectors(items):
+        return fingerprints_from_rdkit(items)
+    if isinstance(items, (Sequences, Fingerprints)):
+        return items
+    return _checks.check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name=name)
 
 
 def _warn_of_parts(items: Sequences, found: NDArray[Any], is_condensed: bool) -> None:

@@ -17,16 +17,12 @@ from lehr import _checks, _native
 from lehr._centers import CentersMixin
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
+from lehr._names import listed
 from lehr._progress import Watch
 from lehr._starts import as_matrix, drawn, rows_of
 
 __all__ = ["KMeans"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 _PRECISIONS = {"double": "f64", "single": "f32"}
 #: Names of algorithms in the native half; the last two are scikit-learn's.
@@ -160,6 +156,9 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
 
     _method = "kmeans"
     _kept = ("_n_features_out",)
+
+    #: For tools that ask as scikit-learn before 1.6 did.
+    _estimator_type = "clusterer"
 
     def __init__(
         self,

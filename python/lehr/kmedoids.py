@@ -14,15 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _checks, _native
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._model import SavedMixin, tell
+from lehr._names import listed
 from lehr._progress import Watch
 
 __all__ = ["KMedoids"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 
 class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
@@ -36,7 +32,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
     n_clusters : int, default=8
         How many clusters, at least 1.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
+        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal (both up to rounding, which is removed with a warning), not
         negative. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
         Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
         ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.

@@ -14,18 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native, _nonmetric
+from lehr._items import not_negative
 from lehr._model import SavedMixin, symmetric, table, tell, weights
+from lehr._names import listed
 from lehr._progress import Watch
 from lehr.distances import checked_metric, of_rows, takes_sparse
 from lehr.topographic import GTM
 
 __all__ = ["GTM", "SMACOF", "align"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 _FLOATS = (np.float64, np.float32)
 _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseSquare"}
@@ -47,7 +44,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     n_components : int, default=2
         Dimensions of the map, 1 to 64.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
+        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal (both up to rounding, which is removed with a warning), not
         negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
         Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
         ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
@@ -283,7 +280,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         count = items.shape[0]
         if not is_given:
             _checks.warn_of_dissimilarities(items)
-        matrix = symmetric(items if is_given else of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
+        matrix = items if is_given else symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
         pairs = None if pair_weight is None else _checks.check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
         positions = None if init is None else _checks.check_array(init, dtype=np.float64, input_name="init")
         if positions is None and self.warm_start:
@@ -446,9 +443,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         items = self._validated(X, reset=False)
         to_map = items if self._fit_X is None else of_rows(items, self._fit_X, self.metric, self.metric_params, self.n_jobs)
         to_map = np.asarray(to_map, dtype=np.float64)
-        if np.any(to_map < 0):
-            raise ValueError(f"Negative values in data passed to SMACOF.{asked}: dissimilarities are 0 or more.")
-        return to_map
+        return not_negative(to_map, f"SMACOF.{asked}")
 
     def _placed(self, to_map: NDArray[np.float64]) -> NDArray[np.float64]:
         positions = np.empty((len(to_map), self.embedding_.shape[1]))

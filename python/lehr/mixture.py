@@ -14,15 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _checks, _em, _native
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
+from lehr._names import listed
 from lehr._progress import Watch
 
 __all__ = ["DAGaussianMixture"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 _FLOATS = (np.float64, np.float32)
 #: Columns that a covariance matrix is kept for.
@@ -138,6 +134,9 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     covariances_: NDArray[np.float64]
     _method = "mixture"
     _kept = ("_bound", "_numbers")
+
+    #: For tools that ask as scikit-learn before 1.6 did.
+    _estimator_type = "DensityEstimator"
 
     def __init__(
         self,

@@ -34,13 +34,10 @@ from lehr._asking import (
     _upload,
     _wait,
 )
+from lehr._names import listed
 
 __all__ = ["Job", "Node"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
+__dir__ = listed(__all__)
 
 
 class Node(_Client):

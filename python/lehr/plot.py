@@ -17,15 +17,11 @@ from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
 from lehr._centers import unpacked
+from lehr._names import listed
 from lehr._native import Fingerprints
 
 __all__ = ["annealing", "annealing_tree", "blocks", "clusters", "components", "embedding", "overhead", "shepard", "topography"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 #: Colours of classes.
 _COLOURS = 20

@@ -27,15 +27,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lehr import _checks, _native
+from lehr._names import listed
 from lehr._native import RankError
 
 __all__ = ["Communicator", "RankError", "run"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 T = TypeVar("T")
 

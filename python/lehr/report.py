@@ -11,14 +11,10 @@ import os
 from pathlib import Path
 
 from lehr import _checks
+from lehr._names import listed
 
 __all__ = ["Report", "show"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 _PAGE = "report.html"
 #: How a page of the command begins.

@@ -19,15 +19,11 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from lehr import _checks, _native
+from lehr._names import listed
 from lehr._native import Closed, Full
 
 __all__ = ["Closed", "Dispatcher", "Full", "Interleave", "Port", "Waiting", "choice", "join"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 T = TypeVar("T")
 S = TypeVar("S")

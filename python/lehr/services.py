@@ -39,14 +39,10 @@ from typing import Any, Literal, TypeVar
 
 from lehr import _checks, _native
 from lehr._asking import Fault
+from lehr._names import listed
 
 __all__ = ["Server", "Service", "handler", "serve"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -14,15 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _checks, _native
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
+from lehr._names import listed
 from lehr._progress import Watch
 
 __all__ = ["GTM"]
-
-
-def __dir__() -> list[str]:
-    """Public names only, for whoever completes them."""
-    return sorted(__all__)
-
+__dir__ = listed(__all__)
 
 _FLOATS = (np.float64, np.float32)
 _STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}

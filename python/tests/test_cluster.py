@@ -1,11 +1,13 @@
 """Clusterings: what they find, and how they go together with scikit-learn."""
 
 import pickle
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
 import pytest
+import sklearn.metrics
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
@@ -108,7 +110,51 @@ def test_pairwise_on_squared_distances_is_vector_annealing(wine):
 def test_halves_that_differ_by_rounding_are_averaged(two_pairs):
     rounded = two_pairs.copy()
     rounded[0, 2] = np.nextafter(9.0, 10.0)
-    assert lehr.PairwiseClustering(2, metric="precomputed").fit(rounded).labels_.tolist() == [0, 0, 1, 1]
+    with pytest.warns(UserWarning, match="removed what rounding explains.*1 pair with two values"):
+        assert lehr.PairwiseClustering(2, metric="precomputed").fit(rounded).labels_.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("made", ["cosine", "correlation"])
+def test_one_less_a_similarity_is_clustered_and_mapped_28(made, dtype, wine):
+    rows = np.asarray(wine, dtype=dtype)[:40]
+    similarity = (rows @ rows.T / np.outer(np.linalg.norm(rows, axis=1), np.linalg.norm(rows, axis=1))) if made == "cosine" else np.corrcoef(rows)
+    D = (1 - similarity).astype(dtype)
+    # As other products leave it.
+    D[3, 5] = np.nextafter(D[3, 5], dtype(2))
+    D[7, 7] = -np.finfo(dtype).eps / 8
+    for estimator in (lehr.PairwiseClustering(2, metric="precomputed"), lehr.KMedoids(2, metric="precomputed"), lehr.SMACOF(metric="precomputed")):
+        with pytest.warns(UserWarning, match="removed what rounding explains"):
+            estimator.fit(D)
+    # New items, whose dissimilarities are rounded too.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = lehr.KMedoids(2, metric="precomputed").fit(D)
+    near = D[:5].copy()
+    near[0, 0] = -1e-17
+    assert model.predict(near).shape == (5,)
+
+
+def test_what_is_more_than_rounding_is_refused_with_places_counted_from_0_28(two_pairs):
+    wrong = two_pairs.copy()
+    wrong[0, 2] = 9.1
+    with pytest.raises(ValueError, match=r"row 2, column 0: expected 9.1, as on the other side.*counted from 0"):
+        lehr.PairwiseClustering(2, metric="precomputed").fit(wrong)
+
+
+@pytest.mark.parametrize("estimator", [lehr.PairwiseClustering(2, metric="cosine"), lehr.KMedoids(2, metric="cosine"), lehr.SMACOF(metric="cosine")])
+def test_a_row_of_zeros_is_at_cosine_distance_1_28(estimator):
+    rows = np.array([[1.0, 0.0], [2.0, 0.1], [0.0, 1.0], [0.1, 3.0], [0.0, 0.0]])
+    estimator.fit(rows)
+    expected = sklearn.metrics.pairwise_distances(rows, metric="cosine")
+    np.testing.assert_allclose(lehr.pairwise_distances(rows, "cosine"), expected, atol=1e-15)
+
+
+def test_a_constant_row_has_no_correlation_and_is_named_28():
+    rows = np.array([[1.0, 2.0, 4.0], [0.1, 0.1, 0.1], [3.0, 1.0, 0.0]])
+    for fit in (lehr.PairwiseClustering(2, metric="correlation").fit, lambda X: lehr.pairwise_distances(X, "correlation")):
+        with pytest.raises(ValueError, match=r"row 1 \(counted from 0\)"):
+            fit(rows)
 
 
 def test_missing_pairs_are_counted(two_pairs):

@@ -61,7 +61,7 @@ OF_ITEMS = {
     "collapse": "Sequences.distinct does it, and numpy.unique of rows",
 }
 #: Parameters of distances beside its options.
-OF_DISTANCES = {"items", "condensed", "n_jobs", "verbose", "callback", "gap"}
+OF_DISTANCES = {"items", "Y", "condensed", "n_jobs", "verbose", "callback", "gap"}
 
 
 def test_options_of_distances_are_parameters_with_the_same_defaults():

@@ -124,3 +124,44 @@ def test_what_local_alignment_leaves_out_is_told(condensed):
         whole = lehr.pairwise_distances(genes, alignment="global", condensed=condensed)
         lehr.pairwise_distances(["ACGTACGTAC", "ACGTACCTAC"])
     assert not np.isnan(whole).any()
+
+
+def test_ambiguous_nucleotides_are_left_out_or_differ_28():
+    genes = lehr.Sequences(["ACGN", "ACTN", "ACGA"])
+    found = [lehr.pairwise_distances(genes, "p-distance", ambiguous=word, condensed=True).tolist() for word in ("skip", "differ")]
+    assert found[0] == pytest.approx([1 / 3, 0.0, 1 / 3])
+    assert found[1] == pytest.approx([0.25, 0.25, 0.5])
+
+
+def test_sequences_and_fingerprints_are_sliced_as_arrays_are_28():
+    genes = lehr.Sequences(["ACGT", "TTTT", "GGGG"], ids=["a", "b", "c"])
+    assert (genes[1], genes[-1]) == ("TTTT", "GGGG")
+    for key in (slice(0, 3, 2), [0, 2], np.array([0, -1]), [True, False, True], np.array([True, False, True])):
+        some = genes[key]
+        assert (some.ids, some[1], some.alphabet) == (["a", "c"], "GGGG", "dna")
+    with pytest.raises(IndexError, match="a mask of 2 entries for 3 items"):
+        genes[[True, False]]
+    with pytest.raises(TypeError):
+        genes["a"]
+    prints = lehr.Fingerprints(np.array([[1], [2], [4]], dtype=np.uint8), 3, ["a", "b", "c"])
+    assert prints[1:].packed().tolist() == [[2], [4]] and prints[[2, 0]].ids == ["c", "a"]
+
+
+def test_one_set_against_another_is_the_block_of_both_28(wine):
+    rows = np.asarray(wine)[:30]
+    for metric in ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation"):
+        block = lehr.pairwise_distances(rows[:20], rows[20:], metric)
+        assert np.array_equal(block, lehr.pairwise_distances(rows, metric)[:20, 20:])
+    genes = lehr.Sequences(["ACGTACGTAC", "ACGTACCTAC", "TTTTACGTAC", "ACGTACGTAA"])
+    whole = lehr.pairwise_distances(genes, alignment="global")
+    assert np.array_equal(lehr.pairwise_distances(genes[:1], genes[1:], alignment="global", n_jobs=2), whole[:1, 1:])
+    prints = lehr.Fingerprints(np.array([[1], [3], [4]], dtype=np.uint8), 3)
+    assert np.array_equal(lehr.pairwise_distances(prints[:2], prints[2:]), lehr.pairwise_distances(prints)[:2, 2:])
+    assert lehr.pairwise_distances(rows[:2], rows[2:5], dtype=np.float32).dtype == np.float32
+    # New items are placed in a map of old ones.
+    old = lehr.SMACOF(1, metric="precomputed").fit(whole[:3, :3])
+    assert old.transform(lehr.pairwise_distances(genes[3:], genes[:3], alignment="global")).shape == (1, 1)
+    with pytest.raises(ValueError, match="items of the same kind"):
+        lehr.pairwise_distances(genes, prints)
+    with pytest.raises(ValueError, match="condensed"):
+        lehr.pairwise_distances(rows, rows, condensed=True)

@@ -154,7 +154,7 @@ def test_passes_that_end_too_early_are_told(wine):
         ({"metric": "nearness"}, ValueError, "The 'metric' parameter must be one of 'precomputed', 'euclidean'"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"callback": 3}, TypeError, "callback"),
-        ({"metric": "cosine"}, ValueError, "2 pairs have no dissimilarity"),
+        ({"metric": "correlation"}, ValueError, r"one value alone in row 0 \(counted from 0\)"),
     ],
 )
 def test_parameters_that_cannot_be(parameters, kind, words):
@@ -187,9 +187,12 @@ def test_other_items_that_cannot_be():
             getattr(model, asked)([[-1.0, 1.0, 1.0]])
     with pytest.raises(ValueError, match="X has 2 features, but KMedoids is expecting 3"):
         model.predict([[1.0, 1.0]])
+    # A row of zeros is at cosine distance 1 from all others; a constant one has no correlation.
     by_angle = lehr.KMedoids(1, metric="cosine").fit([[1.0, 0.0], [1.0, 1.0]])
-    with pytest.raises(ValueError, match="Nothing is known of 1 of the items, the first at row 1"):
-        by_angle.predict([[1.0, 2.0], [0.0, 0.0]])
+    assert by_angle.transform([[0.0, 0.0]]).tolist() == [[1.0]]
+    by_correlation = lehr.KMedoids(1, metric="correlation").fit([[1.0, 0.0, 2.0], [1.0, 1.0, 4.0]])
+    with pytest.raises(ValueError, match=r"metric 'correlation' gives no number for rows 1 and 0 \(counted from 0\)"):
+        by_correlation.predict([[1.0, 2.0, 1.0], [5.0, 5.0, 5.0]])
 
 
 def test_it_goes_through_a_file(wine, tmp_path):

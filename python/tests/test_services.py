@@ -406,6 +406,15 @@ def test_tasks_clean_up_when_the_node_closes_whatever_others_raise_then():
     assert [type(task.exception()) for task in service.tasks] == [SystemExit, KeyboardInterrupt, SystemExit]
 
 
+@pytest.fixture
+def heeds_interrupts():
+    """Ctrl-C raises KeyboardInterrupt, which it does not where a shell has started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_interrupts")
 def test_a_signal_while_a_node_closes_still_cancels_its_coroutines():
     service = Fragile()
     with ThreadPoolExecutor(2) as pool:

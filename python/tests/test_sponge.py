@@ -58,7 +58,7 @@ def test_outliers_are_drawn_apart(scattered):
 
 
 def test_a_sponge_that_holds_most_is_refused(scattered):
-    with pytest.raises(ValueError, match="Take a larger 'sponge', or more clusters"):
+    with pytest.raises(ValueError, match="take a larger radius, or more clusters"):
         lehr.DAClustering(1, sponge=1e-3).fit(scattered)
     for wrong in (0.0, -1.0):
         with pytest.raises(ValueError, match="'sponge' parameter must be a positive number"):

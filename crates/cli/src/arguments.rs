@@ -6,6 +6,7 @@ mod demo;
 mod demography;
 mod distances;
 mod execution;
+mod keep;
 mod method;
 mod place;
 mod predict;
@@ -29,6 +30,7 @@ pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplicatio
 pub use demography::DemographyArguments;
 pub use distances::{DistancesArguments, FormArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
+pub use keep::KeepCommand;
 pub use method::{
     ClassSource, DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput,
 };
@@ -89,6 +91,11 @@ pub enum Command {
     ///
     /// Names every fault, and what is most likely not meant.
     CheckPolicy(CheckPolicyArguments),
+    /// Back up, restore and check what a node keeps
+    ///
+    /// Stop the node first: a running node changes its files.
+    #[command(subcommand)]
+    Keep(KeepCommand),
     /// Run an application composed of services: the steps and links of a workflow file
     ///
     /// Without --node, the services run in this process, and nothing listens. Ctrl-C leaves the run to be resumed.

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod demography;
 pub mod distances;
 pub mod job;
+pub mod keep;
 pub mod lab;
 pub mod manual;
 pub mod method;

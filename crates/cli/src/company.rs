@@ -19,10 +19,12 @@ mod matrix;
 pub mod method;
 pub mod pairs;
 
+use lehr_methods::Options;
 use lehr_mining::anneal;
 use lehr_ranks::Job;
 use lehr_ranks::trace::Trace;
 use lehr_ranks_mpi::Process;
+use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -51,6 +53,17 @@ impl<'a> Company<'a> {
     pub fn job(&self) -> Option<Job> {
         self.process.map(Process::job)
     }
+}
+
+/// Which method all run, and how: the same on rows and on dissimilarities.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Order {
+    method: String,
+    options: Options,
+    /// The content of the checkpoint that the run goes on from.
+    checkpoint: Option<String>,
+    /// Whether all note what their ranks do.
+    is_traced: bool,
 }
 
 /// Shows nothing and keeps nothing; passes on a wish to stop, and its process's part of the trace goes to the lead's.

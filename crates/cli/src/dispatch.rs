@@ -7,11 +7,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use lehr_demos::application::{Application, Subject};
 use lehr_methods::Method;
 use lehr_methods::cluster::Cluster;
 use lehr_ranks_mpi::Process;
 
-use crate::application::{Application, Subject};
 use crate::arguments::{
     ApplicationArguments, Command, CompoundsArguments, Dataset, DeclaredArguments, DemoApplication, DemoArguments,
     DistancesArguments,
@@ -72,6 +72,7 @@ impl Task {
             ),
             Command::Serve(serve) => Task::Alone(SERVICES, run(|_| command::serve::run(*serve))),
             Command::CheckPolicy(check) => Task::Own(run(move |_| command::serve::check_policy(&check))),
+            Command::Keep(keep) => Task::Own(run(|_| command::keep::run(keep))),
             Command::Run(asked) => Task::Alone(SERVICES, run(|_| command::run::run(asked))),
             Command::Apply(apply) => Task::Alone(SERVICES, run(|_| command::apply::run(apply))),
             Command::Watch(watch) => Task::Alone(SERVICES, run(|_| command::ask::watch(watch))),
@@ -137,14 +138,16 @@ impl Together for DistancesArguments {
 impl Together for DemoArguments {
     fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
         let (dataset, part, job) = (self.dataset, self.part, company.job());
-        if job.is_none() && command::demo::is_workflow(&self) {
-            return command::demo::run(MethodPlan::of_demo(*self, typed, None)?, dataset, part);
+        let is_workflow = job.is_none() && command::demo::is_workflow(&self);
+        let plan = MethodPlan::of_demo(*self, typed, job)?;
+        if is_workflow && command::demo::is_of_jobs(&plan) {
+            return command::demo::run(plan, dataset, part);
         }
         if dataset == Dataset::TwoNodes {
-            let message = "two-nodes is a workflow: options of the clustering, --resume and --trace go with census";
+            let message = "two-nodes is a workflow: options of the clustering, --engine, --ranks, --resume and --trace go with census";
             return Err(Failure::new(Kind::Usage, message));
         }
-        command::method::run(&MethodPlan::of_demo(*self, typed, job)?, company)
+        command::method::run(&plan, company)
     }
 
     fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
@@ -163,9 +166,9 @@ struct Demonstration {
 impl Together for Demonstration {
     fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
         let Self { subject, files, arguments } = *self;
-        let read = |arguments: &ApplicationArguments| match &files {
-            Some((fingerprints, activities)) => Application::of_files(fingerprints, activities, arguments),
-            None => Application::new(subject, arguments),
+        let read = |asked| match &files {
+            Some((fingerprints, activities)) => Application::of_files(fingerprints, activities, asked),
+            None => Application::new(subject, asked),
         };
         command::application::run(subject, read, arguments, typed, company)
     }

@@ -11,12 +11,8 @@
 //!
 //! A reader of standard output that goes away (`lehr … | head`) is not a failure: the results are on disk.
 
-use std::process::ExitCode;
-
 use lehr_data::read::Contents;
 use lehr_methods::OptionOf;
-
-use crate::output;
 
 /// Why no result was handed over, in the words the user reads.
 #[derive(Debug)]
@@ -60,7 +56,7 @@ impl Kind {
 impl Failure {
     /// A failure without a hint.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Failure { kind, message: message.into(), hint: None }
+        Failure { kind, message: in_plain_words(message.into()), hint: None }
     }
 
     /// The same with a line that says what to do.
@@ -68,14 +64,32 @@ impl Failure {
         self.hint = Some(hint.into());
         self
     }
+}
 
-    /// Says what happened on standard error and gives the exit code.
-    pub fn report(&self) -> ExitCode {
-        // Being stopped is not an error: the user asked for it.
-        let label = if self.kind == Kind::Stopped { "stopped" } else { "error" };
-        output::failure(label, &self.message, self.hint.as_deref());
-        ExitCode::from(self.kind.code())
+/// What the operating system says, without the numbers of its errors.
+fn in_plain_words(message: String) -> String {
+    const MARK: &str = " (os error ";
+    const WORDS: [(&str, &str); 4] = [
+        ("No such file or directory", "no such file or folder"),
+        ("Is a directory", "expected a file, found a folder"),
+        ("Address already in use", "another program listens there already"),
+        ("Connection refused", "nobody listens there"),
+    ];
+    let mut rest = message.as_str();
+    let mut plain = String::new();
+    while let Some((before, (digits, after))) = rest.split_once(MARK).and_then(|(a, b)| Some((a, b.split_once(')')?))) {
+        plain.push_str(before);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            plain.push_str(MARK);
+            plain.push_str(digits);
+            plain.push(')');
+        } else if let Some((said, words)) = WORDS.iter().find(|(said, _)| plain.ends_with(said)) {
+            plain.truncate(plain.len() - said.len());
+            plain.push_str(words);
+        }
+        rest = after;
     }
+    plain + rest
 }
 
 /// Faults of options as the command line names them.
@@ -141,6 +155,17 @@ impl From<lehr_data::Error> for Failure {
     }
 }
 
+impl From<lehr_demos::Error> for Failure {
+    fn from(error: lehr_demos::Error) -> Self {
+        use lehr_demos::Error;
+        match error {
+            Error::Asked(message) => Failure::new(Kind::Usage, message),
+            Error::Data(error) => error.into(),
+            Error::Method(error) => error.into(),
+        }
+    }
+}
+
 impl From<lehr_methods::Unreadable> for Failure {
     fn from(error: lehr_methods::Unreadable) -> Self {
         let kind = if error.is_environment { Kind::Environment } else { Kind::BadData };
@@ -188,18 +213,15 @@ impl From<lehr_mining::Error> for Failure {
             | Error::TooManyPoints { .. }
             | Error::TooFar { .. }
             | Error::Disconnected { .. }
-            | Error::Unrelated { .. } => Failure::new(Kind::BadData, message),
-            Error::TooNear { .. } => {
-                Failure::new(Kind::BadData, message).with_hint("multiply the columns by a power of ten")
-            }
+            | Error::TooNear { .. }
+            | Error::MostlyOutside { .. }
+            | Error::Unrelated { .. }
+            | Error::Incomplete { .. } => Failure::new(Kind::BadData, message),
             Error::Unobserved { .. } => Failure::new(Kind::BadData, message).with_hint("--columns leaves columns out"),
             Error::Constant { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--columns leaves columns out; a map, and a mixture with --covariance spherical, need only one that varies"),
             Error::Collapsed { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("raise --regularisation, or ask for fewer components or a simpler --covariance"),
-            Error::MostlyOutside { .. } => {
-                Failure::new(Kind::BadData, message).with_hint("take a larger --sponge, or more clusters")
-            }
             Error::OtherData { .. } => Failure::new(Kind::BadData, message).with_hint(
                 "--resume needs the same input and the same --columns, --weights, --lonlat and --scale as the run that was stopped",
             ),
@@ -208,8 +230,22 @@ impl From<lehr_mining::Error> for Failure {
             Error::CheckpointDamaged { .. } => {
                 Failure::new(Kind::BadData, message).with_hint("start anew with --force and without --resume")
             }
-            Error::File { .. } | Error::Spill(_) => Failure::new(Kind::Environment, message),
+            Error::File { .. } | Error::Memory { .. } | Error::Spill(_) => Failure::new(Kind::Environment, message),
             _ => Failure::new(Kind::NoResult, message),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_is_quoted_in_plain_words() {
+        let said = |message: &str| Failure::new(Kind::Environment, message).message;
+        assert_eq!(said("p.json: No such file or directory (os error 2)"), "p.json: no such file or folder");
+        assert_eq!(said("a: Is a directory (os error 21); b"), "a: expected a file, found a folder; b");
+        assert_eq!(said("cannot: Input/output error (os error 5)"), "cannot: Input/output error");
+        assert_eq!(said("a name (os error x) stays"), "a name (os error x) stays");
     }
 }

@@ -103,8 +103,8 @@ impl Results {
         let methods: &[&str] = match self {
             Results::Method(about) => about.summary_names,
             Results::Placing => &[summary::PLACING],
-            Results::Application => &[summary::APPLICATION],
-            Results::Demography => &[summary::DEMOGRAPHY],
+            Results::Application => &[lehr_demos::application::METHOD],
+            Results::Demography => &[lehr_demos::regions::found::METHOD],
             Results::Matrix => {
                 return serde_json::from_slice::<serde_json::Value>(bytes)
                     .is_ok_and(|header| header["format"] == lehr_data::dissimilarities::FORMAT);
@@ -369,6 +369,19 @@ impl Staged<'_> {
         }
         if replaced {
             output::note(&format!("replaced the results of an earlier run in {}", folder.path.display()));
+        }
+        if folder.results == Results::Matrix {
+            // They are of the dissimilarities that were here before, and look as if they were of these.
+            for older in Results::all().filter(|results| *results != Results::Matrix && folder.holds(*results)) {
+                let left = older.names().iter().copied().filter(|name| folder.path.join(name).exists());
+                let left: Vec<&str> = left.filter(|name| !placed.contains(name)).collect();
+                output::warning(&format!(
+                    "{}: {} of {} stayed, and are not of these dissimilarities: run it again, or remove them",
+                    folder.path.display(),
+                    left.join(", "),
+                    older.command()
+                ));
+            }
         }
         if let Some(other) = other {
             let left = other.names().iter().copied().filter(|name| !placed.contains(name));

@@ -6,10 +6,10 @@ use std::io;
 use lehr_data::read::{self, Batches, Selection, Table};
 use lehr_data::scale::Scale;
 use lehr_data::{Fingerprints, Points, Sparse, memory};
+use lehr_demos::census;
 use lehr_methods::{Data, Frame, Matrix, Rows, RowsWords, Stream, Takes};
 use lehr_mining::minibatch;
 
-use crate::command::demo;
 use crate::exit::{Failure, GAPS_ELSEWHERE, GAPS_HERE, Kind, of_rows};
 use crate::interrupt::Interrupt;
 use crate::matrix::{classes, read_matrix};
@@ -92,8 +92,8 @@ impl minibatch::Source for Pipe {
 /// ones in memory.
 fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
     let Source { path, selection, frame, .. } = source;
-    if let Some(dataset) = source.built_in() {
-        return Ok(Rows::new(demo::points(dataset), *frame)?);
+    if source.built_in().is_some() {
+        return Ok(Rows::new(census::points(), *frame)?);
     }
     if source.missing {
         memory::has_room(path, selection)?;

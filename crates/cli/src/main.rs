@@ -5,11 +5,9 @@
 
 #![forbid(unsafe_code)]
 
-mod application;
 mod arguments;
 mod command;
 mod company;
-mod demography;
 mod dispatch;
 mod exit;
 mod folder;
@@ -20,13 +18,9 @@ mod matrix;
 mod output;
 mod plan;
 mod progress;
-mod report;
 mod resume;
 mod rows;
-mod samples;
-mod study;
 mod summary;
-mod tables;
 mod trace;
 mod weights;
 
@@ -63,7 +57,7 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(code) => code,
-        Err(failure) if speaks => failure.report(),
+        Err(failure) if speaks => output::failure(&failure),
         Err(failure) => ExitCode::from(failure.kind.code()),
     }
 }
@@ -78,7 +72,7 @@ pub(crate) fn kept() -> Result<Option<ExitCode>, Failure> {
         Kept::GoOn => Ok(None),
         Kept::Ended { code } => Ok(Some(ExitCode::from(code))),
         Kept::Killed(killed) => {
-            output::failure("error", killed.message(), None);
+            output::failure(&Failure::new(Kind::Environment, killed.message()));
             killed.follow();
         }
     }
@@ -96,7 +90,7 @@ fn start(task: Box<dyn Together>, typed: &[OsString]) -> Result<ExitCode, Failur
             let done = task.lead(typed, &company);
             let code = match &done {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(failure) => failure.report(),
+                Err(failure) => output::failure(failure),
             };
             Company::end(process, done.map_or_else(|failure| failure.kind.code(), |()| 0))?;
             Ok(code)

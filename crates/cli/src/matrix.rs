@@ -14,6 +14,14 @@ use crate::output;
 /// # Errors
 /// What is wrong with a file; a table of other items than the matrix has.
 pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
+    // The folder of lehr distances stands for the matrix in it.
+    let inside = path.join(folder::HEADER);
+    let path = if path.is_dir() && inside.is_file() { &inside } else { path };
+    if path.is_dir() {
+        let message =
+            format!("{}: expected dissimilarities, found a folder without {}", path.display(), folder::HEADER);
+        return Err(Failure::new(Kind::BadData, message).with_hint("lehr distances FILE --out FOLDER computes them"));
+    }
     let dissimilarities = read::dissimilarities::matrix(path)?;
     let items = dissimilarities.items();
     let table = path.with_file_name(folder::IDS);

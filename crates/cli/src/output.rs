@@ -3,6 +3,7 @@
 //! A reader that goes away (`lehr … | head`) ends the printing quietly; other failures to print are the environment's.
 
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use lehr_data::LeftOut;
@@ -71,12 +72,15 @@ fn columns_told(what: &str, taken: &[String], left_out: &[LeftOut]) -> String {
     text
 }
 
-/// Why there is no result, and what to do about it, on standard error.
-pub fn failure(label: &str, message: &str, hint: Option<&str>) {
-    say(label, message);
-    if let Some(hint) = hint {
+/// Says on standard error why there is no result, and gives the exit code.
+pub fn failure(failure: &Failure) -> ExitCode {
+    // Being stopped is not an error: the user asked for it.
+    let label = if failure.kind == Kind::Stopped { "stopped" } else { "error" };
+    say(label, &failure.message);
+    if let Some(hint) = &failure.hint {
         say("hint", hint);
     }
+    ExitCode::from(failure.kind.code())
 }
 
 /// A line of progress, on standard error.

@@ -14,6 +14,7 @@ mod cli {
     mod guide;
     mod help;
     mod jobs;
+    mod keep;
     mod kmeans;
     mod kmedoids;
     mod lab;

@@ -199,6 +199,57 @@ pub enum Values {
     U16(Vec<u16>),
 }
 
+/// What rounding had left in a matrix, and [`Dissimilarities::new`] removed.
+///
+/// Products of matrices and differences such as `1 - similarity` leave halves that differ in their last bits, and numbers just below 0 or beside 0 on the
+/// diagonal. A number is taken as rounded if it is off by at most [`SHARE_F64`](Self::SHARE_F64) or [`SHARE_F32`](Self::SHARE_F32) of the largest value; in
+/// fixed point, if the two halves differ by one unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Rounding {
+    /// Pairs whose two values differed: both are their mean now (in fixed point, the value above the diagonal).
+    pub unequal_pairs: u64,
+    /// Pairs with values below 0, which are 0 now.
+    pub negative_pairs: u64,
+    /// Numbers on the diagonal that were not 0, and are 0 now. A missing number there is 0 without being counted.
+    pub on_diagonal: u64,
+    /// The largest of these differences, in the unit of the dissimilarities.
+    pub largest: f64,
+}
+
+impl Rounding {
+    /// The share of the largest value that rounding explains, for numbers of 64 bits: the square root of their relative precision.
+    pub const SHARE_F64: f64 = 1.5e-8;
+    /// The same for numbers of 32 bits.
+    pub const SHARE_F32: f64 = 3.5e-4;
+
+    fn is_none(&self) -> bool {
+        self.unequal_pairs == 0 && self.negative_pairs == 0 && self.on_diagonal == 0
+    }
+
+    fn note(&mut self, difference: f64) {
+        self.largest = self.largest.max(difference.abs());
+    }
+}
+
+impl fmt::Display for Rounding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        let mut add = |count: u64, one: &str, many: &str| {
+            if count > 0 {
+                parts.push(format!("{count} {}", if count == 1 { one } else { many }));
+            }
+        };
+        add(
+            self.unequal_pairs,
+            "pair with two values (their mean is used)",
+            "pairs with two values (their means are used)",
+        );
+        add(self.negative_pairs, "pair below 0 (0 is used)", "pairs below 0 (0 is used)");
+        add(self.on_diagonal, "value on the diagonal (0 is used)", "values on the diagonal (0 is used)");
+        write!(formatter, "removed what rounding explains, at most {:.2e}: {}", self.largest, parts.join(", "))
+    }
+}
+
 /// Dissimilarities of N items in memory, as compact as on disk: symmetric, 0 on the diagonal, not negative.
 ///
 /// # Example
@@ -217,10 +268,11 @@ pub struct Dissimilarities {
     scale: f64,
     pub(crate) name: String,
     pub(crate) header: Option<Header>,
+    rounding: Option<Rounding>,
 }
 
 impl Dissimilarities {
-    /// Numbers of `items` items in a form, each worth `scale`.
+    /// Numbers of `items` items in a form, each worth `scale`. What rounding explains is removed, and [`rounding`](Self::rounding) says how much there was.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if their number does not fit, there are no items, or the scale is not a finite number above 0;
@@ -255,12 +307,14 @@ impl Dissimilarities {
         if !(scale.is_finite() && scale > 0.0) {
             return Err(shape("a scale that is finite and above 0".into(), scale.to_string()));
         }
-        let matrix = Dissimilarities { items, form, values, scale, name: name.into(), header: None };
+        let mut matrix =
+            Dissimilarities { items, form, values, scale, name: name.into(), header: None, rounding: None };
         matrix.check()?;
         Ok(matrix)
     }
 
-    fn check(&self) -> Result<(), crate::Error> {
+    /// Removes what rounding explains, and finds what it does not.
+    fn check(&mut self) -> Result<(), crate::Error> {
         use crate::error::{Column, Fault, Faults, Place};
         let mut faults = Faults::new(&self.name);
         let mut fault = |row: usize, index: usize, expected: &str, found: f64| {
@@ -268,34 +322,118 @@ impl Dissimilarities {
                 place: Place::Row(row as u64),
                 column: Some(Column { index, name: None }),
                 expected: expected.into(),
-                found: found.to_string(),
+                found: crate::error::number(found),
             });
         };
+        let is_full = self.form == Form::Full;
+        let rounded = self.rounded();
+        let mut rounding = Rounding::default();
         for row in 0..self.items {
-            let first = if self.form == Form::Full { 0 } else { row + 1 };
-            for column in first..self.items {
-                let value = self.stored(row, column);
-                if value.is_infinite() || value < 0.0 {
-                    fault(row, column, "a finite number of 0 or more, or a missing value", value);
-                } else if row == column && value != 0.0 {
-                    fault(row, column, "0 on the diagonal", value);
-                } else if self.form == Form::Full && column > row {
-                    let mirrored = self.stored(column, row);
-                    if value != mirrored && !(value.is_nan() && mirrored.is_nan()) {
-                        fault(column, row, &format!("{value}, as in row {}, column {}", row + 1, column + 1), mirrored);
+            if is_full {
+                let value = self.stored(row, row);
+                if value.abs() <= rounded || value.is_nan() {
+                    if value != 0.0 && !value.is_nan() {
+                        rounding.on_diagonal += 1;
+                        rounding.note(value);
                     }
+                    self.store(row, row, 0.0);
+                } else {
+                    fault(row, row, "0 on the diagonal", value);
+                }
+            }
+            for column in row + 1..self.items {
+                let value = self.stored(row, column);
+                let mirrored = if is_full { self.stored(column, row) } else { value };
+                let is_valid = |value: f64| value.is_nan() || value.is_finite() && value >= -rounded;
+                for (row, column, value) in [(row, column, value), (column, row, mirrored)] {
+                    if !is_valid(value) && (is_full || row < column) {
+                        fault(row, column, "a finite number of 0 or more, or a missing value", value);
+                    }
+                }
+                if !(is_valid(value) && is_valid(mirrored)) || value.is_nan() && mirrored.is_nan() {
+                    continue;
+                }
+                let difference = (value - mirrored).abs();
+                // It is NaN where one side alone has a value.
+                if difference.is_nan() || difference > rounded {
+                    fault(
+                        column,
+                        row,
+                        &format!("{}, as on the other side of the diagonal", crate::error::number(value)),
+                        mirrored,
+                    );
+                    continue;
+                }
+                if value == mirrored && value >= 0.0 {
+                    continue;
+                }
+                let mut mean = if difference == 0.0 { value } else { value / 2.0 + mirrored / 2.0 };
+                if difference > 0.0 {
+                    rounding.unequal_pairs += 1;
+                    rounding.note(difference);
+                }
+                if mean < 0.0 {
+                    rounding.negative_pairs += 1;
+                    rounding.note(mean);
+                    mean = 0.0;
+                }
+                self.store(row, column, mean);
+                if is_full {
+                    self.mirror(row, column);
                 }
             }
         }
+        self.rounding = (!rounding.is_none()).then_some(rounding);
         faults.or(())
+    }
+
+    /// The largest difference that rounding explains, in the unit of the dissimilarities.
+    fn rounded(&self) -> f64 {
+        let largest =
+            |values: &mut dyn Iterator<Item = f64>| values.filter(|value| value.is_finite()).fold(0.0, f64::max);
+        match &self.values {
+            Values::F64(values) => {
+                Rounding::SHARE_F64 * largest(&mut values.iter().map(|value| value.abs())) * self.scale
+            }
+            Values::F32(values) => {
+                Rounding::SHARE_F32 * largest(&mut values.iter().map(|value| f64::from(value.abs()))) * self.scale
+            }
+            // Numbers differ by whole units; the half is for the product with the scale.
+            Values::U16(_) => 1.5 * self.scale,
+        }
+    }
+
+    fn store(&mut self, row: usize, column: usize, value: f64) {
+        let place = self.place(row, column);
+        match &mut self.values {
+            Values::F64(values) => values[place] = value / self.scale,
+            Values::F32(values) => values[place] = (value / self.scale) as f32,
+            // A mean of neighbours is none of the numbers there are: what stands there stays, except on the diagonal.
+            Values::U16(values) if value == 0.0 => values[place] = 0,
+            Values::U16(_) => {}
+        }
+    }
+
+    /// Writes what is stored above the diagonal to the place below it.
+    fn mirror(&mut self, row: usize, column: usize) {
+        let (from, to) = (self.place(row, column), self.place(column, row));
+        match &mut self.values {
+            Values::F64(values) => values[to] = values[from],
+            Values::F32(values) => values[to] = values[from],
+            Values::U16(values) => values[to] = values[from],
+        }
+    }
+
+    fn place(&self, row: usize, column: usize) -> usize {
+        match self.form {
+            Form::Full => row * self.items + column,
+            Form::Condensed => condensed_place(row, column, self.items),
+        }
     }
 
     /// The value stored at a place, NaN if it is missing.
     fn stored(&self, row: usize, column: usize) -> f64 {
-        let place = match self.form {
-            Form::Full => row * self.items + column,
-            Form::Condensed => condensed_place(row, column, self.items),
-        };
+        let place = self.place(row, column);
         match &self.values {
             Values::F64(values) => values[place] * self.scale,
             Values::F32(values) => f64::from(values[place]) * self.scale,
@@ -366,6 +504,25 @@ impl Dissimilarities {
         &self.name
     }
 
+    /// What rounding had left in the numbers, and is no longer there.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+    /// let matrix = Dissimilarities::new(2, Form::Full, Values::F64(vec![2.2e-16, 1.0, 1.0, 0.0]), 1.0)?;
+    /// assert_eq!(matrix.rounding().unwrap().on_diagonal, 1);
+    /// assert_eq!(matrix.values(), &Values::F64(vec![0.0, 1.0, 1.0, 0.0]));
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn rounding(&self) -> Option<&Rounding> {
+        self.rounding.as_ref()
+    }
+
+    /// What a front end warns of: that rounding was removed, with the name of the matrix.
+    pub fn warning(&self) -> Option<String> {
+        self.rounding.map(|rounding| format!("{}: {rounding}", self.name))
+    }
+
     /// What stood beside the numbers, if they came with a header.
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
@@ -396,12 +553,60 @@ mod tests {
         let message = Dissimilarities::new(3, Form::Full, Values::F64(values), 1.0).unwrap_err().to_string();
         assert_eq!(
             message,
-            "dissimilarities, row 2, column 1: expected 1, as in row 1, column 2, found 1.5\n\
+            "dissimilarities, row 2, column 1: expected 1, as on the other side of the diagonal, found 1.5\n\
              dissimilarities, row 1, column 3: expected a finite number of 0 or more, or a missing value, found -2\n\
              dissimilarities, row 3, column 1: expected a finite number of 0 or more, or a missing value, found -2\n\
              dissimilarities, row 3, column 3: expected 0 on the diagonal, found 0.25\n\
              dissimilarities: 4 faults in all"
         );
         assert!(Dissimilarities::new(3, Form::Condensed, Values::U16(vec![1, 2]), 1.0).is_err());
+    }
+
+    #[test]
+    fn what_rounding_explains_is_removed_and_counted() {
+        // 1 - cosine similarity of three rows: one unit in the last place between the halves, just below 0, and beside 0 on the diagonal.
+        let up = 0.5f64.next_up();
+        let values = vec![2.2e-16, 0.5, -1.1e-16, up, 0.0, 1.0, -2.2e-16, 1.0, f64::NAN];
+        let matrix = Dissimilarities::new(3, Form::Full, Values::F64(values), 1.0).unwrap();
+        let Values::F64(mended) = matrix.values() else { panic!() };
+        for (i, j) in [(0, 1), (0, 2), (1, 2)] {
+            assert_eq!(mended[i * 3 + j].to_bits(), mended[j * 3 + i].to_bits(), "{i}, {j}");
+        }
+        assert_eq!((mended[0], mended[2], mended[5], mended[8]), (0.0, 0.0, 1.0, 0.0));
+        assert!((0.5..=up).contains(&mended[1]));
+        let rounding = matrix.rounding().unwrap();
+        assert_eq!((rounding.unequal_pairs, rounding.negative_pairs, rounding.on_diagonal), (2, 1, 1));
+        assert_eq!(
+            rounding.to_string(),
+            "removed what rounding explains, at most 2.20e-16: 2 pairs with two values (their means are used), \
+             1 pair below 0 (0 is used), 1 value on the diagonal (0 is used)"
+        );
+        // Half of a matrix can only be below 0, and what is as it should be is not touched.
+        let half = Dissimilarities::new(3, Form::Condensed, Values::F32(vec![-1e-7, 1.0, 0.5]), 1.0).unwrap();
+        assert_eq!(half.values(), &Values::F32(vec![0.0, 1.0, 0.5]));
+        assert_eq!(half.rounding().unwrap().negative_pairs, 1);
+        let exact = Dissimilarities::new(2, Form::Full, Values::F64(vec![0.0, 0.1, 0.1, 0.0]), 1.0).unwrap();
+        assert_eq!(exact.rounding(), None);
+    }
+
+    #[test]
+    fn fixed_point_halves_may_differ_by_one_unit() {
+        let of = |below| Dissimilarities::new(2, Form::Full, Values::U16(vec![0, 7, below, 0]), 0.3);
+        let matrix = of(8).unwrap();
+        assert_eq!(matrix.values(), &Values::U16(vec![0, 7, 7, 0]));
+        assert_eq!(matrix.rounding().unwrap().unequal_pairs, 1);
+        assert!(of(9).is_err());
+        assert!(of(MISSING_U16).is_err(), "missing on one side");
+    }
+
+    #[test]
+    fn what_rounding_does_not_explain_is_refused() {
+        for (value, mirrored, own) in
+            [(1.0, 1.0 + 2e-8, 0.0), (-2e-8, -2e-8, 0.0), (1.0, 1.0, 2e-8), (f64::NAN, 1.0, 0.0)]
+        {
+            let values = vec![own, value, 1.0, mirrored, 0.0, 1.0, 1.0, 1.0, 0.0];
+            let error = Dissimilarities::new(3, Form::Full, Values::F64(values), 1.0);
+            assert!(error.is_err(), "{value} {mirrored} {own}");
+        }
     }
 }

@@ -7,8 +7,8 @@
 //! points.csv, line 7, column 3 ("area"): expected a finite number, found "n/a"
 //! ```
 //!
-//! In messages lines, columns and rows (of NPY files and of points in memory) are counted from 1, as editors and spreadsheets count; in code, and
-//! where a user names a column by its index, from 0, as the ids of results are. What stops a reader at once (a missing file, a wrong encoding, a column that does not exist) has
+//! In messages lines, columns and rows of files (NPY files too) are counted from 1, as editors and spreadsheets count. Python's messages count rows and
+//! columns of arrays from 0, and say so ([`Faults::from_zero`]). Items, as the ids of results number them, are counted from 0 everywhere; messages say so. What stops a reader at once (a missing file, a wrong encoding, a column that does not exist) has
 //! a variant of its own in [`Error`]. Exit codes are the command's business: it asks [`Error::class`].
 
 use std::fmt;
@@ -252,13 +252,24 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.written(f, 1)
+    }
+}
+
+impl Fault {
+    /// With rows and columns of arrays counted from `first`; lines are always counted from 1.
+    fn written(&self, f: &mut fmt::Formatter<'_>, first: u64) -> fmt::Result {
+        let mut of_columns = 1;
         match self.place {
             Place::Whole => {}
             Place::Line(line) => write!(f, ", line {line}")?,
-            Place::Row(row) => write!(f, ", row {}", row + 1)?,
+            Place::Row(row) => {
+                of_columns = first;
+                write!(f, ", row {}", row + first)?;
+            }
         }
         if let Some(column) = &self.column {
-            write!(f, ", column {}", column.index + 1)?;
+            write!(f, ", column {}", column.index as u64 + of_columns)?;
             if let Some(name) = &column.name {
                 write!(f, " ({name:?})")?;
             }
@@ -351,11 +362,49 @@ impl Faults {
     }
 }
 
+/// Faults as programs read them that count from 0: see [`Faults::from_zero`].
+struct FromZero<'a>(&'a Faults);
+
+impl fmt::Display for FromZero<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.written(f, 0)?;
+        if self.0.kept.iter().any(|fault| matches!(fault.place, Place::Row(_))) {
+            write!(f, " (rows and columns are counted from 0)")?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.written(f, 1)
+    }
+}
+
+impl Faults {
+    /// The faults with rows and columns of arrays counted from 0, as programs do that index them; the message says so.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::error::{Column, Fault, Faults, Place};
+    /// let mut faults = Faults::new("X");
+    /// let column = Some(Column { index: 2, name: None });
+    /// faults.add(Fault { place: Place::Row(0), column, expected: "0".into(), found: "7".into() });
+    /// assert_eq!(faults.to_string(), "X, row 1, column 3: expected 0, found 7");
+    /// assert_eq!(
+    ///     faults.from_zero().to_string(),
+    ///     "X, row 0, column 2: expected 0, found 7 (rows and columns are counted from 0)"
+    /// );
+    /// ```
+    pub fn from_zero(&self) -> impl fmt::Display + '_ {
+        FromZero(self)
+    }
+
+    fn written(&self, f: &mut fmt::Formatter<'_>, first: u64) -> fmt::Result {
         for (index, fault) in self.kept.iter().enumerate() {
             let line_end = if index == 0 { "" } else { "\n" };
-            write!(f, "{line_end}{}{fault}", self.name)?;
+            write!(f, "{line_end}{}", self.name)?;
+            fault.written(f, first)?;
         }
         match self.total {
             0 => write!(f, "{}: no faults", self.name),
@@ -385,6 +434,18 @@ pub fn quoted(text: &str) -> String {
         None => format!("{text:?}"),
         Some((end, _)) => format!("{:?}…", &text[..end]),
     }
+}
+
+/// A number as messages show it: with an exponent where it would be a line of zeros.
+///
+/// # Example
+/// ```
+/// use lehr_data::error::number;
+/// assert_eq!([1e-300, 0.5, 2.0, 1e300].map(number), ["1e-300", "0.5", "2", "1e300"]);
+/// ```
+pub fn number(value: f64) -> String {
+    let is_plain = value == 0.0 || !value.is_finite() || (1e-6..1e16).contains(&value.abs());
+    if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
 /// What the operating system said, in plain words where it is something common.

@@ -29,6 +29,8 @@ pub struct Incomplete {
     ids: Option<Vec<String>>,
     missing: usize,
     left_out: Vec<LeftOut>,
+    /// What was decided while they were read, for people.
+    notes: Vec<String>,
     name: String,
 }
 
@@ -80,7 +82,16 @@ impl Incomplete {
         }
         faults.or(())?;
         let missing = values.iter().filter(|value| value.is_nan()).count();
-        Ok(Incomplete { values, dimension, columns, ids: None, missing, left_out: Vec::new(), name: name.into() })
+        Ok(Incomplete {
+            values,
+            dimension,
+            columns,
+            ids: None,
+            missing,
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            name: name.into(),
+        })
     }
 
     /// The same rows with an id each.
@@ -99,6 +110,11 @@ impl Incomplete {
     pub(crate) fn with_read_ids(mut self, ids: Option<Vec<String>>) -> Self {
         debug_assert!(ids.as_ref().is_none_or(|ids| ids.len() == self.len()));
         self.ids = ids;
+        self
+    }
+
+    pub(crate) fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
         self
     }
 
@@ -162,6 +178,19 @@ impl Incomplete {
         &self.left_out
     }
 
+    /// What was decided about the table that they were read from, and is not the usual, a sentence each: as [`DataFrame::notes`](crate::frame::DataFrame::notes), with the forms of numbers.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::read::{Selection, incomplete_from};
+    /// let rows = incomplete_from("a;b\n1,5;2\n2,5;3\n".as_bytes(), "t.csv", &Selection::default())?;
+    /// assert_eq!(rows.notes(), ["\"a\" is read as number, decimal ','"]);
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// What messages call these rows: the path they were read from, or `rows`.
     pub fn name(&self) -> &str {
         &self.name
@@ -206,7 +235,19 @@ impl Incomplete {
         let ids = Some(duplicates.first().iter().map(|row| id(*row)).collect());
         let missing = values.iter().filter(|value| value.is_nan()).count();
         let (dimension, columns, name) = (self.dimension, self.columns.clone(), self.name.clone());
-        (Incomplete { values, dimension, columns, ids, missing, left_out: self.left_out.clone(), name }, duplicates)
+        (
+            Incomplete {
+                values,
+                dimension,
+                columns,
+                ids,
+                missing,
+                left_out: self.left_out.clone(),
+                notes: self.notes.clone(),
+                name,
+            },
+            duplicates,
+        )
     }
 
     /// A number that tells these data from others: XXH3 (64 bits) over shape and values. Ids and names do not count.
@@ -231,8 +272,8 @@ impl From<Points> for Incomplete {
     fn from(points: Points) -> Self {
         let (columns, ids) = (points.columns().to_vec(), points.ids().map(<[String]>::to_vec));
         let (dimension, name) = (points.dimension(), points.name().to_owned());
-        let left_out = points.left_out().to_vec();
-        Incomplete { values: points.values().to_vec(), dimension, columns, ids, missing: 0, left_out, name }
+        let (left_out, notes) = (points.left_out().to_vec(), points.notes().to_vec());
+        Incomplete { values: points.values().to_vec(), dimension, columns, ids, missing: 0, left_out, notes, name }
     }
 }
 

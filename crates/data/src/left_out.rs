@@ -11,12 +11,12 @@ use crate::error::quoted;
 /// # Example
 /// ```
 /// use lehr_data::read::{Selection, points_from};
-/// let table = "site;price;area;note\nA;3,14;20;\nB;2,5;30;\n";
+/// let table = "site;share;area;note\nA;5%;20;\nB;high;30;\nC;low;40;\n";
 /// let points = points_from(table.as_bytes(), "t.csv", &Selection::default())?;
 /// assert_eq!(points.columns(), ["area"]);
 /// let told: Vec<String> = points.left_out().iter().map(ToString::to_string).collect();
-/// assert_eq!(told, ["site (\"A\")", "price (\"3,14\", with a comma where numbers have a point)", "note (empty)"]);
-/// assert_eq!(points.left_out()[1].slip, Some("with a comma where numbers have a point"));
+/// assert_eq!(told, ["site (\"A\")", "share (\"5%\", with a percent sign)", "note (empty)"]);
+/// assert_eq!(points.left_out()[1].slip, Some("with a percent sign"));
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,19 +32,24 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// What is to be said of columns that would be numbers but for a slip: they were hardly meant as text.
+    /// Whether it was hardly meant to be left out: its values would be numbers but for a slip, or there is none.
+    pub fn is_unexpected(&self) -> bool {
+        self.slip.is_some() || (self.example.is_empty() && self.kind.is_none())
+    }
+
+    /// What is to be said of columns that were hardly meant to be left out: of numbers but for a slip, or without any value.
     ///
     /// # Example
     /// ```
     /// use lehr_data::{LeftOut, read::{Selection, points_from}};
-    /// let points = points_from("x,share\n1,5%\n2,6%\n".as_bytes(), "t.csv", &Selection::default())?;
+    /// let points = points_from("x,share\n1,5%\n2,high\n3,low\n".as_bytes(), "t.csv", &Selection::default())?;
     /// let warning = LeftOut::warning(points.left_out()).unwrap();
     /// assert_eq!(warning, "left out share (\"5%\", with a percent sign)");
     /// # Ok::<(), lehr_data::Error>(())
     /// ```
     pub fn warning(left_out: &[Self]) -> Option<String> {
         let columns: Vec<String> =
-            left_out.iter().filter(|left| left.slip.is_some()).map(ToString::to_string).collect();
+            left_out.iter().filter(|left| left.is_unexpected()).map(ToString::to_string).collect();
         (!columns.is_empty()).then(|| format!("left out {}", columns.join(", ")))
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! [`Points`] are the product of this room: rows of finite numbers with optional weights and ids, checked once and immutable. They come
 //! from files ([`read`]), from the sets that come with the program ([`datasets`]) or from a generator with known truth ([`synthetic`]).
+//! A table as people have it, with text, dates and gaps, is a [`DataFrame`](frame::DataFrame).
 //! Longitude and latitude become positions on the sphere ([`geography`]); columns of different units can be brought to one [`scale`];
 //! [`Sparse`] rows have of many columns those that are not 0, [`Fingerprints`] columns of 0 and 1; [`Sequences`] and [`Fingerprints`] are what dissimilarities are computed from, and [`Dissimilarities`] what comes of it;
 //! what [`memory`] should not hold may be in a file of a folder ([`Spill`]); results are written whole or not at all ([`write`](mod@write)). What is wrong with data is said in one form, all faults at once ([`error`]).
@@ -39,15 +40,18 @@
 mod contents;
 pub mod counter;
 pub mod datasets;
+pub mod describe;
 pub mod dissimilarities;
 pub mod duplicates;
 pub mod error;
 pub mod fingerprints;
+pub mod frame;
 pub mod geography;
 pub mod incomplete;
 pub mod left_out;
 pub mod memory;
 pub mod points;
+pub mod preparation;
 pub mod read;
 pub mod scale;
 pub mod sequences;

@@ -6,13 +6,13 @@ use std::path::Path;
 use crate::error::Error;
 use crate::read::{self, Selection};
 
-/// Bytes that can still be used without swapping: what the kernel estimates, and no more than what the control group leaves. `None` where neither tells.
+/// Bytes that can still be used without swapping: what the kernel estimates, and no more than what the control group and the limit of the process (`ulimit -v`) leave.
+/// `None` where none of them tells.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
-    match (machine, of_group(Path::new("/sys/fs/cgroup"))) {
-        (Some(machine), Some(group)) => Some(machine.min(group)),
-        (machine, group) => machine.or(group),
-    }
+    let process =
+        || of_process(&fs::read_to_string("/proc/self/limits").ok()?, &fs::read_to_string("/proc/self/status").ok()?);
+    [machine, of_group(Path::new("/sys/fs/cgroup")), process()].into_iter().flatten().min()
 }
 
 /// Sees that the rows of a table can be in memory, as far as that is known before they are read: of an array, whose header says how many numbers there are.
@@ -30,6 +30,16 @@ pub fn has_room(path: &Path, selection: &Selection) -> Result<(), Error> {
 fn of_machine(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The limit of a process's address space less what it has of it.
+fn of_process(limits: &str, status: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    // "unlimited" is no number.
+    let limit = line.split_whitespace().next()?.parse::<u64>().ok()?;
+    let used = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let used = used.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;
+    Some(limit.saturating_sub(used))
 }
 
 /// The limit of a control group (version 2) less what is used of it and could not be given back.
@@ -51,6 +61,16 @@ mod tests {
         let text = "MemTotal:       16303048 kB\nMemFree:          123456 kB\nMemAvailable:    2048 kB\n";
         assert_eq!(of_machine(text), Some(2 << 20));
         assert_eq!(of_machine("MemTotal: 1 kB\n"), None);
+    }
+
+    #[test]
+    fn a_process_with_a_limit_has_what_it_leaves() {
+        let limits = |limit: &str| {
+            format!("Limit  Soft Limit  Hard Limit  Units\nMax address space  {limit}  unlimited  bytes\n")
+        };
+        assert_eq!(of_process(&limits("10240"), "Name:\tlehr\nVmSize:\t       4 kB\n"), Some(6144));
+        assert_eq!(of_process(&limits("1024"), "VmSize: 4 kB\n"), Some(0));
+        assert_eq!(of_process(&limits("unlimited"), "VmSize: 4 kB\n"), None);
     }
 
     #[test]

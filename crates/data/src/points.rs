@@ -38,6 +38,8 @@ pub struct Points {
     ids: Option<Vec<String>>,
     /// What was in the table besides.
     left_out: Vec<LeftOut>,
+    /// What was decided while they were read, for people.
+    notes: Vec<String>,
     /// What messages call these points.
     name: String,
 }
@@ -85,7 +87,16 @@ impl Points {
             return Err(Error::Empty { name: "points".into(), found: "no rows" });
         }
         let columns: Vec<String> = (0..dimension).map(|index| format!("x{index}")).collect();
-        Ok(Points { values, dimension, columns, weights: None, ids: None, left_out: Vec::new(), name: "points".into() })
+        Ok(Points {
+            values,
+            dimension,
+            columns,
+            weights: None,
+            ids: None,
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            name: "points".into(),
+        })
     }
 
     /// The same points with their values in a file, out of memory; methods that are given them keep what they make of the rows in files of the same folder. Weights and ids stay in memory.
@@ -156,6 +167,33 @@ impl Points {
     pub(crate) fn without_ids(mut self) -> (Self, Option<Vec<String>>) {
         let ids = self.ids.take();
         (self, ids)
+    }
+
+    /// Some of the rows, in this order, with what else is known of them.
+    pub(crate) fn rows_at(&self, rows: &[usize]) -> Result<Self, Error> {
+        let values = rows.iter().flat_map(|row| self.row(*row)).copied().collect();
+        let mut points =
+            Points::new(values, self.dimension)?.with_columns(self.columns.clone())?.with_name(self.name.clone());
+        if let Some(weights) = &self.weights {
+            points = points.with_weights(rows.iter().map(|row| weights[*row]).collect())?;
+        }
+        if let Some(ids) = &self.ids {
+            points = points.with_ids(rows.iter().map(|row| ids[*row].clone()).collect())?;
+        }
+        Ok(points.with_left_out(self.left_out.clone()).with_notes(self.notes.clone()))
+    }
+
+    /// The same points with what was decided while they were read, a sentence each.
+    ///
+    /// # Example
+    /// ```
+    /// let points = lehr_data::Points::new(vec![1.0], 1)?.with_notes(vec!["line 1 is a title".into()]);
+    /// assert_eq!(points.notes(), ["line 1 is a title"]);
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
     }
 
     pub(crate) fn with_left_out(mut self, left_out: Vec<LeftOut>) -> Self {
@@ -248,6 +286,19 @@ impl Points {
     /// The columns of the table that they were read from which are none of numbers and were not asked for.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
+    }
+
+    /// What was decided about the table that they were read from, and is not the usual, a sentence each: as [`DataFrame::notes`](crate::frame::DataFrame::notes), with the forms of numbers.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::read::{Selection, points_from};
+    /// let rows = points_from("a;b\n1,5;2\n2,5;3\n".as_bytes(), "t.csv", &Selection::default())?;
+    /// assert_eq!(rows.notes(), ["\"a\" is read as number, decimal ','"]);
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The names of the columns.

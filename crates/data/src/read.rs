@@ -1,5 +1,7 @@
 //! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip), NPY arrays and, with the feature `parquet`, Parquet files; rows of bits from FPS files and packed arrays; sparse rows from SVMlight's text and Matrix Market files.
 //!
+//! Tables as people have them, with text, dates and gaps, are read as data frames ([`data_frame`]); where a table is not of plain numbers, points are taken from one.
+//!
 //! What a file is, is seen from its first bytes; a name decides only that `.tsv` has tabs. What is read from it is said by a
 //! [`Selection`]; everything it leaves open is found out from the data, as `read/csv.rs` describes. Nothing is repaired in silence: a
 //! field that is no number, a row that is too short, a weight below 0 are all reported, all at once ([`crate::error`]).
@@ -8,25 +10,37 @@ pub mod batches;
 pub mod classes;
 mod contents;
 pub mod csv;
+mod decode;
+mod dialect;
 pub mod dissimilarities;
 pub mod fasta;
+mod form;
 pub mod fps;
+mod frame;
+mod grid;
 mod half;
 mod header;
 mod intake;
+mod json;
+mod layout;
 pub mod matrix_market;
+mod measures;
 mod npy;
 pub mod packed;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub(crate) mod records;
+#[cfg(feature = "sheets")]
+mod sheet;
 mod slip;
 pub(crate) mod source;
 pub mod svmlight;
 mod unpack;
+mod written;
 
 use std::io::Read;
 use std::path::Path;
+use std::rc::Rc;
 
 use lehr_spill::Spill;
 
@@ -38,10 +52,15 @@ use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
+pub use dialect::{Dialect, Format};
+pub use form::{DateOrder, Encoding, Ragged, TableForm};
+pub use frame::{data_frame, data_frame_from};
 pub use half::half;
+use measures::{Again, Handle, Stream};
 pub use slip::slip;
 use source::Source;
 pub use unpack::Unpacked;
+pub use written::gap;
 
 /// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
 ///
@@ -76,6 +95,8 @@ pub struct Selection {
     pub delimiter: Option<u8>,
     /// Whether the first row has names; `None`: found out.
     pub header: Option<bool>,
+    /// What else is known of how a table of text is written; `delimiter` and `header` above go before those in it.
+    pub form: TableForm,
 }
 
 /// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by gzip. Or Parquet, if it starts as one or is called `.parquet`.
@@ -96,7 +117,7 @@ pub struct Selection {
 /// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not fit.
 /// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
-    any_points(rows_of(path)?, selection, None)
+    any_points(rows_of(path)?, &again(path), selection, None)
 }
 
 /// A file of rows, which an array is not if a header beside it says that its numbers are dissimilarities.
@@ -167,7 +188,7 @@ pub enum Table {
 /// # Errors
 /// As [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
 pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
-    table_of(rows_of(path)?, selection, first_column, None)
+    table_of(rows_of(path)?, &again(path), selection, first_column, None)
 }
 
 /// As [`table`], with the values of a table of numbers in a file of a folder: for tables larger than memory, of which no more is held than some rows, the weights and the ids.
@@ -196,7 +217,7 @@ pub fn spilled_table(
     first_column: Option<FirstColumn>,
     spill: &Spill,
 ) -> Result<Table, Error> {
-    table_of(rows_of(path)?, selection, first_column, Some(spill))
+    table_of(rows_of(path)?, &again(path), selection, first_column, Some(spill))
 }
 
 /// As [`points`], with the values in a file of a folder, as [`spilled_table`] keeps them.
@@ -217,7 +238,7 @@ pub fn spilled_table(
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Result<Points, Error> {
-    any_points(rows_of(path)?, selection, Some(spill))
+    any_points(rows_of(path)?, &again(path), selection, Some(spill))
 }
 
 /// As [`table`], from a reader; `name` is what messages call it.
@@ -243,11 +264,18 @@ pub fn table_from(
     selection: &Selection,
     first_column: Option<FirstColumn>,
 ) -> Result<Table, Error> {
-    table_of(Source::new(reader, name)?, selection, first_column, None)
+    let stream = Stream::new(reader);
+    table_of(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, first_column, None)
 }
 
-fn table_of(
-    mut source: Source<'_>,
+/// Opens a file once more; nothing where what is read is gone.
+fn again(path: &Path) -> impl Fn() -> Option<Result<Source<'static>, Error>> {
+    move || std::fs::metadata(path).is_ok_and(|about| about.is_file()).then(|| Source::open(path))
+}
+
+fn table_of<'a>(
+    mut source: Source<'a>,
+    again: Again<'_, 'a>,
     selection: &Selection,
     first_column: Option<FirstColumn>,
     spill: Option<&Spill>,
@@ -259,7 +287,7 @@ fn table_of(
     } else if is_svmlight(&mut source, selection, first_column) {
         Table::Sparse(svmlight::read(source, first_column)?)
     } else {
-        Table::Numbers(any_points(source, selection, spill)?)
+        Table::Numbers(any_points(source, again, selection, spill)?)
     })
 }
 
@@ -276,7 +304,8 @@ fn is_svmlight(source: &mut Source<'_>, selection: &Selection, first_column: Opt
 /// As [`points`], except for those of opening a file.
 pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     check(name, selection)?;
-    csv::points(Source::new(reader, name)?, selection, None)
+    let stream = Stream::new(reader);
+    measures::points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
 }
 
 /// Points from a reader of unknown contents: NPY or a table of text, plain or packed by gzip; `name` is what messages call it.
@@ -284,7 +313,8 @@ pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Resul
 /// # Errors
 /// As [`points`], except for those of opening a file.
 pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
-    any_points(Source::new(reader, name)?, selection, None)
+    let stream = Stream::new(reader);
+    any_points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
 }
 
 /// Rows that may have gaps, from a file as [`points`] reads it: a field that says that there is no value (empty, `NA`, `?`, …; NaN in an NPY array) is one.
@@ -294,7 +324,7 @@ pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Resu
 /// # Errors
 /// As [`points`]; text and infinities are faults here too.
 pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Error> {
-    any_incomplete(rows_of(path)?, selection)
+    any_incomplete(rows_of(path)?, &again(path), selection)
 }
 
 /// As [`incomplete`], from a reader; `name` is what messages call it.
@@ -310,7 +340,8 @@ pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Erro
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Incomplete, Error> {
-    any_incomplete(Source::new(reader, name)?, selection)
+    let stream = Stream::new(reader);
+    any_incomplete(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection)
 }
 
 /// A reader that unpacks what it reads, if that is gzip; for who only wants to look.
@@ -333,21 +364,32 @@ fn check(name: &str, selection: &Selection) -> Result<(), Error> {
     Ok(())
 }
 
-fn any_points(mut source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
+fn any_points<'a>(
+    mut source: Source<'a>,
+    again: Again<'_, 'a>,
+    selection: &Selection,
+    spill: Option<&Spill>,
+) -> Result<Points, Error> {
     match form_of(&mut source, selection)? {
-        Form::Text => csv::points(source, selection, spill),
+        Form::Text => measures::points(source, again, selection, spill),
         Form::Array => npy::points(source, selection, spill),
         #[cfg(feature = "parquet")]
         Form::Columns => parquet::points(&source, selection, spill),
+        _ => measures::points_of_typed(again, selection, spill),
     }
 }
 
-fn any_incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
+fn any_incomplete<'a>(
+    mut source: Source<'a>,
+    again: Again<'_, 'a>,
+    selection: &Selection,
+) -> Result<Incomplete, Error> {
     match form_of(&mut source, selection)? {
-        Form::Text => csv::incomplete(source, selection),
+        Form::Text => measures::incomplete(source, again, selection),
         Form::Array => npy::incomplete(source, selection),
         #[cfg(feature = "parquet")]
         Form::Columns => parquet::incomplete(&source, selection),
+        _ => measures::incomplete_of_typed(again, selection),
     }
 }
 
@@ -360,6 +402,11 @@ enum Form {
     /// Parquet.
     #[cfg(feature = "parquet")]
     Columns,
+    /// Objects in JSON.
+    Objects,
+    /// Cells of a workbook.
+    #[cfg(feature = "sheets")]
+    Cells(Format),
 }
 
 /// As what the contents are to be read: seen from the first bytes, or promised by the name, so that "not an NPY file" is the helpful message.
@@ -370,7 +417,15 @@ fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error
     if parquet::is_parquet(source) {
         return Ok(Form::Columns);
     }
+    #[cfg(feature = "sheets")]
+    if let Some(format) = sheet::kind(source) {
+        return Ok(Form::Cells(format));
+    }
     if let Some(contents) = contents::other_than_rows(source)? {
+        let name = source.name().to_owned();
+        if contents == Contents::Json && json::begins_as_rows(source.peek(contents::LOOKED_AT), &name) {
+            return Ok(Form::Objects);
+        }
         return Err(no_rows(source, contents));
     }
     if is_svmlight(source, selection, None) {

@@ -19,6 +19,7 @@ use std::str::FromStr;
 
 use lehr_numerics::compensated::Sum;
 use lehr_spill::Builder;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::incomplete::Incomplete;
@@ -29,7 +30,8 @@ use crate::sparse::Sparse;
 const RATIO_MAX: f64 = 1e3;
 
 /// How columns are scaled.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// As they are.
     #[default]

@@ -55,7 +55,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// # let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("checkpoint");
 /// let rows = Incomplete::new((0..300).map(f64::from).collect(), 1)?;
-/// let metric = Compared::new(&rows, Measure::Euclidean);
+/// let metric = Compared::new(&rows, Measure::Euclidean)?;
 /// let execution = lehr_ranks::Execution::default();
 /// let mut log = Log::create::<f32>(&path, &metric)?;
 /// let mut keep = |finished: &Finished<'_>| log.append(finished).unwrap();

@@ -39,10 +39,20 @@ impl Measure {
     }
 }
 
+/// What a place counts where a letter stands for several nucleotides (`N`, `R`, …).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Ambiguous {
+    /// Nothing: the pair leaves the place out, as it does where one has a gap (pairwise deletion). What APE's `dist.dna` and MEGA do.
+    #[default]
+    Skip,
+    /// A difference, unless both have the same letter.
+    Differ,
+}
+
 /// Aligned sequences and what is counted of them, as a [`Metric`].
 ///
-/// A letter that stands for several nucleotides is equal to none, itself included, but for [`Measure::Hamming`], where symbols are just symbols. Two
-/// sequences without a place in common have no p-distance.
+/// Equal sequences are at 0. Where a letter stands for several nucleotides, [`Ambiguous`] says what the place counts; for [`Measure::Hamming`] symbols are
+/// just symbols. Two sequences without a place in common have no p-distance.
 ///
 /// # Example
 /// ```
@@ -69,15 +79,41 @@ pub struct Compared {
     places: usize,
     rows: usize,
     measure: Measure,
+    /// Of each row the places of ambiguous letters, and the letters; empty where these count nothing.
+    ambiguous: Vec<Vec<(u32, u8)>>,
     fingerprint: u64,
 }
 
 impl Compared {
-    /// Turns sequences into planes. Cost: one pass over the letters; up to 10 bits a letter.
+    /// Turns sequences into planes, with ambiguous letters left out. Cost: one pass over the letters; up to 10 bits a letter.
+    ///
+    /// # Errors
+    /// As [`with_ambiguous`](Self::with_ambiguous).
+    pub fn new(sequences: &Sequences, measure: Measure) -> Result<Self, Error> {
+        Self::with_ambiguous(sequences, measure, Ambiguous::default())
+    }
+
+    /// As [`new`](Self::new), with what ambiguous letters count. [`Measure::Hamming`] does not ask.
     ///
     /// # Errors
     /// [`Error::Unsuited`] if they are not all of one length, or are proteins and the measure is for nucleotides.
-    pub fn new(sequences: &Sequences, measure: Measure) -> Result<Self, Error> {
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::sequences::{Alphabet, Sequences};
+    /// use lehr_distances::{Metric, columns::{Ambiguous, Compared, Measure}};
+    /// let genes = Sequences::new(&["ACGN", "ACTN", "ACGA"], Alphabet::Dna)?;
+    /// let value = |ambiguous, i: usize, j: usize| {
+    ///     let mut value = [0.0];
+    ///     let metric = Compared::with_ambiguous(&genes, Measure::Mismatches, ambiguous).unwrap();
+    ///     metric.tile(i..i + 1, j..j + 1, &mut value);
+    ///     value[0]
+    /// };
+    /// assert_eq!([Ambiguous::Skip, Ambiguous::Differ].map(|ambiguous| value(ambiguous, 0, 1)), [1.0 / 3.0, 0.25]);
+    /// assert_eq!([Ambiguous::Skip, Ambiguous::Differ].map(|ambiguous| value(ambiguous, 0, 2)), [0.0, 0.25]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_ambiguous(sequences: &Sequences, measure: Measure, ambiguous: Ambiguous) -> Result<Self, Error> {
         crate::nucleotides_only(sequences, measure != Measure::Hamming, measure.name())?;
         let places = sequences.sequence(0).len();
         if let Some(row) = (0..sequences.len()).find(|row| sequences.sequence(*row).len() != places) {
@@ -90,7 +126,7 @@ impl Compared {
         let words = places.div_ceil(64);
         let (planes, symbols) = match measure {
             Measure::Hamming => hamming_symbols(sequences),
-            _ => (NUCLEOTIDE_PLANES, nucleotide_symbols()),
+            _ => (NUCLEOTIDE_PLANES, nucleotide_symbols(ambiguous)),
         };
         let mut bits = vec![0u64; sequences.len() * planes * words];
         for (row, bits) in bits.chunks_exact_mut(planes * words).enumerate() {
@@ -102,8 +138,29 @@ impl Compared {
             }
         }
         let (rows, fingerprint) = (sequences.len(), sequences.fingerprint());
+        let is_ambiguous = |letter: u8| letter != GAP && !Alphabet::Dna.is_certain(letter);
+        let found = |row: usize| {
+            let letters = sequences.sequence(row).iter().enumerate();
+            letters
+                .filter(|(_, letter)| is_ambiguous(**letter))
+                .map(|(place, letter)| (place as u32, *letter))
+                .collect()
+        };
+        let counts_them = measure != Measure::Hamming && ambiguous == Ambiguous::Differ;
+        let ambiguous = if counts_them { (0..rows).map(found).collect() } else { Vec::new() };
         let across = Across::new(bits.chunks_exact(planes * words), planes * words);
-        Ok(Self { bits, across, planes, words, places, rows, measure, fingerprint })
+        Ok(Self { bits, across, planes, words, places, rows, measure, ambiguous, fingerprint })
+    }
+
+    /// At how many places two rows have the same ambiguous letter.
+    fn equal_ambiguous(&self, row: usize, other: usize) -> f64 {
+        let (Some(mine), Some(theirs)) = (self.ambiguous.get(row), self.ambiguous.get(other)) else { return 0.0 };
+        let mut theirs = theirs.iter().peekable();
+        let is_there = |letter: &&(u32, u8)| {
+            while theirs.next_if(|other| other.0 < letter.0).is_some() {}
+            theirs.peek() == Some(letter)
+        };
+        mine.iter().filter(is_there).count() as f64
     }
 
     fn row(&self, index: usize) -> &[u64] {
@@ -125,6 +182,9 @@ impl Metric for Compared {
         let mut parameters = Map::new();
         parameters.insert("alignment".into(), json!("as given"));
         parameters.insert("places".into(), json!(self.places));
+        if !self.ambiguous.is_empty() {
+            parameters.insert("ambiguous".into(), json!("differ"));
+        }
         parameters
     }
 
@@ -151,12 +211,13 @@ impl Metric for Compared {
             return;
         }
         let mut counts = vec![Substitutions::default(); groups];
-        for (row, values) in rows.zip(values.chunks_exact_mut(count)) {
-            dispatch::substitutions(self.row(row), &others, &mut counts);
+        for (number, values) in rows.zip(values.chunks_exact_mut(count)) {
+            dispatch::substitutions(self.row(number), &others, &mut counts);
             for (j, value) in values.iter_mut().enumerate() {
                 let of = |counts: &Words| counts[j % LANES] as f64;
                 let counts = &counts[j / LANES];
-                let (compared, equal, transitions) = (of(&counts.compared), of(&counts.equal), of(&counts.transitions));
+                let (compared, transitions) = (of(&counts.compared), of(&counts.transitions));
+                let equal = of(&counts.equal) + self.equal_ambiguous(number, columns.start + j);
                 let differing = compared - equal;
                 *value = match self.measure {
                     _ if compared == 0.0 => f64::NAN,
@@ -180,9 +241,10 @@ fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
 }
 
 /// Bits of a letter: it is there, it is certain, and which of A 0, G 1, C 2, T 3, so that a transition changes the lower of the last two only.
-fn nucleotide_symbols() -> [u8; 256] {
+fn nucleotide_symbols(ambiguous: Ambiguous) -> [u8; 256] {
     let mut symbols = [0; 256];
-    Alphabet::Dna.letters().iter().for_each(|letter| symbols[usize::from(*letter)] = 0b0001);
+    let others = u8::from(ambiguous == Ambiguous::Differ);
+    Alphabet::Dna.letters().iter().for_each(|letter| symbols[usize::from(*letter)] = others);
     for (place, letter) in b"AGCT".iter().enumerate() {
         symbols[usize::from(*letter)] = 0b0011 | (place as u8) << 2;
     }

@@ -28,7 +28,7 @@ pub enum Error {
     },
     /// The result does not fit in the memory that was allowed: take a smaller element, or a sample.
     #[error(
-        "{items} items have {pairs} pairs, which take {bytes} bytes as {element}: more than the {limit} bytes allowed"
+        "{items} items have {pairs} pairs, which take {bytes} bytes as {element}: more than the {limit} bytes there are for them; take numbers of fewer bits, a sample, or collapse equal items"
     )]
     TooLarge {
         /// N.

@@ -57,7 +57,7 @@ precision!(f64, "f64");
 /// ```
 /// use lehr_data::Incomplete;
 /// use lehr_distances::{Silent, all_pairs, rows::{Compared, Measure}};
-/// let metric = Compared::new(&Incomplete::new(vec![0.0, 3.0, 7.0], 1)?, Measure::Manhattan);
+/// let metric = Compared::new(&Incomplete::new(vec![0.0, 3.0, 7.0], 1)?, Measure::Manhattan)?;
 /// let half = all_pairs::<f64>(&metric, &lehr_ranks::Execution::default(), None, &mut Silent)?;
 /// let mut row = [f64::NAN; 3];
 /// half.row(1, &mut row);
@@ -123,7 +123,7 @@ impl<T: Precision> Half<T> {
     /// ```
     /// use lehr_data::Incomplete;
     /// use lehr_distances::{Error, Silent, all_pairs, rows::{Compared, Measure}};
-    /// let metric = Compared::new(&Incomplete::new(vec![0.0, 1e20, -1e20], 1)?, Measure::SquaredEuclidean);
+    /// let metric = Compared::new(&Incomplete::new(vec![0.0, 1e20, -1e20], 1)?, Measure::SquaredEuclidean)?;
     /// let half = all_pairs::<f32>(&metric, &lehr_ranks::Execution::default(), None, &mut Silent)?;
     /// assert!(matches!(half.held(f64::INFINITY), Err(Error::Overflow { first: 0, second: 1, pairs: 3, element: "f32" })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

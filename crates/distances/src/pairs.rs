@@ -62,7 +62,7 @@ impl std::fmt::Debug for Finished<'_> {
 /// }
 ///
 /// let rows = Incomplete::new((0..300).map(f64::from).collect(), 1)?;
-/// let metric = Compared::new(&rows, Measure::Euclidean);
+/// let metric = Compared::new(&rows, Measure::Euclidean)?;
 /// let stopped = all_pairs::<f32>(&metric, &lehr_ranks::Execution::default(), None, &mut Half);
 /// assert!(matches!(stopped, Err(Error::Stopped)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -2,6 +2,9 @@
 //!
 //! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if the missing differences were like those
 //! seen (a squared distance by columns / columns compared); cosine and correlation need no scale. Without a column in common there is no dissimilarity.
+//!
+//! A row of zeros points nowhere: its cosine with any other row counts as 0, as scikit-learn has it, so that it is at distance 1. A constant row has no correlation
+//! at all, and is refused.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,6 +13,7 @@ use std::str::FromStr;
 use lehr_data::Incomplete;
 use serde_json::{Map, Value, json};
 
+use crate::Error;
 use crate::dispatch;
 use crate::metric::Metric;
 
@@ -23,9 +27,9 @@ pub enum Measure {
     SquaredEuclidean,
     /// The sum of absolute differences.
     Manhattan,
-    /// One less the cosine of the angle between the rows, 0 to 2. A row of zeros has none.
+    /// One less the cosine of the angle between the rows, 0 to 2. A row of zeros is at 1 from all others.
     Cosine,
-    /// One less the correlation of the rows, 0 to 2. A constant row has none.
+    /// One less the correlation of the rows, 0 to 2. Constant rows are refused: they have none.
     Correlation,
 }
 
@@ -68,14 +72,14 @@ impl FromStr for Measure {
 /// use lehr_distances::{Metric, rows::{Compared, Measure}};
 /// let rows = Incomplete::new(vec![0.0, 0.0, 3.0, 4.0, f64::NAN, 4.0], 2)?;
 /// let mut values = [0.0; 9];
-/// Compared::new(&rows, Measure::Euclidean).tile(0..3, 0..3, &mut values);
+/// Compared::new(&rows, Measure::Euclidean)?.tile(0..3, 0..3, &mut values);
 /// assert_eq!(values[1], 5.0);
 /// assert_eq!(values[2], 32f64.sqrt()); // one column of two: the square, 16, counts twice
-/// # Ok::<(), lehr_data::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Compared {
-    /// Row after row; 0 where a value is missing. Centred by its mean if the measure is the correlation.
+    /// Row after row; 0 where a value is missing. Of angles each row is divided by a power of two, and for the correlation centred by its mean.
     values: Vec<f64>,
     /// 1 where a value is present, 0 where it is missing; empty if none is.
     presence: Vec<f64>,
@@ -86,19 +90,35 @@ pub struct Compared {
 
 impl Compared {
     /// Copies the rows. Cost: one pass.
-    pub fn new(rows: &Incomplete, measure: Measure) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Unsuited`] with the first row whose values are all equal, if the measure is the correlation.
+    pub fn new(rows: &Incomplete, measure: Measure) -> Result<Self, Error> {
         let (dimension, has_gaps) = (rows.dimension(), rows.missing() > 0);
         let mut values = rows.values().to_vec();
         let presence = |values: &[f64]| values.iter().map(|value| f64::from(u8::from(!value.is_nan()))).collect();
         let presence = if has_gaps { presence(&values) } else { Vec::new() };
-        for row in values.chunks_exact_mut(dimension) {
+        for (number, row) in values.chunks_exact_mut(dimension).enumerate() {
+            if matches!(measure, Measure::Cosine | Measure::Correlation) {
+                scale_to_one(row);
+            }
             let present = || row.iter().filter(|value| !value.is_nan());
             let count = present().count();
-            let center =
-                if measure == Measure::Correlation && count > 0 { present().sum::<f64>() / count as f64 } else { 0.0 };
+            let mut center = 0.0;
+            if measure == Measure::Correlation && count > 0 {
+                // Where there is one value alone, the pairs of the row are missing, as those of rows without any are.
+                if count > 1 && present().all(|value| Some(value) == present().next()) {
+                    return Err(Error::Unsuited {
+                        name: rows.name().into(),
+                        expected: "rows whose values differ, as a correlation needs; leave constant rows out, or use another metric".into(),
+                        found: format!("one value alone in row {number} (counted from 0)"),
+                    });
+                }
+                center = present().sum::<f64>() / count as f64;
+            }
             row.iter_mut().for_each(|value| *value = if value.is_nan() { 0.0 } else { *value - center });
         }
-        Self { values, presence, dimension, measure, fingerprint: rows.fingerprint() }
+        Ok(Self { values, presence, dimension, measure, fingerprint: rows.fingerprint() })
     }
 
     fn row(&self, index: usize) -> &[f64] {
@@ -128,7 +148,10 @@ impl Compared {
                 Measure::Cosine | Measure::Correlation => {
                     dispatch::products(row, &others, values);
                     let own = squares(row);
-                    values.iter_mut().zip(&lengths).for_each(|(value, length)| *value = unlike(*value, own, *length));
+                    values
+                        .iter_mut()
+                        .zip(&lengths)
+                        .for_each(|(value, length)| *value = unlike(*value, own, *length).unwrap_or(1.0));
                 }
             }
         }
@@ -155,11 +178,15 @@ impl Compared {
                     _ if compared == 0.0 => f64::NAN,
                     Measure::Euclidean => (xy * (columns / compared)).sqrt(),
                     Measure::SquaredEuclidean | Measure::Manhattan => xy * (columns / compared),
-                    Measure::Cosine => unlike(xy, xx, yy),
+                    Measure::Cosine => unlike(xy, xx, yy).unwrap_or(1.0),
                     // Of the columns compared, whose means are not those of the whole rows.
                     Measure::Correlation => {
-                        let spread = |squares: f64, sum: f64| (compared * squares - sum * sum).max(0.0);
-                        unlike(compared * xy - x * y, spread(xx, x), spread(yy, y))
+                        let spread = |squares: f64, sum: f64| {
+                            let spread = compared * squares - sum * sum;
+                            // Of equal values rounding leaves about this.
+                            if spread > 4.0 * f64::EPSILON * compared * compared * squares { spread } else { 0.0 }
+                        };
+                        unlike(compared * xy - x * y, spread(xx, x), spread(yy, y)).unwrap_or(f64::NAN)
                     }
                 };
             }
@@ -198,10 +225,21 @@ impl Metric for Compared {
     }
 }
 
-/// One less the cosine of two vectors, from their product and squared lengths; NaN if either has no length. Symmetric bit by bit.
-fn unlike(product: f64, first: f64, second: f64) -> f64 {
+/// One less the cosine of two vectors, from their product and squared lengths; nothing if either has no length. Symmetric bit by bit.
+fn unlike(product: f64, first: f64, second: f64) -> Option<f64> {
     let length = first.sqrt() * second.sqrt();
-    if length > 0.0 { (1.0 - product / length).clamp(0.0, 2.0) } else { f64::NAN }
+    (length > 0.0).then(|| (1.0 - product / length).clamp(0.0, 2.0))
+}
+
+/// Divides a row by the power of two at its largest value, so that no square overflows or vanishes. Angles are the same, to the bit.
+fn scale_to_one(row: &mut [f64]) {
+    let largest = row.iter().filter(|value| !value.is_nan()).fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    if largest > 0.0 {
+        let exponent = largest.log2().floor() as i32;
+        // In two steps: one alone may be no number.
+        let (first, second) = (2f64.powi(-exponent / 2), 2f64.powi(-exponent - -exponent / 2));
+        row.iter_mut().for_each(|value| *value = *value * first * second);
+    }
 }
 
 /// Sums over the columns that both rows have, one vector a sum: their count; products (or differences); squares of the one, of the other; values of the one,

@@ -19,6 +19,7 @@ use crate::format::{Form, Piece, Reading, RowFormat};
 use crate::handle::Handle;
 use crate::table::{Kind, Table};
 
+pub(crate) use contents::digest;
 pub(crate) use service::check_name;
 pub use service::{DatasetService, Limits};
 pub use whole::UploadFile;
@@ -503,6 +504,19 @@ pub struct StartReading {
     /// For a file: where it is, and what to read.
     #[serde(default)]
     pub file: Option<Upload>,
+}
+
+/// That an upload or a file is not wanted any more, since the request that it began with has ended in an error. The service sends it to itself; from others it is refused.
+///
+/// # Example
+/// See [`Finish`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Datasets, verb = Delete, name = "abandon", key = name)]
+pub struct Abandon {
+    /// The name.
+    pub name: String,
+    /// The number of the bytes that it is read from.
+    pub content: u64,
 }
 
 /// What became of an upload, a file or a table: what subscribers hear when a data set can be used. The service sends it to itself; from others it is

@@ -3,11 +3,14 @@
 //! A job's options are those of the declaration; of methods of rows also which columns are meant, and how they are scaled. Tables, figures and warnings are those
 //! that the declaration gives to every front end. So a method that is declared there has a service without a line here.
 
+use std::collections::BTreeMap;
+
 use lehr_data::Points;
 use lehr_data::scale::Scale;
-use lehr_methods::{Column, Data, Frame, ModelFile, Rows, RowsWords, Stream, Takes, Task, shown_label};
+use lehr_methods::{Column, Data, Fit, Frame, ModelFile, Rows, RowsWords, Stream, Takes, Task, shown_label};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
+use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -23,8 +26,44 @@ use crate::watch::Watch;
 const POINTS: &str = "points";
 
 /// A declared method.
-#[derive(Clone, Copy)]
-pub(crate) struct Declared(pub &'static dyn lehr_methods::Method);
+pub(crate) struct Declared {
+    method: &'static dyn lehr_methods::Method,
+    /// Who keeps its results, besides their tables.
+    fits: Option<Fits>,
+}
+
+/// Results of the jobs of this process by the jobs' ids, for who wants more of a result than its tables. They are kept
+/// until this is dropped.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Fits, Handle, Setup, Table, datasets::Put, jobs::{Order, Run, Wait, WaitFor}};
+/// use lehr_methods::cluster::{Cluster, Fitted, Options};
+/// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// # let host = lehr_services::Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// let datasets = Setup::default().start_datasets(&host, "/datasets").await?;
+/// let fits = Fits::default();
+/// let clustering = Setup::default().start_keeping(&host, "/clustering", &Cluster, &fits).await?;
+/// let table = Table::builder().numbers("x", vec![0.0, 1.0, 2.0, 10.0, 11.0]).build()?;
+/// datasets.call(Put { name: "line".into(), table: Handle(table), replace: false }).await?;
+/// let options = Options { clusters: Some(2), ..Options::default() };
+/// let job = clustering.call(Run::of(Order::new("line", &options))).await?.job;
+/// clustering.call(Wait::of(WaitFor::new(&job))).await?;
+/// let fit = fits.get(&job).unwrap();
+/// assert_eq!(fit.as_any().downcast_ref::<Fitted>().unwrap().labels, [0, 0, 0, 1, 1]);
+/// # Ok::<(), lehr_services::Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Default)]
+pub struct Fits(Arc<Mutex<BTreeMap<String, Arc<dyn Fit>>>>);
+
+impl Fits {
+    /// The result of a job, if it has one.
+    pub fn get(&self, job: &str) -> Option<Arc<dyn Fit>> {
+        self.0.lock().get(job).cloned()
+    }
+}
 
 /// Which columns of a data set are the rows, and how they are scaled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -128,17 +167,27 @@ pub fn run(
     inputs: &Inputs,
     options: &Options,
 ) -> Result<Outputs, Failure> {
-    AnyMethod::run(&Declared(method), job, inputs, options)
+    AnyMethod::run(&Declared::of(method), job, inputs, options)
 }
 
 impl Declared {
+    /// A method whose results are their tables.
+    pub(crate) fn of(method: &'static dyn lehr_methods::Method) -> Self {
+        Self { method, fits: None }
+    }
+
+    /// The same, with its results kept.
+    pub(crate) fn keeping(method: &'static dyn lehr_methods::Method, fits: &Fits) -> Self {
+        Self { method, fits: Some(fits.clone()) }
+    }
+
     /// The options of the table, if it takes one, and those of the method.
-    fn divided(self, options: &Options) -> Result<(TableOptions, Map<String, Value>), Fault> {
+    fn divided(&self, options: &Options) -> Result<(TableOptions, Map<String, Value>), Fault> {
         let given = options.to_value();
         let Value::Object(fields) = given else {
             return Err(refused(given.clone(), "expected an object", &|_| None));
         };
-        let names = names_of(self.0.about().takes);
+        let names = names_of(self.method.about().takes);
         // What it does not take may be there, but must say nothing.
         let says_nothing = |value: &Value| value.is_null() || *value == Value::Bool(false);
         let of_table = |name: &str, value: &Value| {
@@ -151,40 +200,45 @@ impl Declared {
 
     /// Runs the method for a job, or goes on with it, and gives what its service gives.
     fn fitted(
-        self,
+        &self,
         job: &Job,
         dataset: &str,
         data: Data<'_>,
+        id: Option<String>,
         options: &Map<String, Value>,
     ) -> Result<Outputs, Failure> {
         let checkpoint = job.saved()?;
-        if checkpoint.as_ref().is_some_and(|content| self.0.recorded(content).is_none()) {
+        if checkpoint.as_ref().is_some_and(|content| self.method.recorded(content).is_none()) {
             let reason = format!("the checkpoint of {} is not one of this version; run it anew", job.id());
             return Err(Failure::Internal(reason));
         }
         let execution = job.execution();
         let mut watch = Watch(job);
         let task = Task { data, checkpoint: checkpoint.as_deref(), execution: &execution, observer: &mut watch };
-        let fit = self.0.run(task, options).map_err(|error| failure(dataset, error))?;
+        let fit = self.method.run(task, options).map_err(|error| failure(dataset, error))?;
         if !job.is_lead() {
             return Ok(Outputs::new());
         }
         let mut outputs = Outputs { warnings: fit.warnings().to_vec(), ..Outputs::new() };
-        for name in self.0.about().outputs {
+        for name in self.method.about().outputs {
             let table = fit.table(name, data).expect("a method has the tables that it declares");
             outputs = outputs.table(*name, result(table)?);
         }
         if let Some(model) = fit.model() {
-            outputs = outputs.model(&ModelFile::of(data, model))?;
+            outputs = outputs.model(&ModelFile::of(data, model).with_id(id))?;
         }
         let figures = fit.figures(data).into_iter().filter(|(_, value)| value.is_finite());
-        Ok(figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value)))
+        let outputs = figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value));
+        if let Some(fits) = &self.fits {
+            fits.0.lock().insert(job.id().to_owned(), fit.into());
+        }
+        Ok(outputs)
     }
 }
 
 impl AnyMethod for Declared {
     fn facts(&self) -> Facts {
-        let about = self.0.about();
+        let about = self.method.about();
         let (inputs, inputs_optional): (&[&str], &[&str]) = match about.takes {
             Takes::Rows(_) | Takes::Stream(_) => (&[POINTS], &[]),
             Takes::Matrix(_) => (&[MATRIX], &[ITEMS]),
@@ -196,7 +250,7 @@ impl AnyMethod for Declared {
     }
 
     fn options_schema(&self) -> OptionsSchema {
-        let (mut schema, names) = (self.0.schema(), names_of(self.0.about().takes));
+        let (mut schema, names) = (self.method.schema(), names_of(self.method.about().takes));
         if let Some(own) = schema["properties"].as_object_mut() {
             let of_table = lehr_methods::options::schema_of::<TableOptions>();
             own.extend(names.iter().map(|name| ((*name).to_owned(), of_table["properties"][*name].clone())));
@@ -209,40 +263,41 @@ impl AnyMethod for Declared {
 
     fn complete(&self, options: &Options) -> Result<Options, Fault> {
         let (table, own) = self.divided(options)?;
-        let text = self.0.complete(&own).map_err(|reason| {
-            let read = |value: Value| self.0.complete(value.as_object()?).err();
+        let text = self.method.complete(&own).map_err(|reason| {
+            let read = |value: Value| self.method.complete(value.as_object()?).err();
             refused(Value::Object(own.clone()), &reason, &read)
         })?;
         let own: Options = serde_json::from_str(&text).expect("what a method has written is JSON");
-        Ok(Options::of(&table).only(names_of(self.0.about().takes)).and(own))
+        Ok(Options::of(&table).only(names_of(self.method.about().takes)).and(own))
     }
 
     fn check(&self, options: &Options) -> Result<Vec<String>, Fault> {
         self.complete(options)?;
         let (table, own) = self.divided(options)?;
-        Ok(table.check().into_iter().chain(self.0.check(&own)).collect())
+        Ok(table.check().into_iter().chain(self.method.check(&own)).collect())
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
         // An earlier version may have kept them.
         let read = self.complete(options).and_then(|_| self.divided(options));
         let (table, own) = read.map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
-        match self.0.about().takes {
+        match self.method.about().takes {
             Takes::Rows(words) => {
                 let rows = rows_of(inputs, &table, &words)?;
-                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Rows(&rows), &own)?;
+                let id = table.id.clone().or_else(|| inputs.table(POINTS).ok()?.id().map(str::to_owned));
+                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Rows(&rows), id, &own)?;
                 outputs.warnings.splice(0..0, rows.warnings());
                 Ok(outputs)
             }
             Takes::Stream(_) => {
-                let stream = stream_of(inputs, &table, self.0.sample_rows(&own))?;
-                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Stream(&stream), &own)?;
+                let stream = stream_of(inputs, &table, self.method.sample_rows(&own))?;
+                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Stream(&stream), None, &own)?;
                 outputs.warnings.splice(0..0, stream.warnings().to_vec());
                 Ok(outputs)
             }
             Takes::Matrix(_) => {
                 let matrix = of_inputs(inputs)?;
-                self.fitted(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), &own)
+                self.fitted(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), None, &own)
             }
         }
     }
@@ -325,7 +380,7 @@ fn failure(dataset: &str, error: Error) -> Failure {
 }
 
 /// A table of results as services have it.
-fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
+pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
     let mut builder = Table::builder();
     for (name, column) in table.columns {
         builder = match column {

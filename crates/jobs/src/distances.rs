@@ -211,7 +211,8 @@ fn matrix<T: Precision>(
 ) -> Result<Option<Found>, Failure> {
     let items = metric.items();
     // More than a data set may have: said before hours are spent, and not after.
-    Half::<T>::fits(items, Limits::default().dataset_bytes).map_err(failure)?;
+    let limit = Limits::default().dataset_bytes.min(lehr_data::memory::available().unwrap_or(u64::MAX));
+    Half::<T>::fits(items, limit).map_err(failure)?;
     let (mut log, mut kept) = match Log::resume::<T>(path, metric) {
         Ok(log) => (Some(log), Some(Kept::open::<T>(path, metric).map_err(failure)?)),
         Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => (None, None),

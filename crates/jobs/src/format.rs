@@ -150,26 +150,32 @@ pub(crate) struct Found {
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
-    let mut left_out = Vec::new();
+    let (mut left_out, mut notes) = (Vec::new(), Vec::new());
+    let mut rounding = None;
     let read = || match form {
-        Form::Csv | Form::Tsv | Form::Npy => read_text(&mut file, form, reading, name, bytes_max, &mut left_out),
+        Form::Csv | Form::Tsv | Form::Npy => {
+            read_text(&mut file, form, reading, name, bytes_max, &mut left_out, &mut notes)
+        }
         Form::Parquet => parquet::read(file, &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Fasta | Form::Fps | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
         Form::Dissimilarities => {
             let matrix = limited(&mut file, name, bytes_max, |plain| matrix_from(plain, name))?;
+            rounding = matrix.warning();
             table_of(matrix, name)
         }
     };
     let table = sound(guarded(&format!("{name}: expected a sound {form:?} file"), read)?, name, bytes_max)?;
-    let warnings = warnings_of(&table, &left_out, name);
+    let mut warnings = warnings_of(&table, &left_out, name);
+    warnings.extend(notes.iter().map(|note| format!("{name}: {note}")));
+    warnings.extend(rounding);
     Ok(Found { table, warnings })
 }
 
 /// What the command says of the same file: columns that were left out, and ids that several rows have.
 fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     const LISTED: usize = 10;
-    let texts: Vec<String> = left_out.iter().filter(|left| left.slip.is_none()).map(ToString::to_string).collect();
+    let texts: Vec<String> = left_out.iter().filter(|left| !left.is_unexpected()).map(ToString::to_string).collect();
     let without_numbers = (!texts.is_empty()).then(|| {
         let more = texts.len().saturating_sub(LISTED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -190,6 +196,7 @@ pub(crate) fn read_beside(
     name: &str,
     bytes_max: u64,
 ) -> Result<Found, Fault> {
+    let mut rounding = None;
     let read = || {
         let mut text = Vec::new();
         let failed = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
@@ -198,10 +205,11 @@ pub(crate) fn read_beside(
         let path = array_path(Path::new(name), &head).map_err(|error| fault_of(&error))?;
         let array = open(&path)?;
         let matrix = limited(array, name, bytes_max, |plain| matrix_from((&text[..]).chain(plain), name))?;
+        rounding = matrix.warning();
         table_of(matrix, name)
     };
     let table = sound(guarded(&format!("{name}: expected sound dissimilarities"), read)?, name, bytes_max)?;
-    Ok(Found { table, warnings: Vec::new() })
+    Ok(Found { table, warnings: rounding.into_iter().collect() })
 }
 
 fn sound(table: Table, name: &str, bytes_max: u64) -> Result<Table, Fault> {
@@ -236,18 +244,21 @@ fn read_text(
     name: &str,
     bytes_max: u64,
     left_out: &mut Vec<LeftOut>,
+    notes: &mut Vec<String>,
 ) -> Result<Table, Fault> {
     let delimiter = reading.delimiter()?.or((form == Form::Tsv).then_some(b'\t'));
     let Columns { columns, weights, id } = reading.wanted();
-    let selection = Selection { columns, weights, id, delimiter, header: reading.header };
+    let selection = Selection { columns, weights, id, delimiter, header: reading.header, ..Selection::default() };
     // A packed file may be a thousand times as large when it is unpacked. Numbers in text take at least two bytes, in memory eight.
     if reading.gaps {
         let records = limited(file, name, bytes_max, |plain| incomplete_from(plain, name, &selection))?;
         left_out.extend_from_slice(records.left_out());
+        notes.extend_from_slice(records.notes());
         return Table::of_records(&records, selection.id.as_deref());
     }
     let points = limited(file, name, bytes_max, |plain| points_from(plain, name, &selection))?;
     left_out.extend_from_slice(points.left_out());
+    notes.extend_from_slice(points.notes());
     Table::of_points_named(&points, selection.weights.as_deref(), selection.id.as_deref())
 }
 

@@ -9,7 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::format::{Piece, RowFormat};
+use crate::bytes::Bytes;
+use crate::format::{Form, Piece, RowFormat};
 use crate::job::Progress;
 pub use crate::options::Options;
 
@@ -392,6 +393,73 @@ pub struct ResultOf {
 pub struct ModelOf {
     /// What is asked.
     pub body: Named,
+}
+
+/// Rows that the model of a job is asked about: those of a data set, or a file.
+///
+/// Over HTTP the body may be the file itself, or a form with it, with the other fields in the query:
+///
+/// ```console
+/// $ curl -H 'content-type: text/csv' -H 'accept: text/csv' --data-binary @new.csv 'http://127.0.0.1:8420/clustering:predict?job=clustering-1'
+/// ```
+///
+/// # Example
+/// ```
+/// use lehr_jobs::jobs::Predict;
+/// let asked: Predict = serde_json::from_str(r#"{"job": "clustering-1", "dataset": "sites"}"#).unwrap();
+/// assert!(!asked.memberships && asked.data.is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[serde(deny_unknown_fields)]
+#[operation(
+    contract = Jobs,
+    verb = Query,
+    name = "predict",
+    reply = Piece,
+    key = job,
+    raw(
+        "text/csv",
+        "text/tab-separated-values",
+        "application/x-npy",
+        "application/vnd.apache.parquet",
+        "application/vnd.apache.arrow.stream",
+        "application/vnd.apache.arrow.file",
+        "application/octet-stream",
+    )
+)]
+pub struct Predict {
+    /// The job.
+    pub job: String,
+    /// The data set with the rows, if they do not come with the request.
+    #[serde(default)]
+    pub dataset: Option<String>,
+    /// A file with the rows.
+    #[serde(default)]
+    pub data: Option<Bytes>,
+    /// What the file is, as a media type.
+    #[serde(default)]
+    pub media_type: Option<String>,
+    /// What the file is; goes before the media type.
+    #[serde(default)]
+    pub file_format: Option<Form>,
+    /// The column of ids. Default: the one that named the rows of the model, if it is there, or the number of the row.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Whether values of the file may be missing; mixtures and maps take such rows. Default: no.
+    #[serde(default)]
+    pub gaps: bool,
+    /// Whether to answer how much each row is of each cluster or component too. Default: no.
+    #[serde(default)]
+    pub memberships: bool,
+    /// In which form rows are answered. Default: JSON.
+    #[serde(default)]
+    pub format: RowFormat,
+    /// The first row, from 0. Default: 0.
+    #[serde(default)]
+    pub from: u64,
+    /// The row after the last one. Default: all.
+    #[serde(default)]
+    pub to: Option<u64>,
 }
 
 /// That a job begins. The service sends it to itself; from others it is refused. The answer says whether it is to run now.

@@ -14,10 +14,12 @@
 //! | what such a process does | [`processes`] |
 //! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |
 //! | all of it on a node | [`Setup`] |
+//! | a backup of what a node keeps | [`backup`] |
 //!
 //! What is deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). Why things are as they are: `docs/design/jobs.md`.
 #![forbid(unsafe_code)]
 
+pub mod backup;
 mod bytes;
 mod cores;
 pub mod datasets;
@@ -31,6 +33,7 @@ mod matrix;
 mod method;
 mod methods;
 mod options;
+mod predict;
 pub mod processes;
 mod runner;
 mod service;
@@ -42,6 +45,7 @@ mod watch;
 
 pub use bytes::Bytes;
 pub use datasets::{DatasetService, Limits};
+pub use declared::Fits;
 pub use distances::Distances;
 pub use format::{Form, Piece, Reading, RowFormat};
 pub use handle::Handle;

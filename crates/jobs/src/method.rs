@@ -322,6 +322,7 @@ impl From<lehr_mining::Error> for Failure {
             // It stops all the same if it could not save, and goes on from what was saved before.
             Error::Stopped => Self::Stopped,
             Error::Data(error) => error.into(),
+            Error::Memory { .. } => Self::Environment(error.to_string()),
             Error::Parameter { .. }
             | Error::TooManyClusters { .. }
             | Error::TooManyPoints { .. }
@@ -330,6 +331,8 @@ impl From<lehr_mining::Error> for Failure {
             | Error::Constant { .. }
             | Error::Unobserved { .. }
             | Error::Collapsed { .. }
+            | Error::MostlyOutside { .. }
+            | Error::Incomplete { .. }
             | Error::OtherData { .. }
             | Error::Unrelated { .. }
             | Error::Disconnected { .. } => Self::Input(error.to_string()),

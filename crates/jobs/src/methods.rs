@@ -9,7 +9,7 @@ use crate::method::AnyMethod;
 /// The one that is not declared in `lehr-methods`, and all that are.
 fn all() -> Vec<Arc<dyn AnyMethod>> {
     let own: [Arc<dyn AnyMethod>; 1] = [Arc::new(Distances::default())];
-    let declared = lehr_methods::ALL.iter().map(|method| Arc::new(Declared(*method)) as Arc<dyn AnyMethod>);
+    let declared = lehr_methods::ALL.iter().map(|method| Arc::new(Declared::of(*method)) as Arc<dyn AnyMethod>);
     own.into_iter().chain(declared).collect()
 }
 

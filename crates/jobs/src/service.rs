@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lehr_runtime::blocking;
 use lehr_services::{
     Call, Code, Concurrent, Description, Event, Exclusive, Fault, Handlers, Independent, Partners, Reference, Service,
     Starting, Stop as ServiceStop, Subscribe,
@@ -12,10 +13,11 @@ use lehr_sync::{Arc, unix_ms};
 use serde_json::Value;
 
 use crate::datasets::{Datasets, Read, Take};
-use crate::format::Piece;
+use crate::format::{self, Piece};
 use crate::handle::Handle;
 use crate::jobs::*;
 use crate::method::{AnyMethod, MODEL};
+use crate::predict;
 use crate::runner::Runner;
 use crate::settings::Settings;
 
@@ -37,7 +39,9 @@ impl MethodService {
     }
 
     fn datasets(&self) -> Result<&Reference<Datasets>, Fault> {
-        self.datasets.as_ref().ok_or_else(|| Fault::new(Code::Unavailable, "the data sets are not there yet"))
+        self.datasets
+            .as_ref()
+            .ok_or_else(|| Fault::new(Code::Unavailable, "the service of the data sets has not started"))
     }
 
     fn job(&mut self, job: &str) -> Result<&mut Record, Fault> {
@@ -109,6 +113,7 @@ impl Service for MethodService {
 
     fn handlers(on: &mut Handlers<Self>) {
         on.exclusive::<Run>().independent::<Wait>().concurrent::<ResultOf>().concurrent::<ModelOf>();
+        on.concurrent::<Predict>();
         on.exclusive::<Cancel>().exclusive::<Resume>().exclusive::<Remove>();
         on.exclusive::<Start>().exclusive::<Progressed>().exclusive::<Ended>();
     }
@@ -334,8 +339,14 @@ impl Concurrent<ResultOf> for MethodService {
 
 impl Concurrent<ModelOf> for MethodService {
     async fn handle(&self, model: ModelOf, _: &Call) -> Result<Value, Fault> {
-        let job = model.body.job;
-        let name = self.output(&job, MODEL, |_| {
+        self.model(&model.body.job).await
+    }
+}
+
+impl MethodService {
+    /// What a job has learnt.
+    async fn model(&self, job: &str) -> Result<Value, Fault> {
+        let name = self.output(job, MODEL, |_| {
             let method = self.runner.method().facts().name;
             format!("{job} has no model: {method} gives none, or the job was done by an earlier version")
         })?;
@@ -343,6 +354,31 @@ impl Concurrent<ModelOf> for MethodService {
         let text = table.texts(MODEL).and_then(|texts| texts.into_iter().next());
         let model = text.and_then(|text| serde_json::from_str(&text).ok());
         model.ok_or_else(|| Fault::new(Code::OperationFailed, format!("the data set {name:?} holds no model any more")))
+    }
+}
+
+impl Concurrent<Predict> for MethodService {
+    async fn handle(&self, asked: Predict, _: &Call) -> Result<Piece, Fault> {
+        let model = predict::model(self.model(&asked.job).await?)?;
+        let (name, given) = match (&asked.dataset, &asked.data) {
+            (Some(dataset), None) => {
+                let Handle(table) = self.datasets()?.call(Take { name: dataset.clone() }).await?;
+                (dataset.as_str(), Some(table))
+            }
+            (None, Some(_)) => ("the rows", None),
+            (dataset, _) => {
+                let found = if dataset.is_some() { "both" } else { "neither" };
+                let reason = format!("dataset: expected a data set, or a file as data, found {found}");
+                return Err(Fault::new(Code::InvalidValue, reason));
+            }
+        };
+        blocking("what a model says of rows", || {
+            let table = match given {
+                Some(table) => table,
+                None => predict::read(&asked, &model, name)?,
+            };
+            format::piece(&predict::said(&asked, &model, &table, name)?, asked.format, asked.from, asked.to)
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Res
 use lehr_sync::Arc;
 
 use crate::datasets::{DatasetService, Datasets, Limits};
-use crate::declared::Declared;
+use crate::declared::{Declared, Fits};
 use crate::jobs::Jobs;
 use crate::method::{AnyMethod, Method};
 use crate::methods;
@@ -116,7 +116,21 @@ impl Setup {
         at: impl Into<Placement>,
         method: &'static dyn lehr_methods::Method,
     ) -> Result<Reference<Jobs>, Fault> {
-        self.start_any(host, at.into(), Arc::new(Declared(method))).await
+        self.start_any(host, at.into(), Arc::new(Declared::of(method))).await
+    }
+
+    /// The same, with results kept for who has the process: see [`Fits`].
+    ///
+    /// # Errors
+    /// As for [`start_method`](Self::start_method).
+    pub async fn start_keeping(
+        &self,
+        host: &Host,
+        at: impl Into<Placement>,
+        method: &'static dyn lehr_methods::Method,
+        fits: &Fits,
+    ) -> Result<Reference<Jobs>, Fault> {
+        self.start_any(host, at.into(), Arc::new(Declared::keeping(method, fits))).await
     }
 
     async fn start_any(

@@ -101,6 +101,12 @@ impl Declared for Cluster {
     };
 
     type Options = Options;
+    /// Those of annealing; checkpoints of k-means hold others.
+    type Parameters = vector::Parameters;
+
+    fn options_of(parameters: &vector::Parameters) -> Options {
+        Options::of(&Parameters::Annealing(parameters.clone()))
+    }
 
     fn check(options: &Options) -> Vec<String> {
         options.faults()

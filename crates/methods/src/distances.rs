@@ -7,7 +7,7 @@ mod items;
 mod words;
 
 pub use items::{COLUMN_NAMES, ItemKind, Items, STANDARDISED};
-pub use words::{Alignment, Element, Letters, Metric};
+pub use words::{Alignment, Ambiguous, Element, Letters, Metric};
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,9 @@ pub struct Options {
     /// Give no value to pairs whose local alignment covers less than this share of the shorter sequence
     #[schemars(range(min = 0.0, max = 1.0), extend("x-heading" = SEQUENCES, "x-value" = "SHARE", "x-default" = "0.7"))]
     pub overlap: Option<f64>,
+    /// Aligned nucleotides: what a place counts where a letter stands for several, such as N
+    #[schemars(extend("x-heading" = SEQUENCES, "x-default" = "skip"))]
+    pub ambiguous: Option<Ambiguous>,
     /// Compare rows in these columns, by name; of a file also by number, from 0
     #[schemars(extend("x-heading" = TABLES, "x-value" = "A,B,…", "x-default" = "all of numbers, except weights and ids"))]
     pub columns: Option<Vec<String>>,
@@ -185,6 +188,15 @@ impl Options {
                 format!("{option}: expected with alignments that are computed, found sequences compared place by place")
             }));
         }
+        if self.ambiguous.is_some()
+            && self.metric.is_none_or(|metric| metric.of() == ItemKind::Sequences)
+            && (!self.compares_places() || matches!(self.metric, None | Some(Metric::Hamming)))
+        {
+            let found = self.metric.map_or("none of them", Metric::word);
+            faults.push(format!(
+                "ambiguous: expected with p-distance, or jukes-cantor or kimura of a given alignment, found {found}"
+            ));
+        }
         if self.overlap.is_some()
             && let Some(found @ (Alignment::Global | Alignment::SemiGlobal)) = self.alignment
         {
@@ -223,6 +235,7 @@ impl Options {
             (self.gap_open.is_some(), "gap_open"),
             (self.gap_extend.is_some(), "gap_extend"),
             (self.overlap.is_some(), "overlap"),
+            (self.ambiguous.is_some(), "ambiguous"),
         ];
         let of_rows = [(self.columns.is_some(), "columns"), (self.standardise, "standardise")];
         let of_others = [(ItemKind::Sequences, &of_sequences[..]), (ItemKind::Rows, &of_rows[..])];
@@ -265,6 +278,8 @@ mod tests {
             r#"{ "metric": "kimura", "alignment": "given" }"#,
             r#"{ "alignment": "given" }"#,
             r#"{ "metric": "hamming" }"#,
+            r#"{ "metric": "p_distance", "ambiguous": "differ" }"#,
+            r#"{ "metric": "kimura", "alignment": "given", "ambiguous": "skip" }"#,
             r#"{ "gap_open": 3 }"#,
             r#"{ "standardise": true, "columns": ["x"], "element": "u16", "collapse": true }"#,
         ] {
@@ -285,6 +300,14 @@ mod tests {
             ]
         );
         for (told, expected) in [
+            (
+                r#"{ "metric": "kimura", "ambiguous": "skip" }"#,
+                "ambiguous: expected with p-distance, or jukes-cantor or",
+            ),
+            (
+                r#"{ "metric": "hamming", "ambiguous": "skip" }"#,
+                "ambiguous: expected with p-distance, or jukes-cantor or",
+            ),
             (r#"{ "metric": "identity", "alignment": "given" }"#, "metric: expected one that compares place by place"),
             (
                 r#"{ "metric": "tanimoto", "alignment": "given" }"#,

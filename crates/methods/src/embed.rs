@@ -1,10 +1,9 @@
 //! Multidimensional scaling of dissimilarities, for every front end.
 
 use std::any::Any;
-use std::path::Path;
 
 use lehr_mining::Error;
-use lehr_mining::smacof::{self, Checkpoint, Input, Iteration, Map, Parameters, Shepard, Stop};
+use lehr_mining::smacof::{self, Input, Iteration, Map, Parameters, Shepard, Stop};
 use lehr_sync::OnceLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -159,35 +158,25 @@ in the map by lehr place.",
     };
 
     type Options = Options;
+    type Parameters = Parameters;
+
+    fn options_of(parameters: &Parameters) -> Options {
+        Options::of(parameters)
+    }
 
     fn check(_: &Options) -> Vec<String> {
         Vec::new()
     }
 
-    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
-        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
-    }
-
-    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
-        Checkpoint::read_json(path)
-    }
-
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        let Task { data, checkpoint, execution, observer } = task;
-        let Matrix { dissimilarities, weights, .. } = data.matrix();
+        let Matrix { dissimilarities, weights, .. } = task.data.matrix();
         let input = Input { weights: weights.as_deref(), ..Input::new(dissimilarities) };
-        let (parameters, map) = match checkpoint {
-            None => {
-                let parameters = options.parameters();
-                let map = smacof::embed(&input, &parameters, execution, observer);
-                (parameters, map)
-            }
-            Some(content) => {
-                let checkpoint = Checkpoint::of_json(content)?;
-                (checkpoint.parameters().clone(), smacof::resume(&input, checkpoint, execution, observer))
-            }
-        };
-        Ok(Box::new(Fitted { parameters, map: map?, shepard: OnceLock::new() }))
+        let (parameters, map) = task.carry_out(
+            options.parameters(),
+            |parameters, execution, observer| smacof::embed(&input, parameters, execution, observer),
+            |checkpoint, execution, observer| smacof::resume(&input, checkpoint, execution, observer),
+        )?;
+        Ok(Box::new(Fitted { parameters, map, shepard: OnceLock::new() }))
     }
 }
 

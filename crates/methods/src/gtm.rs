@@ -1,11 +1,10 @@
 //! Generative topographic mapping, for every front end.
 
 use std::any::Any;
-use std::path::Path;
 
 use lehr_data::write::names;
 use lehr_mining::Error;
-use lehr_mining::gtm::{self, Candidate, Checkpoint, Map, Model, Parameters, Projection, Step};
+use lehr_mining::gtm::{self, Candidate, Map, Model, Parameters, Projection, Step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -145,35 +144,26 @@ impl Declared for Gtm {
     };
 
     type Options = Options;
+    type Parameters = Parameters;
+
+    fn options_of(parameters: &Parameters) -> Options {
+        Options::of(parameters)
+    }
 
     fn check(options: &Options) -> Vec<String> {
         // What hangs on the columns and the rows is found when they are there.
         options.parameters().check_alone().err().map(|error| as_option(error).to_string()).into_iter().collect()
     }
 
-    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
-        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
-    }
-
-    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
-        Checkpoint::read_json(path)
-    }
-
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        let Task { data, checkpoint, execution, observer } = task;
-        let input = data.rows().input();
-        let (parameters, model) = match checkpoint {
-            None => {
-                let parameters = options.parameters();
-                let model = gtm::fit(input, &parameters, execution, observer);
-                (parameters, model)
-            }
-            Some(content) => {
-                let checkpoint = Checkpoint::of_json(content)?;
-                (checkpoint.parameters().clone(), gtm::resume(input, checkpoint, execution, observer))
-            }
-        };
-        Ok(Box::new(Fitted { parameters, model: model.map_err(as_option)? }))
+        let input = task.data.rows().input();
+        let fitted = task.carry_out(
+            options.parameters(),
+            |parameters, execution, observer| gtm::fit(input, parameters, execution, observer),
+            |checkpoint, execution, observer| gtm::resume(input, checkpoint, execution, observer),
+        );
+        let (parameters, model) = fitted.map_err(as_option)?;
+        Ok(Box::new(Fitted { parameters, model }))
     }
 }
 

@@ -1,10 +1,9 @@
 //! k-medoids on dissimilarities, for every front end.
 
 use std::any::Any;
-use std::path::Path;
 
 use lehr_mining::Error;
-use lehr_mining::kmedoids::{self, Checkpoint, Cluster, Model, Parameters};
+use lehr_mining::kmedoids::{self, Cluster, Model, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,36 +82,29 @@ impl Declared for KMedoids {
     };
 
     type Options = Options;
+    type Parameters = Parameters;
+
+    fn options_of(parameters: &Parameters) -> Options {
+        Options::of(parameters)
+    }
 
     fn check(_: &Options) -> Vec<String> {
         Vec::new()
     }
 
-    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
-        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
-    }
-
-    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
-        Checkpoint::read_json(path)
-    }
-
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        let Task { data, checkpoint, execution, observer } = task;
-        let Matrix { dissimilarities, weights, .. } = data.matrix();
+        let Matrix { dissimilarities, weights, .. } = task.data.matrix();
         let weights = weights.as_deref();
-        let (parameters, model) = match checkpoint {
-            None => {
-                let parameters = options.parameters();
-                let model = kmedoids::cluster(dissimilarities, weights, &parameters, execution, observer);
-                (parameters, model)
-            }
-            Some(content) => {
-                let checkpoint = Checkpoint::of_json(content)?;
-                let parameters = checkpoint.parameters().clone();
-                (parameters, kmedoids::resume(dissimilarities, weights, checkpoint, execution, observer))
-            }
-        };
-        Ok(Box::new(Fitted { parameters, model: model? }))
+        let (parameters, model) = task.carry_out(
+            options.parameters(),
+            |parameters, execution, observer| {
+                kmedoids::cluster(dissimilarities, weights, parameters, execution, observer)
+            },
+            |checkpoint, execution, observer| {
+                kmedoids::resume(dissimilarities, weights, checkpoint, execution, observer)
+            },
+        )?;
+        Ok(Box::new(Fitted { parameters, model }))
     }
 }
 

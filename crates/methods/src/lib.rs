@@ -15,6 +15,7 @@
 pub mod cluster;
 pub mod distances;
 pub mod embed;
+pub mod explain;
 pub mod gtm;
 pub mod kmedoids;
 pub mod minibatch;
@@ -22,6 +23,7 @@ pub mod mixture;
 pub mod numbers;
 pub mod options;
 pub mod pairwise;
+pub mod predict;
 pub mod rows;
 
 mod classes;

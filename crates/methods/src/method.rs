@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::path::Path;
 
-use lehr_mining::anneal::Observer;
+use lehr_mining::anneal::{Checkpoint, Observer, Resumable};
 use lehr_mining::{Error, Execution};
 use lehr_ranks::timing::Spread;
 use schemars::JsonSchema;
@@ -56,6 +56,8 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     const ABOUT: About;
     /// What it can be told.
     type Options: Clone + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    /// The same in the library, as its checkpoints hold it.
+    type Parameters: Resumable;
 
     /// Says what is wrong with options beyond their ranges, before there are data, a line each.
     fn check(options: &Self::Options) -> Vec<String>;
@@ -73,17 +75,25 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
         0
     }
 
+    /// The options that say the same as parameters of the library.
+    fn options_of(parameters: &Self::Parameters) -> Self::Options;
+
     /// The options that a checkpoint was made with.
     ///
     /// # Errors
     /// If it is no checkpoint of this method.
-    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Self::Options>;
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Self::Options> {
+        serde_json::from_slice::<Checkpoint<Self::Parameters>>(checkpoint)
+            .map(|checkpoint| Self::options_of(checkpoint.parameters()))
+    }
 
     /// The content of a checkpoint's file, checked.
     ///
     /// # Errors
     /// Those of [`lehr_mining::anneal::Checkpoint::read`].
-    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error>;
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
+        Checkpoint::<Self::Parameters>::read_json(path)
+    }
 
     /// Does it.
     ///
@@ -116,6 +126,30 @@ pub struct Task<'a> {
     pub execution: &'a Execution,
     /// Who watches.
     pub observer: &'a mut dyn Observer,
+}
+
+impl Task<'_> {
+    /// Begins a run with these parameters, or goes on with that of the checkpoint, which has its own: the parameters of
+    /// the run, and what it came to.
+    ///
+    /// # Errors
+    /// Those of the two, and [`Error::CheckpointDamaged`].
+    pub(crate) fn carry_out<P: Resumable, R>(
+        self,
+        parameters: P,
+        begin: impl FnOnce(&P, &Execution, &mut dyn Observer) -> Result<R, Error>,
+        resume: impl FnOnce(Checkpoint<P>, &Execution, &mut dyn Observer) -> Result<R, Error>,
+    ) -> Result<(P, R), Error> {
+        let Self { checkpoint, execution, observer, .. } = self;
+        match checkpoint {
+            None => begin(&parameters, execution, observer).map(|found| (parameters, found)),
+            Some(content) => {
+                let checkpoint = Checkpoint::<P>::of_json(content)?;
+                let parameters = checkpoint.parameters().clone();
+                resume(checkpoint, execution, observer).map(|found| (parameters, found))
+            }
+        }
+    }
 }
 
 /// What a method found.

@@ -1,10 +1,9 @@
 //! Mini-batch k-means of a stream, for every front end.
 
 use std::any::Any;
-use std::path::Path;
 
 use lehr_mining::Error;
-use lehr_mining::minibatch::{self, Checkpoint, Model, Parameters};
+use lehr_mining::minibatch::{self, Model, Parameters};
 use lehr_ranks::timing::Stopwatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,6 +105,11 @@ impl Declared for Minibatch {
     };
 
     type Options = Options;
+    type Parameters = Parameters;
+
+    fn options_of(parameters: &Parameters) -> Options {
+        Options { sample_rows: Some(parameters.sample()), ..Options::of(parameters) }
+    }
 
     fn check(options: &Options) -> Vec<String> {
         let parameters = options.parameters();
@@ -129,34 +133,17 @@ impl Declared for Minibatch {
         options.parameters().sample()
     }
 
-    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
-        let checkpoint: Checkpoint = serde_json::from_slice(checkpoint)?;
-        let parameters = checkpoint.parameters();
-        Ok(Options { sample_rows: Some(parameters.sample()), ..Options::of(parameters) })
-    }
-
-    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
-        Checkpoint::read_json(path)
-    }
-
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        let Task { data, checkpoint, execution, observer } = task;
         let clock = Stopwatch::start();
-        let mut stream = data.stream();
-        let (parameters, model) = match checkpoint {
-            None => {
-                let parameters = options.parameters();
-                let model = minibatch::cluster(&mut stream, &parameters, execution, observer);
-                (parameters, model)
-            }
-            Some(content) => {
-                let checkpoint = Checkpoint::of_json(content)?;
-                let parameters = checkpoint.parameters().clone();
-                (parameters, minibatch::resume(&mut stream, checkpoint, execution, observer))
-            }
-        };
+        // Either reads it through a reference of its own.
+        let stream = task.data.stream();
+        let (parameters, model) = task.carry_out(
+            options.parameters(),
+            |parameters, execution, observer| minibatch::cluster(&mut { stream }, parameters, execution, observer),
+            |checkpoint, execution, observer| minibatch::resume(&mut { stream }, checkpoint, execution, observer),
+        )?;
         let phases = vec![("clustering".to_owned(), clock.seconds())];
-        Ok(Box::new(Fitted { parameters, model: model?, phases }))
+        Ok(Box::new(Fitted { parameters, model, phases }))
     }
 }
 

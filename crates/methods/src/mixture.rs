@@ -1,11 +1,10 @@
 //! Mixtures of Gaussians, for every front end.
 
 use std::any::Any;
-use std::path::Path;
 
 use lehr_data::write::names;
 use lehr_mining::Error;
-use lehr_mining::mixture::{self, Candidate, Checkpoint, Criteria, Mixture as Found, Model, Parameters};
+use lehr_mining::mixture::{self, Candidate, Criteria, Mixture as Found, Model, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -181,6 +180,11 @@ impl Declared for Mixture {
     };
 
     type Options = Options;
+    type Parameters = Parameters;
+
+    fn options_of(parameters: &Parameters) -> Options {
+        Options::of(parameters)
+    }
 
     fn check(options: &Options) -> Vec<String> {
         if options.components.is_some() && options.max_components.is_some() {
@@ -193,29 +197,14 @@ impl Declared for Mixture {
         Temperature::Squared { is_length_told: false }
     }
 
-    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
-        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
-    }
-
-    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
-        Checkpoint::read_json(path)
-    }
-
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        let Task { data, checkpoint, execution, observer } = task;
-        let input = data.rows().input();
-        let (parameters, model) = match checkpoint {
-            None => {
-                let parameters = options.parameters();
-                let model = mixture::fit(input, &parameters, execution, observer);
-                (parameters, model)
-            }
-            Some(content) => {
-                let checkpoint = Checkpoint::of_json(content)?;
-                (checkpoint.parameters().clone(), mixture::resume(input, checkpoint, execution, observer))
-            }
-        };
-        Ok(Box::new(Fitted { parameters, model: model? }))
+        let input = task.data.rows().input();
+        let (parameters, model) = task.carry_out(
+            options.parameters(),
+            |parameters, execution, observer| mixture::fit(input, parameters, execution, observer),
+            |checkpoint, execution, observer| mixture::resume(input, checkpoint, execution, observer),
+        )?;
+        Ok(Box::new(Fitted { parameters, model }))
     }
 }
 

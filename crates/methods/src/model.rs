@@ -57,6 +57,9 @@ pub struct ModelFile {
     shifts: Vec<f64>,
     /// What it was divided by then.
     divisors: Vec<f64>,
+    /// The column that named the rows, where one did: rows that are asked of later most likely have it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Whether the two columns are longitude and latitude, and the model's numbers kilometres on the sphere.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lonlat: bool,
@@ -100,7 +103,17 @@ impl ModelFile {
     /// A model of columns that were shifted and divided first.
     pub fn new(columns: &[String], (shifts, divisors): (Vec<f64>, Vec<f64>), model: Learnt) -> Self {
         let (kind, version) = (KIND.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        Self { kind, format: FORMAT, version, columns: columns.to_vec(), shifts, divisors, lonlat: false, model }
+        Self {
+            kind,
+            format: FORMAT,
+            version,
+            columns: columns.to_vec(),
+            shifts,
+            divisors,
+            id: None,
+            lonlat: false,
+            model,
+        }
     }
 
     /// The same of positions on the sphere, whose columns are longitude and latitude in degrees.
@@ -119,6 +132,11 @@ impl ModelFile {
             Data::Rows(rows) if rows.is_sphere() => Self::on_sphere(rows.columns(), model),
             data => Self::new(data.rows().columns(), data.rows().shifts_and_divisors(), model),
         }
+    }
+
+    /// The same with the column that named the rows.
+    pub fn with_id(self, id: Option<String>) -> Self {
+        Self { id, ..self }
     }
 
     /// Whether the columns are longitude and latitude.
@@ -156,12 +174,28 @@ impl ModelFile {
     /// # Errors
     /// [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers cannot be a model's.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
+        // The folder of results stands for the model in it.
+        let inside = path.join("model.json");
+        let path = if path.is_dir() && inside.is_file() { &inside } else { path };
         let shown = path.display();
+        if path.is_dir() {
+            let hint = "name a folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote, or the model.json in it";
+            let message = format!("{shown}: expected a model, found a folder without a model.json");
+            return Err(Unreadable { hint: Some(hint), ..Unreadable::new(message) });
+        }
         let bytes = fs::read(path)
             .map_err(|cause| Unreadable { is_environment: true, ..Unreadable::new(format!("{shown}: {cause}")) })?;
-        let bad = |what: String| Unreadable::new(format!("{shown}: {what}"));
         let value: serde_json::Value = serde_json::from_slice(&bytes)
-            .map_err(|cause| bad(format!("expected a model, found no JSON ({cause})")))?;
+            .map_err(|cause| Unreadable::new(format!("{shown}: expected a model, found no JSON ({cause})")))?;
+        Self::of_json(value, &shown.to_string())
+    }
+
+    /// Checks a model in JSON; `shown` is what messages call it.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn of_json(value: serde_json::Value, shown: &str) -> Result<Self, Unreadable> {
+        let bad = |what: String| Unreadable::new(format!("{shown}: {what}"));
         if value["kind"] != KIND {
             let hint = "a model is the model.json in the folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote";
             return Err(Unreadable { hint: Some(hint), ..bad("expected a model".to_owned()) });

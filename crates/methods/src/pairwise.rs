@@ -1,11 +1,10 @@
 //! Pairwise annealing of dissimilarities, for every front end.
 
 use std::any::Any;
-use std::path::Path;
 
 use lehr_mining::Error;
 use lehr_mining::anneal::{Split, Step};
-use lehr_mining::pairwise::{self, Checkpoint, Cluster, Model, Parameters};
+use lehr_mining::pairwise::{self, Cluster, Model, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -109,37 +108,30 @@ Dissimilarities are used as they are given. Squared Euclidean distances give the
     };
 
     type Options = Options;
+    type Parameters = Parameters;
+
+    fn options_of(parameters: &Parameters) -> Options {
+        Options::of(parameters)
+    }
 
     fn check(options: &Options) -> Vec<String> {
         let is_said_twice = options.clusters.is_some() && options.max_clusters.is_some();
         is_said_twice.then(|| "max_clusters: expected without clusters".to_owned()).into_iter().collect()
     }
 
-    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
-        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
-    }
-
-    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
-        Checkpoint::read_json(path)
-    }
-
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        let Task { data, checkpoint, execution, observer } = task;
-        let Matrix { dissimilarities, weights, .. } = data.matrix();
+        let Matrix { dissimilarities, weights, .. } = task.data.matrix();
         let weights = weights.as_deref();
-        let (parameters, model) = match checkpoint {
-            None => {
-                let parameters = options.parameters();
-                let model = pairwise::cluster(dissimilarities, weights, &parameters, execution, observer);
-                (parameters, model)
-            }
-            Some(content) => {
-                let checkpoint = Checkpoint::of_json(content)?;
-                let parameters = checkpoint.parameters().clone();
-                (parameters, pairwise::resume(dissimilarities, weights, checkpoint, execution, observer))
-            }
-        };
-        Ok(Box::new(Fitted { parameters, model: model? }))
+        let (parameters, model) = task.carry_out(
+            options.parameters(),
+            |parameters, execution, observer| {
+                pairwise::cluster(dissimilarities, weights, parameters, execution, observer)
+            },
+            |checkpoint, execution, observer| {
+                pairwise::resume(dissimilarities, weights, checkpoint, execution, observer)
+            },
+        )?;
+        Ok(Box::new(Fitted { parameters, model }))
     }
 }
 

@@ -43,6 +43,7 @@ fn told(
     counts: Option<String>,
 ) -> Vec<String> {
     let mut warnings = reading_warnings(table.name(), left_out, table.ids());
+    warnings.extend(table.notes().iter().map(|note| format!("{}: {note}", table.name())));
     if looks_like_dissimilarities(table) {
         warnings.push(
             "the table has as many rows as columns, is symmetric and 0 on the diagonal, as dissimilarities are; \
@@ -184,6 +185,7 @@ impl Rows {
         if let Some(ids) = rows.ids() {
             table = table.with_ids(ids.to_vec())?;
         }
+        table = table.with_notes(rows.notes().to_vec());
         let told_of_gaps = Some([scales_differ_incomplete(&rows), counts_rows_incomplete(&rows)]);
         let scaling = Scaling::fit_incomplete(&rows, scale);
         let gaps = Some(scaling.apply_incomplete(&rows));
@@ -289,6 +291,11 @@ impl Rows {
             Table::Bits(rows, _) => rows.total_weight(),
             Table::Sparse(rows, _) => rows.total_weight(),
         }
+    }
+
+    /// How many rows have weight 0 and influence nothing.
+    pub fn of_weight_zero(&self) -> usize {
+        self.weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
     }
 
     /// Whether the rows are of bits.

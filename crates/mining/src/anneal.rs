@@ -60,7 +60,7 @@ pub(crate) mod run;
 pub(crate) mod schedule;
 pub(crate) mod split;
 
-pub use checkpoint::Checkpoint;
+pub use checkpoint::{Checkpoint, Resumable};
 pub use lehr_ranks::observe::{AnyCheckpoint, Control, Interrupt, Observer, Progress, Silent};
 pub use observe::{Split, Stage, Step};
 pub use plateau::{Plateau, Suggestion};

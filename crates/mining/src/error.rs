@@ -17,7 +17,9 @@ pub enum Error {
         found: String,
     },
     /// More clusters than rows were asked for: ask for fewer.
-    #[error("{clusters} clusters of {points} points: expected at most as many clusters as points")]
+    #[error(
+        "{clusters} clusters were asked for, but there are only {points} rows with a weight above 0: ask for {points} or fewer"
+    )]
     TooManyClusters {
         /// Clusters asked for.
         clusters: usize,
@@ -25,14 +27,14 @@ pub enum Error {
         points: usize,
     },
     /// More rows than row numbers: split the data.
-    #[error("{points} points: expected at most 4294967295")]
+    #[error("found {points} rows: expected at most 4294967295, which row numbers can count; take a sample of the rows")]
     TooManyPoints {
         /// Rows there are.
         points: usize,
     },
     /// Squared distances would overflow: divide the columns by a power of ten.
     #[error(
-        "a point is {distance:e} from the mean of its column: expected less than {most:e}, whose square a number can hold"
+        "a row is {distance:e} from the mean of its column: expected less than {most:e}, whose square a number can hold; divide the columns by a power of ten"
     )]
     TooFar {
         /// The largest deviation of a coordinate.
@@ -40,9 +42,9 @@ pub enum Error {
         /// The limit.
         most: f64,
     },
-    /// Pairs without a dissimilarity cut the items into parts that nothing ties together: embed the parts one by one, or give values to pairs between them.
+    /// Pairs without a dissimilarity cut the items into parts that nothing ties together: take the parts one by one, or give values to pairs between them.
     #[error(
-        "the pairs that have a dissimilarity and a weight tie the items together in {parts} separate parts, of {} items: expected one part",
+        "pairs without a dissimilarity cut the items into {parts} separate parts, of {} items: expected a chain of pairs with values from each item to all others; take each part alone, or give values to pairs between them",
         listed(sizes, *parts)
     )]
     Disconnected {
@@ -52,7 +54,7 @@ pub enum Error {
         sizes: Vec<usize>,
     },
     /// Items that no pair says anything about: leave them out, or give them values.
-    #[error("{count} of the items have no dissimilarity to any item of weight above 0: {}", listed(first, *count))]
+    #[error("{count} of the items have no dissimilarity to any item of weight above 0: {} (counted from 0); leave them out, or give values to their pairs", listed(first, *count))]
     Unrelated {
         /// How many there are.
         count: usize,
@@ -60,7 +62,9 @@ pub enum Error {
         first: Vec<usize>,
     },
     /// Pairs without a dissimilarity, for a method that needs all of them: give them values, or use pairwise annealing.
-    #[error("{pairs} pairs have no dissimilarity: expected one for every pair; pairwise annealing takes missing pairs")]
+    #[error(
+        "{pairs} pairs have no dissimilarity: expected one for every pair; give them values, or use pairwise annealing (lehr pairwise, PairwiseClustering), which takes missing pairs"
+    )]
     Incomplete {
         /// How many there are.
         pairs: u64,
@@ -89,7 +93,7 @@ pub enum Error {
     },
     /// Variances would be too small for a number to hold: multiply the columns by a power of ten.
     #[error(
-        "no point is further than {distance:e} from the mean of its column: expected at least {least:e}, so that a number can hold variances"
+        "no row is further than {distance:e} from the mean of its column: expected at least {least:e}, so that a number can hold variances; multiply the columns by a power of ten"
     )]
     TooNear {
         /// The unit of the deviations.
@@ -99,7 +103,7 @@ pub enum Error {
     },
     /// A component's covariance is no longer positive definite: raise the regularisation, or ask for fewer components or a simpler covariance.
     #[error(
-        "component {component} of {components} has collapsed: its covariance is not positive definite; expected a regularisation that keeps it wide"
+        "component {component} (counted from 0) of {components} has collapsed: its covariance is not positive definite; ask for fewer components, a simpler covariance, or more regularisation"
     )]
     Collapsed {
         /// Counted from 0.
@@ -109,13 +113,29 @@ pub enum Error {
     },
     /// The sponge holds most of the weight, so the clusters would be of what is left: take a larger radius.
     #[error(
-        "{percent:.1} % of the weight is farther than {radius} from every centre: expected a sponge that holds at most half of it"
+        "{percent:.1} % of the weight is farther than the outlier radius {radius} from every centre: expected at most 50 %; take a larger radius, or more clusters"
     )]
     MostlyOutside {
         /// The share of the weight in it.
         percent: f64,
         /// Its radius.
         radius: f64,
+    },
+    /// What is computed takes more memory than the machine has free: do as `cure` says.
+    #[error(
+        "{what} take about {} of memory, and {} are free: {cure}",
+        lehr_spill::size(*bytes as usize),
+        lehr_spill::size(*available as usize)
+    )]
+    Memory {
+        /// What takes it.
+        what: String,
+        /// About how many bytes.
+        bytes: u64,
+        /// How many there are.
+        available: u64,
+        /// What to do.
+        cure: &'static str,
     },
     /// The observer said stop; it was handed the checkpoint just before.
     #[error("stopped")]

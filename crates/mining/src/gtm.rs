@@ -25,8 +25,9 @@ pub use parameters::{Parameters, Start};
 pub use crate::input::Input;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
+use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
 use course::{Course, Problem, State};
 use model::Outcome;
@@ -40,7 +41,7 @@ const NEAREST: f64 = 1e-120;
 /// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "gtm";
     /// 2: both beginnings are followed.
     const FORMAT: u32 = 2;
@@ -146,6 +147,8 @@ fn run(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
+    let grid = parameters.grid(input.len());
+    Need::of_map(grid.len(), grid.functions(), input.dimension(), execution.ranks.min(input.len())).check()?;
     let mut phases = Phases::new();
     phases.enter("arranging");
     let table = Table::new(input)?;

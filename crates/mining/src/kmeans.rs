@@ -15,11 +15,12 @@ pub use model::Model;
 pub use parameters::{Parameters, Sweeps};
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
+use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
-use crate::rows::{Input, Precision, Rows, Scalar, packed};
+use crate::rows::{Input, Packed, Precision, Rows, Scalar, Storage, UsedColumns};
 use course::{Course, State};
 use model::Outcome;
 use seeding::Near;
@@ -27,9 +28,9 @@ use seeding::Near;
 /// A run that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "kmeans";
-    const FORMAT: u32 = 2;
+    const FORMAT: u32 = 3;
     type State = State;
 }
 
@@ -87,12 +88,21 @@ fn dispatch(
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     // A checkpoint is of the rows as they were given.
-    let (fingerprint, bits) = (input.fingerprint(), packed(input));
-    let input = bits.as_ref().map_or(input, Input::Bits);
-    match parameters.precision {
+    let (fingerprint, packed) = (input.fingerprint(), Packed::of(input));
+    let input = packed.as_ref().map_or(input, Packed::input);
+    // Centres that were given may be anywhere.
+    let used = if parameters.centers.is_none() { UsedColumns::of(input) } else { None };
+    let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
+    let is_sparse = Storage::of(input, true) == Storage::Sparse;
+    Need::of_kmeans(parameters.clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse).check()?;
+    let mut model = match parameters.precision {
         Precision::F64 => run::<f64>(input, fingerprint, parameters, state, execution, observer),
         Precision::F32 => run::<f32>(input, fingerprint, parameters, state, execution, observer),
+    }?;
+    if let Some(used) = used {
+        (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());
     }
+    Ok(model)
 }
 
 fn run<T: Scalar>(

@@ -19,7 +19,7 @@ pub use model::{Cluster, Model};
 pub use parameters::Parameters;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, run as shared};
 use crate::matrix::{Matrix, Opened, item_weights};
 use crate::round::{Execution, LeafCells, Partition, Program, Rounds, drive};
@@ -30,7 +30,7 @@ use swap::{Problem, Sides};
 /// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "kmedoids";
     const FORMAT: u32 = 1;
     type State = State;

@@ -29,6 +29,7 @@ pub mod kmeans;
 pub mod kmedoids;
 mod lloyd;
 mod matrix;
+mod memory;
 pub mod minibatch;
 pub mod mixture;
 pub mod number;

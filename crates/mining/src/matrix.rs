@@ -13,6 +13,7 @@ use lehr_numerics::lanes::Real;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::Error;
+use crate::memory::Need;
 
 /// What one reading of all pairs tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,6 +39,8 @@ pub(crate) struct Matrix<'a, T: Real> {
     pub survey: Survey,
     /// What 1 is worth in the input's unit: a power of two.
     pub unit: f64,
+    /// That rounding was removed from it, in words.
+    pub rounding: Option<String>,
     store: Store<'a, T>,
     factor: f64,
     limit: f64,
@@ -53,7 +56,7 @@ impl<'a> Opened<'a> {
     /// Surveys a matrix, and writes out its rows if they are condensed.
     ///
     /// # Errors
-    /// [`Error::TooManyPoints`], [`Error::TooFar`] for values whose squares a number cannot hold.
+    /// [`Error::TooManyPoints`], [`Error::Memory`], [`Error::TooFar`] for values whose squares a number cannot hold.
     pub fn new(from: &'a Dissimilarities) -> Result<Self, Error> {
         if u32::try_from(from.items()).is_err() {
             return Err(Error::TooManyPoints { points: from.items() });
@@ -63,22 +66,39 @@ impl<'a> Opened<'a> {
             return Err(Error::TooFar { distance: survey.largest, most: FARTHEST });
         }
         let (items, form) = (from.items(), from.form());
+        if form == Form::Condensed {
+            let bytes = match from.values() {
+                Values::F64(_) => size_of::<f64>(),
+                Values::F32(_) => size_of::<f32>(),
+                Values::U16(_) => size_of::<u16>(),
+            };
+            Need::of_pairs(items, bytes).check()?;
+        }
         let unit = power_of_two_above(survey.largest);
         let factor = from.scale() / unit;
         let limit = |gap: f64| if survey.gaps > 0 { gap } else { f64::INFINITY };
+        let rounding = from.warning();
         Ok(match from.values() {
             Values::F64(values) => {
                 let store = Store::Numbers(rows(values, items, form));
-                Opened::Double(Matrix { items, survey, unit, store, factor, limit: limit(f64::MAX) })
+                Opened::Double(Matrix { items, survey, unit, rounding, store, factor, limit: limit(f64::MAX) })
             }
             Values::F32(values) => {
                 let store = Store::Numbers(rows(values, items, form));
-                Opened::Single(Matrix { items, survey, unit, store, factor, limit: limit(f64::from(f32::MAX)) })
+                Opened::Single(Matrix {
+                    items,
+                    survey,
+                    unit,
+                    rounding,
+                    store,
+                    factor,
+                    limit: limit(f64::from(f32::MAX)),
+                })
             }
             Values::U16(values) => {
                 let store = Store::Fixed(rows(values, items, form));
                 let gap = f64::from(MISSING_U16) - 0.5;
-                Opened::Single(Matrix { items, survey, unit, store, factor, limit: limit(gap) })
+                Opened::Single(Matrix { items, survey, unit, rounding, store, factor, limit: limit(gap) })
             }
         })
     }
@@ -120,6 +140,7 @@ impl<T: Real> Matrix<'_, T> {
     pub fn weights<'b>(from: &Dissimilarities, of: &Matrix<'_, T>) -> Result<Matrix<'b, T>, Error> {
         let wrong = |expected, found| Err(Error::Parameter { name: "pair_weights", expected, found });
         let items = from.items();
+        Need::of_pairs(items, size_of::<T>()).check()?;
         if items != of.items {
             return wrong("of as many items", format!("{items} items for {}", of.items));
         }
@@ -131,8 +152,56 @@ impl<T: Real> Matrix<'_, T> {
         let weight = |i, j| of.get(i, j).and(from.get(i, j)).unwrap_or(0.0) / unit;
         let numbers = (0..items * items).map(|place| T::from_f64(weight(place / items, place % items))).collect();
         let store = Store::Numbers(Cow::Owned(numbers));
-        Ok(Matrix { items, survey, unit, store, factor: 1.0, limit: f64::INFINITY })
+        Ok(Matrix { items, survey, unit, rounding: from.warning(), store, factor: 1.0, limit: f64::INFINITY })
     }
+}
+
+/// The rule that all methods of dissimilarities keep where pairs are missing: a chain of pairs ties each item to all others, or where one part lies beside
+/// another would be chance. Items of weight 0 need one pair with an item that has weight.
+///
+/// # Errors
+/// [`Error::Unrelated`] with items that have no pair at all, [`Error::Disconnected`].
+pub(crate) fn check_tied(
+    weights: &[f64],
+    fixed: impl Iterator<Item = usize>,
+    is_pair: impl Fn(usize, usize) -> bool,
+) -> Result<(), Error> {
+    fn find(root: &mut [usize], mut item: usize) -> usize {
+        while root[item] != item {
+            root[item] = root[root[item]];
+            item = root[item];
+        }
+        item
+    }
+    let items = weights.len();
+    let mut root: Vec<usize> = (0..items).collect();
+    let mut join = |i: usize, j: usize| {
+        let (a, b) = (find(&mut root, i), find(&mut root, j));
+        root[a.max(b)] = a.min(b);
+    };
+    // What stays is tied to itself.
+    let mut fixed = fixed;
+    if let Some(first) = fixed.next() {
+        fixed.for_each(|item| join(first, item));
+    }
+    for i in (0..items).filter(|&i| weights[i] > 0.0) {
+        for j in (0..items).filter(|&j| j != i && (j > i || weights[j] == 0.0) && is_pair(i, j)) {
+            join(i, j);
+        }
+    }
+    let mut sizes = vec![0usize; items];
+    (0..items).for_each(|item| sizes[find(&mut root, item)] += 1);
+    let parts = sizes.iter().filter(|&&size| size > 0).count();
+    if parts == 1 {
+        return Ok(());
+    }
+    let alone: Vec<usize> = (0..items).filter(|&item| sizes[find(&mut root, item)] == 1).collect();
+    if !alone.is_empty() && alone.len() < items {
+        return Err(Error::Unrelated { count: alone.len(), first: alone.into_iter().take(10).collect() });
+    }
+    sizes.retain(|&size| size > 0);
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    Err(Error::Disconnected { parts, sizes: sizes.into_iter().take(10).collect() })
 }
 
 /// Numbers row after row: as they stand, or copied to both sides of the diagonal.
@@ -208,7 +277,7 @@ pub(crate) fn item_weights(weights: Option<&[f64]>, items: usize) -> Result<(Vec
         return wrong("as many as items", format!("{} for {items} items", weights.len()));
     }
     if let Some(place) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-        return wrong("finite numbers of 0 or more", format!("{} for item {place}", weights[place]));
+        return wrong("finite numbers of 0 or more", format!("{} for item {place} (counted from 0)", weights[place]));
     }
     let largest = weights.iter().copied().fold(0.0, f64::max);
     if largest == 0.0 {

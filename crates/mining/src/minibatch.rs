@@ -20,7 +20,7 @@ pub use source::Source;
 
 use crate::Error;
 use crate::anneal::Observer;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::round::Execution;
 use course::{Course, State};
 
@@ -29,7 +29,7 @@ use course::{Course, State};
 /// Its [`fingerprint`](crate::anneal::Checkpoint::fingerprint) is of the batches that passed, one after the other.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "minibatch";
     const FORMAT: u32 = 1;
     type State = State;

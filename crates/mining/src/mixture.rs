@@ -33,9 +33,10 @@ pub use parameters::{Covariance, Parameters};
 pub use crate::input::Input;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::lloyd::Remembered;
+use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector;
 pub(crate) use course::left_to_gain;
@@ -48,7 +49,7 @@ use table::Table;
 /// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "mixture";
     const FORMAT: u32 = 1;
     type State = State;
@@ -113,6 +114,13 @@ fn run(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
+    let ranks = execution.ranks.min(input.len());
+    let most = parameters.candidates(input.len()).into_iter().max().unwrap_or(1);
+    if matches!(parameters.covariance, Covariance::Full | Covariance::Tied) {
+        let matrices = if parameters.covariance == Covariance::Full { most } else { 1 };
+        Need::of_covariances(matrices, input.dimension(), ranks).check()?;
+    }
+    Need::of_annealing(most, input.dimension(), ranks, false).check()?;
     let mut phases = Phases::new();
     phases.enter("arranging");
     let table = Table::for_clusters(input, parameters.regularisation, execution)?;

@@ -25,7 +25,7 @@ pub use model::{Cluster, Model};
 pub use parameters::Parameters;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::matrix::Opened;
 use crate::round::{Execution, Heeding, Program, Rounds, drive};
@@ -37,7 +37,7 @@ use model::Outcome;
 /// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "pairwise";
     const FORMAT: u32 = 1;
     type State = State;

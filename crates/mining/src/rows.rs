@@ -17,6 +17,7 @@ mod sparse;
 mod spill;
 mod store;
 mod units;
+mod used;
 
 use std::cell::LazyCell;
 
@@ -34,13 +35,14 @@ pub use input::Input;
 use input::MOST_COORDINATES;
 pub(crate) use input::PLACE;
 use leaves::Leaf;
-pub(crate) use packed::packed;
+pub(crate) use packed::Packed;
 pub(crate) use row_major::{RowMajor, RowMajorMut};
 pub use scalar::Precision;
 pub(crate) use scalar::{Scalar, Scratch, WeightedScratch};
 pub(crate) use sparse::{SparseDistance, entries};
 pub(crate) use store::{OverStore, Storage};
 pub(crate) use units::{FARTHEST, Units};
+pub(crate) use used::UsedColumns;
 
 use crate::Error;
 

@@ -25,7 +25,7 @@ pub use parameters::{Input, Parameters, Start, Weighting};
 pub use shepard::Shepard;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
+use crate::anneal::Resumable;
 use crate::anneal::{Observer, run as shared};
 use crate::matrix::Opened;
 use crate::round::{Execution, Heeding, Program, Rounds, drive};
@@ -36,7 +36,7 @@ use problem::{Problem, pass};
 /// An embedding that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "smacof";
     const FORMAT: u32 = 1;
     type State = State;

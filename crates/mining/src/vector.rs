@@ -30,19 +30,19 @@ pub use model::Model;
 pub use parameters::Parameters;
 
 use crate::Error;
-use crate::anneal::checkpoint::Method;
-use crate::anneal::{Interrupt, Observer, Stage, run as shared};
+use crate::anneal::{Interrupt, Observer, Resumable, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, LastMove, Remembered, label_all};
+use crate::memory::Need;
 use crate::number::{self, Number, Sample};
 use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
-use crate::rows::{Rows, Scalar};
+use crate::rows::{Rows, Scalar, Storage, UsedColumns};
 use course::{Course, State};
 use model::Outcome;
 
 /// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Method for Parameters {
+impl Resumable for Parameters {
     const NAME: &'static str = "vector";
     const FORMAT: u32 = 4;
     type State = State;
@@ -104,22 +104,38 @@ pub fn resume<'a>(
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let (input, parameters) = (input.into(), checkpoint.parameters().clone());
-    let state = checkpoint.state_on(input.fingerprint())?;
     parameters.check(input)?;
-    dispatch(input, parameters, Some(state), execution, observer)
+    dispatch(input, parameters, Some(checkpoint), execution, observer)
 }
 
 fn dispatch(
     input: Input<'_>,
     parameters: Parameters,
-    state: Option<State>,
+    checkpoint: Option<Checkpoint>,
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    match parameters.precision {
+    let used = UsedColumns::of(input);
+    let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
+    let state = checkpoint.map(|checkpoint| checkpoint.state_on(input.fingerprint())).transpose()?;
+    // Where the number is open, what it takes is known when it has been chosen.
+    if !parameters.is_open() {
+        need(input, &parameters, parameters.most_expected(input.len()), execution).check()?;
+    }
+    let mut model = match parameters.precision {
         Precision::F64 => anneal::<f64>(input, parameters, state, execution, observer),
         Precision::F32 => anneal::<f32>(input, parameters, state, execution, observer),
+    }?;
+    if let Some(used) = used {
+        (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());
     }
+    Ok(model)
+}
+
+/// What so many centres take.
+fn need(input: Input<'_>, parameters: &Parameters, clusters: usize, execution: &Execution) -> Need {
+    let is_sparse = Storage::of(input, parameters.cost.is_squared()) == Storage::Sparse;
+    Need::of_annealing(clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse)
 }
 
 fn anneal<T: Scalar>(
@@ -135,7 +151,7 @@ fn anneal<T: Scalar>(
     phases.leave();
     let number = match &state {
         Some(state) => state.number.clone(),
-        None if parameters.clusters.is_none() && parameters.final_temperature().is_none() => {
+        None if parameters.is_open() => {
             phases.enter("choosing");
             let number = choose_number(input, rows.most_centers(), &parameters, execution, &*observer)?;
             phases.leave();
@@ -143,6 +159,10 @@ fn anneal<T: Scalar>(
         }
         None => None,
     };
+    if let Some(number) = &number {
+        let given = Parameters { clusters: Some(number.clusters), ..parameters.clone() };
+        need(input, &parameters, given.most_expected(input.len()), execution).check()?;
+    }
     let run = Run {
         input,
         memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),

@@ -5,6 +5,8 @@ use hyper::header::HeaderMap;
 use lehr_services::{Code, Fault, Format, OperationDescription};
 use serde_json::{Map, Value};
 
+use crate::form::boundary;
+
 /// The status of a fault. One table, for the edge and for its documentation.
 ///
 /// # Example
@@ -82,6 +84,8 @@ pub(crate) enum Sent {
     Document(Format),
     /// Bytes of this media type, which the operation takes as they are.
     Bytes(String),
+    /// A form with a file of such bytes, by its boundary.
+    Form(String),
 }
 
 /// How the body of a request for an operation is written.
@@ -106,6 +110,9 @@ pub(crate) fn sent_as(headers: &HeaderMap, operation: Option<&OperationDescripti
         "application/x-www-form-urlencoded" if raw.is_empty() => Ok(Sent::Document(Format::Json)),
         "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => {
             Ok(Sent::Document(Format::MessagePack))
+        }
+        _ if !raw.is_empty() && boundary(text).is_some() => {
+            Ok(Sent::Form(boundary(text).unwrap_or_default().to_owned()))
         }
         other => match raw.iter().find(|media_type| media_type.eq_ignore_ascii_case(other)) {
             Some(media_type) => Ok(Sent::Bytes(media_type.clone())),

@@ -7,6 +7,8 @@ use std::pin::pin;
 use std::task::{Context as Polling, Waker};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -25,6 +27,7 @@ use crate::conditions::{Tags, tag};
 use crate::connection::Turn;
 use crate::edge::{Edge, Looks, Peer};
 use crate::encode::{Sent, accepted, is_for_people, problem, sent_as, status};
+use crate::form::Form;
 use crate::log::Level;
 use crate::policy::ANONYMOUS;
 use crate::route::{Route, allowed, route, service_of, without_slash};
@@ -604,7 +607,21 @@ async fn send(
             }
             Ok(Sent::Bytes(media_type)) => {
                 let fields = query(request.uri().query().unwrap_or_default(), endpoint.operation(name))?;
-                (Format::MessagePack, raw_document(&fields, &media_type, &read(edge, incoming).await?)?)
+                bytes_as(rows.is_some(), fields, &media_type, &read(edge, incoming).await?)?
+            }
+            Ok(Sent::Form(boundary)) => {
+                let body = read(edge, incoming).await?;
+                let form = Form::read(&body, &boundary)?;
+                // Fields of the form stand in the place of those in the address.
+                let mut said = form_urlencoded::Serializer::new(String::new());
+                for (name, text) in form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()) {
+                    if !form.fields.iter().any(|(field, _)| *field == name) {
+                        said.append_pair(&name, &text);
+                    }
+                }
+                said.extend_pairs(&form.fields);
+                let fields = query(&said.finish(), endpoint.operation(name))?;
+                bytes_as(rows.is_some(), fields, form.media_type.unwrap_or("application/octet-stream"), form.file)?
             }
             Err(fault) => return Err(Refused::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, fault)),
         },
@@ -756,6 +773,21 @@ async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Refused> {
 ///
 /// # Errors
 /// [`Code::InvalidValue`] for a field that is named twice and takes no list.
+/// Bytes and the fields beside them, as the document of an operation; in JSON where more fields are to come.
+fn bytes_as(
+    is_json: bool,
+    mut fields: Map<String, Value>,
+    media_type: &str,
+    bytes: &[u8],
+) -> Result<(Format, Vec<u8>), Fault> {
+    if !is_json {
+        return Ok((Format::MessagePack, raw_document(&fields, media_type, bytes)?));
+    }
+    fields.insert("media_type".to_owned(), media_type.into());
+    fields.insert("data".to_owned(), STANDARD.encode(bytes).into());
+    Ok((Format::Json, Format::Json.encode(&Value::Object(fields))?))
+}
+
 fn query(text: &str, operation: Option<&OperationDescription>) -> Result<Map<String, Value>, Fault> {
     let mut fields = Map::new();
     for (name, text) in form_urlencoded::parse(text.as_bytes()) {

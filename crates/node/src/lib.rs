@@ -39,6 +39,7 @@ mod edge;
 mod encode;
 mod events;
 mod exchange;
+mod form;
 mod frames;
 mod inspector;
 mod log;

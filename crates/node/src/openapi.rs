@@ -111,6 +111,10 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
             bodies[media_type] = json!({ "schema": { "type": "string", "format": "binary" } });
         }
         if !operation.raw.is_empty() {
+            // A form with a file, whose other fields are those of the query.
+            let file = json!({ "file": { "type": "string", "format": "binary" } });
+            bodies["multipart/form-data"] =
+                json!({ "schema": { "type": "object", "required": ["file"], "properties": file } });
             let fields = described.place(&operation.body);
             let fields = fields["properties"].as_object().into_iter().flatten();
             let others = fields.filter(|(field, _)| *field != "data" && *field != "media_type");

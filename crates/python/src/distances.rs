@@ -5,6 +5,7 @@
 use lehr_distances::{Error, Half, Precision, all_pairs};
 use lehr_methods::distances::{self, Element, Items, Options};
 use lehr_methods::options::Kind;
+use lehr_runtime::Dispatcher;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -25,23 +26,83 @@ pub(crate) fn distances_of<'py>(
     callback: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = read(options)?;
-    let items = if let Ok(sequences) = items.cast::<Sequences>() {
-        Items::Sequences(sequences.get().0.clone())
-    } else if let Ok(prints) = items.cast::<Fingerprints>() {
-        Items::Fingerprints(prints.get().0.clone())
-    } else {
-        Items::Records(arrays::records(items)?).scaled(&options)
-    };
-    let faults = [options.faults(), options.suits(items.kind()).err().into_iter().collect()].concat();
-    if let Some(fault) = faults.first() {
-        return Err(told(fault));
-    }
+    let items = held(items)?.scaled(&options);
+    check(&options, &items)?;
     let asked = Asked { items, options, is_condensed: condensed, threads, callback };
     match asked.options.element {
         Element::F64 => asked.computed::<f64>(py),
         Element::F32 => asked.computed::<f32>(py),
         Element::U16 | Element::I16be => Err(told("element: expected f64 or f32 of an array, found fixed point")),
     }
+}
+
+/// Dissimilarities of items to others, an array with a row for each item and a column for each of the others.
+#[pyfunction]
+#[pyo3(signature = (items, others, options, *, threads = None))]
+pub(crate) fn distances_between<'py>(
+    py: Python<'py>,
+    items: &Bound<'py, PyAny>,
+    others: &Bound<'py, PyAny>,
+    options: &str,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = read(options)?;
+    let (items, others) = (held(items)?, held(others)?);
+    check(&options, &items)?;
+    let (rows, columns) = (items.len(), others.len());
+    let all: Vec<usize> = (0..columns).collect();
+    let both = others.joined(&all, &items, &options).map_err(|what| errors::value(format!("Y: {what}")))?;
+    let threads = Company::new(py, threads)?.execution.threads;
+    let computed = py.detach(|| -> Result<Vec<f64>, Error> {
+        // Some chunks a thread, since alignments differ in length.
+        let chunk = rows.div_ceil(8 * threads).clamp(1, 64);
+        let dispatcher = Dispatcher::new(threads).map_err(|cause| Error::Unsuited {
+            name: "n_jobs".into(),
+            expected: "threads that can be started".into(),
+            found: cause.to_string(),
+        })?;
+        both.compared(&options, |metric| {
+            let pieces = (0..rows).step_by(chunk).map(|first| async move {
+                let last = rows.min(first + chunk);
+                let mut values = vec![0.0; (last - first) * columns];
+                metric.tile(columns + first..columns + last, 0..columns, &mut values);
+                values
+            });
+            let mut values = Vec::with_capacity(rows * columns);
+            for piece in dispatcher.run_all(pieces.collect::<Vec<_>>()) {
+                values.extend(piece.unwrap_or_else(|failure| panic!("{failure}")));
+            }
+            Ok::<_, Error>(values)
+        })
+    });
+    let values = computed.map_err(errors::distances)?;
+    if let Some(place) = values.iter().position(|value| value.is_infinite()) {
+        let (row, column) = (place / columns, place % columns);
+        return Err(errors::value(format!(
+            "the dissimilarity of row {row} of X and row {column} of Y (counted from 0) is more than a number holds"
+        )));
+    }
+    Ok(match options.element {
+        Element::F32 => arrays::table(py, values.iter().map(|value| *value as f32).collect(), columns)?.into_any(),
+        _ => arrays::table(py, values, columns)?.into_any(),
+    })
+}
+
+/// What Python gives as items.
+fn held(items: &Bound<'_, PyAny>) -> PyResult<Items> {
+    Ok(if let Ok(sequences) = items.cast::<Sequences>() {
+        Items::Sequences(sequences.get().0.clone())
+    } else if let Ok(prints) = items.cast::<Fingerprints>() {
+        Items::Fingerprints(prints.get().0.clone())
+    } else {
+        Items::Records(arrays::records(items)?)
+    })
+}
+
+/// Whether options can be meant of items.
+fn check(options: &Options, items: &Items) -> PyResult<()> {
+    let faults = [options.faults(), options.suits(items.kind()).err().into_iter().collect()].concat();
+    faults.first().map_or(Ok(()), |fault| Err(told(fault)))
 }
 
 /// The options, each word of which is one that is declared.
@@ -79,6 +140,11 @@ impl<'py> Asked<'_, 'py> {
     /// Computes all pairs on another thread and hands them to NumPy.
     fn computed<T: Precision + numpy::Element>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Self { items, options, is_condensed, threads, callback } = self;
+        // The half that is computed, and the array that is made of it.
+        if let Some(available) = lehr_data::memory::available() {
+            let share = if is_condensed { available / 2 } else { available / 3 };
+            Half::<T>::fits(items.len(), share).map_err(errors::distances)?;
+        }
         let company = Company::new(py, threads)?;
         company.agree(py, "pairwise_distances", || {
             [format!("{options:?}").as_bytes(), &items.fingerprint().to_le_bytes()].concat()

@@ -116,6 +116,8 @@ pub(crate) fn data(error: lehr_data::Error) -> PyErr {
         }
         lehr_data::Error::Memory { .. } => PyMemoryError::new_err(message),
         error if error.is_environment() => PyOSError::new_err(message),
+        // Who indexes arrays counts from 0.
+        lehr_data::Error::Faults(faults) => value(faults.from_zero().to_string()),
         _ => value(message),
     }
 }
@@ -136,7 +138,6 @@ pub(crate) fn mining(error: lehr_mining::Error) -> PyErr {
         Error::TooManyClusters { clusters, points } => {
             value(format!("n_samples={points} should be >= n_clusters={clusters}."))
         }
-        Error::MostlyOutside { .. } => value(format!("{message}. Take a larger 'sponge', or more clusters.")),
         Error::Stopped => stopped(),
         Error::OtherData { .. } => value(format!(
             "{message}. Fit the data that the checkpoint was written for, or delete the file to start anew."
@@ -145,6 +146,7 @@ pub(crate) fn mining(error: lehr_mining::Error) -> PyErr {
             value(format!("{message}. Delete the file to start anew."))
         }
         Error::File { path, source } => file(&path, &source),
+        Error::Memory { .. } => PyMemoryError::new_err(message),
         Error::Data(error) => data(error),
         Error::Ranks(error) => ranks(&error),
         _ => value(message),
@@ -158,6 +160,7 @@ pub(crate) fn distances(error: lehr_distances::Error) -> PyErr {
         Error::Parameter { name, expected, found } => wrong_parameter(name, &expected, &found),
         Error::Stopped => stopped(),
         Error::File { path, source } => file(&path, &source),
+        Error::TooLarge { .. } => PyMemoryError::new_err(message),
         Error::Ranks(error) => ranks(&error),
         _ => value(message),
     }

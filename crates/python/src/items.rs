@@ -8,6 +8,7 @@ use lehr_data::sequences::Alphabet;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use pyo3::types::PySlice;
 
 use crate::{arrays, errors};
 
@@ -39,7 +40,31 @@ fn place(index: isize, length: usize) -> PyResult<usize> {
         .ok_or_else(|| PyIndexError::new_err(format!("index {index} is out of range for {length} items")))
 }
 
+/// The places that a slice, a mask or an array of indices chooses, as NumPy counts them.
+fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
+    if let Ok(slice) = key.cast::<PySlice>() {
+        let found = slice.indices(length as isize)?;
+        let places = (0..found.slicelength as isize).map(|step| found.start + step * found.step);
+        return Ok(places.map(|place| place as usize).collect());
+    }
+    if let Ok(mask) = key.extract::<Vec<bool>>()
+        && !mask.is_empty()
+    {
+        if mask.len() != length {
+            let message = format!("a mask of {} entries for {length} items: expected one entry for each", mask.len());
+            return Err(PyIndexError::new_err(message));
+        }
+        return Ok(mask.iter().enumerate().filter(|(_, is_chosen)| **is_chosen).map(|(place, _)| place).collect());
+    }
+    let indices: Vec<isize> = key
+        .extract()
+        .map_err(|_| errors::type_error("expected an index, a slice, a mask of truth values or a list of indices"))?;
+    indices.into_iter().map(|index| place(index, length)).collect()
+}
+
 /// Sequences of nucleotides or amino acids, with an id each.
+///
+/// One is its text (``genes[0]``); several are sequences again, by a slice, a mask or indices (``genes[:10]``, ``genes[labels == 2]``).
 ///
 /// Parameters
 /// ----------
@@ -122,9 +147,16 @@ impl Sequences {
         self.0.len()
     }
 
-    fn __getitem__(&self, index: isize) -> PyResult<String> {
-        let letters = self.0.sequence(place(index, self.0.len())?);
-        Ok(String::from_utf8_lossy(letters).into_owned())
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let text = |place: usize| String::from_utf8_lossy(self.0.sequence(place)).into_owned();
+        if let Ok(index) = key.extract::<isize>() {
+            return Ok(text(place(index, self.0.len())?).into_pyobject(py)?.into_any());
+        }
+        let places = chosen(key, self.0.len())?;
+        let texts: Vec<String> = places.iter().map(|place| text(*place)).collect();
+        let ids = places.iter().map(|place| self.0.ids()[*place].clone()).collect();
+        let sequences = lehr_data::Sequences::new(&texts, self.0.alphabet()).and_then(|chosen| chosen.with_ids(ids));
+        Ok(Self(sequences.map_err(errors::data)?).into_pyobject(py)?.into_any())
     }
 
     fn __repr__(&self) -> String {
@@ -199,6 +231,15 @@ impl Fingerprints {
     #[getter]
     fn n_bits(&self) -> usize {
         self.0.bits()
+    }
+
+    /// Some of the rows, by a slice, a mask or indices.
+    fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let places = chosen(key, self.0.len())?;
+        let words = places.iter().flat_map(|place| self.0.row(*place)).copied().collect();
+        let ids = places.iter().map(|place| self.0.ids()[*place].clone()).collect();
+        let rows = lehr_data::Fingerprints::new(words, self.0.bits()).and_then(|rows| rows.with_ids(ids));
+        Ok(Self(rows.map_err(errors::data)?))
     }
 
     /// The rows as packed bytes, as the constructor takes them.

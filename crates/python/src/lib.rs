@@ -36,6 +36,8 @@ mod _native {
     #[pymodule_export]
     use crate::datasets::{load_alu, load_points};
     #[pymodule_export]
+    use crate::distances::distances_between;
+    #[pymodule_export]
     use crate::distances::distances_of;
     #[pymodule_export]
     use crate::gtm::{fit_gtm, images, project};

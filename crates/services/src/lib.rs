@@ -145,5 +145,6 @@ pub use reference::{Asked, Reference, State};
 pub use service::{Concurrent, Exclusive, Independent, Service};
 pub use shared::Counts;
 pub use start::{Beginning, Starting};
+pub use store::kept_state;
 pub use subscription::{End, Event, Slow, Subscribe, Subscription};
 pub use verb::{UnknownVerb, Verb};

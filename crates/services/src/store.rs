@@ -247,6 +247,20 @@ enum Found<D> {
     Whole(D, Vec<u8>),
 }
 
+/// The contract and the document of a state, from the bytes of the file in which it is kept, if they are what was written.
+///
+/// # Errors
+/// What is wrong with them.
+///
+/// # Example
+/// ```
+/// let damage = lehr_services::kept_state(b"{}").unwrap_err();
+/// assert_eq!(damage, "it has one line, where two are expected");
+/// ```
+pub fn kept_state(bytes: &[u8]) -> Result<(String, &str), String> {
+    parts(bytes).map(|(header, document)| (header.contract, document))
+}
+
 fn start_failed(reason: String) -> Fault {
     Fault::new(Code::StartFailed, reason)
 }

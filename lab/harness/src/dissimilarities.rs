@@ -56,7 +56,7 @@ pub fn patients(items: usize, table: Option<&Path>) -> Result<Dissimilarities> {
     let rows = chosen(items, all.len())?;
     let values = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
     let records = Incomplete::new(values, all.dimension())?.standardised();
-    compared(&rows::Compared::new(&records, rows::Measure::Euclidean))
+    compared(&rows::Compared::new(&records, rows::Measure::Euclidean)?)
 }
 
 /// The first sequences of a file of aligned ones, by the share of places where they differ, and their ids. A gap is a letter like others.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use lehr_demos::application::Asked;
 
 use super::at_least_one;
 use super::execution::ExecutionArguments;
@@ -156,6 +157,14 @@ pub struct ApplicationResultsArguments {
     pub quiet: bool,
 }
 
+impl ApplicationArguments {
+    /// What is asked of the application.
+    pub fn asked(&self) -> Asked {
+        let Self { items, clusters, dimension, seed, .. } = *self;
+        Asked { items, clusters, dimension, seed }
+    }
+}
+
 const DEMO_HELP: &str = "\
 Example:
   lehr demo census
@@ -177,7 +186,7 @@ Example:
   lehr embed lehr-genes/dissimilarities.json --start random --anneal
       another map of the same matrix
 
-  lehr run crates/cli/workflows/genes.toml --node http://127.0.0.1:8420
+  lehr run crates/demos/workflows/genes.toml --node http://127.0.0.1:8420
       the same steps on a node that has the services, without the page";
 
 const PATIENTS_HELP: &str = "\

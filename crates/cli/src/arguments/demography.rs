@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lehr_demos::regions::Roles;
 
 use super::at_least_one;
 use super::execution::ExecutionArguments;
@@ -79,6 +80,21 @@ pub struct DemographyResults {
     /// No progress on standard error; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl DemographyArguments {
+    /// The table, and what its columns are.
+    pub fn roles(&self) -> Roles {
+        Roles {
+            table: self.table.clone(),
+            attributes: self.attributes.clone(),
+            shares: self.shares.clone(),
+            people: self.people.clone(),
+            position: self.position.clone(),
+            subgroup: self.subgroup.clone(),
+            id: self.id.clone(),
+        }
+    }
 }
 
 const DEMOGRAPHY_HELP: &str = "\

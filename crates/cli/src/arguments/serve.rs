@@ -1,6 +1,6 @@
 //! What `lehr serve` takes: where it listens and for whom, what it starts, what it keeps, whom it joins.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::{at_least_one, positive, thread_count};
 #[command(after_help = SERVE_HELP)]
 pub struct ServeArguments {
     /// Where to listen; port 0 lets the system choose
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420", value_parser = address)]
     pub listen: SocketAddr,
 
     /// Who may do what: a JSON file with callers, their tokens, and rules
@@ -229,4 +229,14 @@ fn restart(text: &str) -> Result<Restart, String> {
     let parts = text.split_once('/').and_then(|(max, within)| Some((read(max)?, read(within)?)));
     let (max, within) = parts.ok_or("expected times and seconds, such as 3/10")?;
     Ok(Restart::OnPanic { max: max as usize, within: Duration::from_secs(within.into()) })
+}
+
+/// An address and a port; a name such as localhost stands for the first address that it has, of version 4 if there is one.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let found: Vec<SocketAddr> = text
+        .to_socket_addrs()
+        .map_err(|_| "expected an address and a port, such as 127.0.0.1:8420, [::1]:8420 or localhost:8420".to_owned())?
+        .collect();
+    let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    first.copied().ok_or_else(|| "the name has no address".to_owned())
 }

@@ -49,6 +49,13 @@ impl StreamArguments {
             _ => None,
         };
         let Self { columns, weights, delimiter, .. } = self;
-        Selection { columns: columns.clone(), weights: weights.clone(), id: None, delimiter: *delimiter, header }
+        Selection {
+            columns: columns.clone(),
+            weights: weights.clone(),
+            id: None,
+            delimiter: *delimiter,
+            header,
+            ..Selection::default()
+        }
     }
 }

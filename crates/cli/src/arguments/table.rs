@@ -49,7 +49,7 @@ impl TableArguments {
             _ => None,
         };
         let Self { columns, weights, id, delimiter, .. } = self;
-        Selection { columns, weights, id, delimiter, header }
+        Selection { columns, weights, id, delimiter, header, ..Selection::default() }
     }
 }
 

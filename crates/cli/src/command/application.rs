@@ -9,23 +9,24 @@ mod composed;
 use std::ffi::OsString;
 use std::io::Write as _;
 
-use lehr_data::dissimilarities::{Dissimilarities, Element, Form, Header};
+use lehr_data::dissimilarities::{Element, Form};
 use lehr_data::memory;
-use lehr_data::write::csv::Table;
 use lehr_data::write::{dissimilarities, npy};
+use lehr_demos::application::found::{self, Found};
+use lehr_demos::application::{Application, Asked, METHOD, Outcome, Subject, page, whole};
 use lehr_distances::Half;
 use lehr_distances::checkpoint::Kept;
+use lehr_methods::numbers::duration;
+use lehr_methods::{Classes, embed};
 use lehr_mining::Error;
 use lehr_mining::agreement::Agreement;
-use lehr_mining::enrichment::{RICH, Share};
-use lehr_mining::pairwise::{self, Model};
-use lehr_mining::smacof::{self, Map, Shepard};
+use lehr_mining::pairwise;
+use lehr_mining::smacof::{self, Shepard};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::{Engine, Layout};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::distances::{self, PairFacts};
-use crate::application::{Application, Subject, whole};
 use crate::arguments::ApplicationArguments;
 use crate::company::Company;
 use crate::exit::Failure;
@@ -35,13 +36,7 @@ use crate::output;
 use crate::plan::distances::{DistancesPlan, Holds};
 use crate::plan::{execution, resume_command};
 use crate::progress::{Saved, Units, Watch};
-use crate::report::application::{self as page, Found};
 use crate::{resume, summary};
-use lehr_methods::numbers::{counted, duration, grouped, left_aligned, significant};
-use lehr_methods::{Classes, embed};
-
-/// Marks of a cluster that the terminal shows; the report has more.
-const MARKS: usize = 3;
 
 /// Runs the command to its end, together with the other processes of a job, if there are any.
 ///
@@ -49,14 +44,14 @@ const MARKS: usize = 3;
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(
     subject: Subject,
-    read: impl FnOnce(&ApplicationArguments) -> Result<Application, Failure>,
+    read: impl FnOnce(Asked) -> Result<Application, lehr_demos::Error>,
     arguments: ApplicationArguments,
     typed: &[OsString],
     company: &Company<'_>,
 ) -> Result<(), Failure> {
     let (execution, layout) = execution(&arguments.execution, company.job())?;
     let mut clock = Stages { watch: Stopwatch::start(), stages: Vec::new() };
-    let application = read(&arguments)?;
+    let application = read(arguments.asked())?;
     clock.end("reading");
     let results = arguments.results;
     let out = results.out.or(results.resume.clone()).unwrap_or_else(|| subject.out().into());
@@ -86,13 +81,25 @@ pub fn run(
         && !company.is_several()
         && plan.execution.engine == Engine::Ranks
         && plan.execution.ranks == plan.execution.threads;
-    let Outcome { header, matrix, model, map } = if is_composed {
+    let outcome = if is_composed {
         composed::carry_out(&application, &plan, &mut folder, &mut clock)?
     } else {
         in_turn(&application, &plan, company, &mut folder, &mut clock)?
     };
-    let shepard = Shepard::new(&matrix, &map, embed::BINS);
+    publish(&application, &outcome, &plan, layout, &mut folder, clock)
+}
 
+/// Writes the results, all or none, and shows what was found.
+fn publish(
+    application: &Application,
+    outcome: &Outcome,
+    plan: &DistancesPlan,
+    layout: Layout,
+    folder: &mut Folder,
+    mut clock: Stages,
+) -> Result<(), Failure> {
+    let Outcome { header, matrix, model, map } = outcome;
+    let shepard = Shepard::new(matrix, map, embed::BINS);
     let warnings: Vec<String> = model.warnings.iter().chain(&map.warnings).cloned().collect();
     warnings.iter().for_each(|warning| output::warning(warning));
     let agreement = application.known.as_ref().map(|known| Agreement::new(&model.labels, &known.of));
@@ -100,12 +107,12 @@ pub fn run(
     let enrichment = application.enrichment(&model.labels, model.clusters.len());
     let clusters = Classes::numbered("cluster", &model.labels);
     let found = Found {
-        application: &application,
-        header: &header,
-        matrix: &matrix,
-        model: &model,
+        application,
+        header,
+        matrix,
+        model,
         clusters: &clusters,
-        map: &map,
+        map,
         shepard: &shepard,
         agreement: agreement.as_ref(),
         marks: &marks,
@@ -118,29 +125,38 @@ pub fn run(
             row.iter_mut().enumerate().for_each(|(j, value)| *value = matrix.get(i, j).unwrap_or(f64::NAN));
         })
     })?;
-    staged.write(folder::IDS, |out| write_ids(out, &application))?;
-    staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(&header).as_bytes()))?;
+    staged.write(folder::IDS, |out| found::write_ids(out, application))?;
+    staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(header).as_bytes()))?;
     let ids = &application.ids;
-    staged.write(folder::LABELS, |out| lehr_methods::pairwise::labels(ids, &model).write_csv(out))?;
-    staged.write(folder::CLUSTERS, |out| lehr_methods::pairwise::clusters(ids, &model).write_csv(out))?;
-    staged.write(folder::POSITIONS, |out| embed::positions(ids, &map, Some(&clusters)).write_csv(out))?;
+    staged.write(folder::LABELS, |out| lehr_methods::pairwise::labels(ids, model).write_csv(out))?;
+    staged.write(folder::CLUSTERS, |out| lehr_methods::pairwise::clusters(ids, model).write_csv(out))?;
+    staged.write(folder::POSITIONS, |out| embed::positions(ids, map, Some(&clusters)).write_csv(out))?;
     staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &map.positions, map.dimension))?;
     clock.end("writing the tables");
     let text = page::page(&found, &clock.stages);
     staged.write(folder::REPORT, |out| out.write_all(text.as_bytes()))?;
     clock.end("writing the report");
-    let summary = summary::text(&facts(&found, &plan, layout, &clock))?;
+    let stages = clock.stages.iter().map(|(stage, seconds)| json!({ "stage": stage, "seconds": seconds }));
+    let mut facts = found::facts(&found);
+    facts["seconds"] = json!({ "total": clock.total(), "stages": stages.collect::<Vec<_>>() });
+    facts["execution"]["resumed"] = json!(plan.resumed.is_some());
+    let summary = summary::of_demonstration(METHOD, facts, &plan.execution, layout)?;
     staged.write(folder::SUMMARY, |out| out.write_all(summary.as_bytes()))?;
     staged.commit()?;
-    if plan.json { output::result(&summary) } else { tell(&found, &folder, &clock) }
-}
-
-/// What the stages bring home.
-struct Outcome {
-    header: Header,
-    matrix: Dissimilarities,
-    model: Model,
-    map: Map,
+    if plan.json {
+        return output::result(&summary);
+    }
+    let stages: Vec<String> =
+        clock.stages.iter().map(|(stage, seconds)| format!("{stage} {}", duration(*seconds))).collect();
+    output::result(&format!(
+        "{}\n{}\nmatrix, tables and {} in {} after {}\nreport: {}\n",
+        found::told(&found),
+        stages.join(", "),
+        folder::SUMMARY,
+        folder.path().display(),
+        duration(clock.total()),
+        folder.path().join(folder::REPORT).display()
+    ))
 }
 
 /// The stages, one after the other, with the functions of the three commands.
@@ -232,117 +248,4 @@ fn stopped(application: &Application, plan: &DistancesPlan, folder: &Folder, unk
         (Err(_), None) => resume::stopped(&path, &Saved::Nothing, &plan.resume_command),
         (Err(_), Some(reason)) => resume::stopped(&path, &Saved::Failed(reason.to_owned()), &plan.resume_command),
     }
-}
-
-/// `item,id` and the known class, a line an item.
-fn write_ids(out: &mut impl std::io::Write, application: &Application) -> std::io::Result<()> {
-    let columns: Vec<&str> =
-        ["item", "id"].into_iter().chain(application.known.as_ref().map(|known| known.name.as_str())).collect();
-    let mut table = Table::new(out, &columns)?;
-    for (item, id) in application.ids.iter().enumerate() {
-        table.count(item as u64)?;
-        table.text(id)?;
-        if let Some(known) = &application.known {
-            table.text(known.class(item))?;
-        }
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-fn facts(found: &Found<'_>, plan: &DistancesPlan, layout: Layout, clock: &Stages) -> Value {
-    let Found { application, header, model, map, .. } = found;
-    let mut clusters = lehr_methods::pairwise::cluster_facts(&application.ids, model);
-    for (cluster, marks) in clusters.iter_mut().zip(found.marks) {
-        let marks = marks.iter().map(|(name, mean)| json!({ "feature": name, "mean": mean }));
-        cluster["marks"] = marks.collect();
-    }
-    let agreement = application.known.as_ref().zip(found.agreement).map(|(known, agreement)| {
-        json!({
-            "with": known.name,
-            "classes": known.classes,
-            "counts": agreement.counts.chunks(agreement.classes).collect::<Vec<_>>(),
-            "adjusted_rand": agreement.adjusted_rand,
-        })
-    });
-    let enrichment = found.enrichment.map(|found| {
-        let share = |share: &Share| json!({ "items": share.items, "active": share.active, "factor": share.factor, "chance": share.chance });
-        let (active, items) = found.in_rich();
-        json!({
-            "items": found.items,
-            "active": found.active,
-            "clusters": found.clusters.iter().map(share).collect::<Vec<_>>(),
-            "rich": { "from_factor": RICH, "items": items, "active": active },
-        })
-    });
-    let stages = clock.stages.iter().map(|(stage, seconds)| json!({ "stage": stage, "seconds": seconds }));
-    json!({
-        "program": summary::PROGRAM,
-        "version": env!("CARGO_PKG_VERSION"),
-        "method": summary::APPLICATION,
-        "input": {
-            "source": header.source,
-            "items": header.items,
-            "chosen_from": application.from,
-            "fingerprint": header.fingerprint,
-        },
-        "dissimilarities": {
-            "metric": header.metric,
-            "parameters": header.parameters,
-            "missing_pairs": header.missing_pairs,
-            "largest": header.largest,
-            "mean": header.mean,
-        },
-        "parameters": { "clustering": application.clustering, "map": application.embedding },
-        "temperature_convention": "full",
-        "result": lehr_methods::pairwise::result_facts(model),
-        "map": embed::result_facts(map, found.shepard),
-        "clusters": clusters,
-        "agreement": agreement,
-        "enrichment": enrichment,
-        "warnings": found.warnings,
-        "execution": {
-            "engine": plan.execution.engine.to_string(),
-            "ranks": layout.ranks(),
-            "threads": plan.execution.threads * layout.processes * layout.nodes,
-            "layout": layout.to_string(),
-            "resumed": plan.resumed.is_some(),
-        },
-        "seconds": { "total": clock.total(), "stages": stages.collect::<Vec<_>>() },
-    })
-}
-
-fn tell(found: &Found<'_>, folder: &Folder, clock: &Stages) -> Result<(), Failure> {
-    let Found { application, model, map, .. } = found;
-    let items = counted(application.ids.len() as u64, application.subject.item());
-    let mut rows = vec![["cluster", "items", "medoid", "mean within", page::knowledge_name(found)].map(String::from)];
-    for (number, cluster) in model.clusters.iter().enumerate() {
-        rows.push([
-            number.to_string(),
-            grouped(cluster.items),
-            application.ids[cluster.medoid].clone(),
-            significant(cluster.mean_within, 4),
-            page::knowledge(found, number, MARKS),
-        ]);
-    }
-    let agreement = application.known.as_ref().zip(found.agreement).map_or(String::new(), |(known, agreement)| {
-        let index = significant(agreement.adjusted_rand, 3);
-        format!("clusters and known {} agree by an adjusted Rand index of {index}\n", known.name)
-    });
-    // A partition into few classes of very unlike sizes is not what clusters are to agree with.
-    let agreement = found.enrichment.map_or(agreement, |found| format!("{}\n", page::in_rich(found)));
-    let stages: Vec<String> =
-        clock.stages.iter().map(|(stage, seconds)| format!("{stage} {}", duration(*seconds))).collect();
-    output::result(&format!(
-        "{items} in {}, a map in {} of stress {}\n\n{}{agreement}\n{}\nmatrix, tables and {} in {} after {}\nreport: {}\n",
-        counted(model.clusters.len() as u64, "cluster"),
-        counted(map.dimension as u64, "dimension"),
-        significant(map.stress, 4),
-        left_aligned(&rows),
-        stages.join(", "),
-        folder::SUMMARY,
-        folder.path().display(),
-        duration(clock.total()),
-        folder.path().join(folder::REPORT).display()
-    ))
 }

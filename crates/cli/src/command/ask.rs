@@ -10,7 +10,6 @@ use lehr_services::{Action, Code, End, Fault, Format, Link, Message, Options, Su
 use serde_json::{Value, json};
 
 use crate::arguments::{DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, WatchArguments};
-use crate::command::serve::bad_file;
 use crate::exit::{Failure, Kind};
 use crate::output;
 use lehr_methods::numbers::left_aligned;
@@ -27,6 +26,11 @@ pub fn failure(fault: &Fault) -> Failure {
     let mut lines = vec![format!("{} ({})", fault.reason(), fault.code())];
     lines.extend(fault.causes().iter().map(|cause| format!("because {} ({})", cause.reason, cause.code)));
     Failure::new(kind, lines.join("\n"))
+}
+
+/// A file that was named and cannot be used.
+pub fn bad_file(fault: &Fault) -> Failure {
+    Failure::new(Kind::BadData, fault.reason())
 }
 
 /// The client that a command line means.
@@ -79,7 +83,11 @@ pub fn token_or(file: Option<&Path>, variable: &str) -> Result<Option<String>, F
 /// [`Kind::Environment`] if it cannot be read.
 pub fn token(path: &Path) -> Result<String, Failure> {
     let text = std::fs::read_to_string(path);
-    let text = text.map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", path.display())))?;
+    let text = text.map_err(|cause| {
+        Failure::new(Kind::Environment, format!("{}: {cause}", path.display())).with_hint(format!(
+            "--token names a file with the token; the environment variable {TOKEN} has the token itself"
+        ))
+    })?;
     Ok(text.trim().to_owned())
 }
 

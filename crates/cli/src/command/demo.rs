@@ -1,33 +1,38 @@
 //! `lehr demo`: points that are built in, clustered by a workflow.
 //!
-//! Without options of the method the workflow of the data set is run, as `lehr run` would, over data sets and services of the command ([`crate::study`]). With
+//! Without options of the method the workflow of the data set is run, as `lehr run` would, over data sets and jobs of this process. With
 //! them, as one of several processes, or to go on with a run, the points are clustered as `lehr cluster` does.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use lehr_data::{Points, datasets};
+use lehr_demos::census::{TWO_NODES, WORKFLOW};
+use lehr_demos::results::{self, Written};
+use lehr_demos::samples::Samples;
+use lehr_jobs::{Fits, Setup};
+use lehr_methods::cluster::{Cluster, Fitted};
+use lehr_methods::{Data, Rows};
 use lehr_node::{Client, Node, Settings};
+use lehr_ranks::Engine;
 use lehr_runtime::{Builder, Dispatcher, block_on};
-use lehr_services::Host;
+use lehr_services::{Code, Fault, Host};
+use lehr_sync::{Arc, Mutex};
 use lehr_workflow::{Begin, WORKFLOWS, Workflow, Workflows};
 
 use crate::arguments::{Dataset, DemoArguments, PartArgument};
 use crate::command::ask::failure;
+use crate::command::method::{Finished, publish};
 use crate::command::run::Session;
+use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::folder::{Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::method::MethodPlan;
-use crate::study::{Part, Study};
 
-/// The workflow of the census, as people can read it.
-const CENSUS: &str = include_str!("../../workflows/census.toml");
-
-/// The workflow over two nodes.
-const TWO_NODES: &str = include_str!("../../workflows/two-nodes.toml");
+/// How many jobs cluster at once: those that the census chooses from, and the one that watches.
+const SIDE_BY_SIDE: usize = 4;
 
 /// How long the services of a node may take to end.
 const GRACE: Duration = Duration::from_secs(60);
@@ -40,6 +45,11 @@ pub fn is_workflow(demo: &DemoArguments) -> bool {
         && demo.results.0.trace.is_none()
 }
 
+/// Whether jobs compute as a plan says: on threads of this process with a rank each.
+pub fn is_of_jobs(plan: &MethodPlan) -> bool {
+    plan.execution.engine == Engine::Ranks && plan.execution.ranks == plan.execution.threads
+}
+
 /// Runs the workflow of a demonstration, or one of its nodes, and shows what came out.
 ///
 /// # Errors
@@ -48,11 +58,7 @@ pub fn run(plan: MethodPlan, dataset: Dataset, part: Option<PartArgument>) -> Re
     match (dataset, part) {
         (Dataset::Census, None) => census(plan),
         (Dataset::TwoNodes, None) => two_nodes(&plan),
-        (Dataset::TwoNodes, Some(PartArgument::Data)) => node(plan, None, Part::Data),
-        (Dataset::TwoNodes, Some(PartArgument::Compute)) => {
-            let folder = Folder::claim(&plan.out, Results::Method(plan.method.about()), None, plan.force, None)?;
-            node(plan, Some(folder), Part::Compute)
-        }
+        (Dataset::TwoNodes, Some(part)) => node(plan, part),
         (Dataset::Census, Some(_)) => Err(Failure::new(Kind::Usage, "--part goes with two-nodes")),
     }
 }
@@ -61,23 +67,74 @@ fn environment(cause: &dyn std::fmt::Display) -> Failure {
     Failure::new(Kind::Environment, cause.to_string())
 }
 
+/// What comes of the clustering that is chosen.
+struct Outcome {
+    plan: MethodPlan,
+    /// Claimed until this is dropped.
+    folder: Mutex<Option<Folder>>,
+    /// Why it could not be written: with its exit code, which a fault has not.
+    failure: Mutex<Option<Failure>>,
+}
+
+impl Outcome {
+    fn claim(plan: MethodPlan) -> Result<Arc<Self>, Failure> {
+        let folder = Folder::claim(&plan.out, Results::Method(plan.method.about()), None, plan.force, None)?;
+        Ok(Arc::new(Self { plan, folder: Mutex::new(Some(folder)), failure: Mutex::new(None) }))
+    }
+
+    /// Starts the services that cluster, choose and write.
+    async fn start(self: &Arc<Self>, host: &Host) -> Result<(), Fault> {
+        // Several numbers of clusters side by side.
+        let settings = lehr_jobs::Settings {
+            concurrency: SIDE_BY_SIDE,
+            threads: Some(self.plan.execution.threads),
+            ..lehr_jobs::Settings::default()
+        };
+        let setup = Setup { settings: [("/clustering".to_owned(), settings)].into(), ..Setup::default() };
+        let (fits, outcome) = (Fits::default(), self.clone());
+        setup.start_keeping(host, "/clustering", &Cluster, &fits).await?;
+        let writer: Arc<results::Writer> = Arc::new(move |rows, fit, phases| outcome.write(rows, fit, phases));
+        host.start("/results", move || results::Results::new(fits.clone(), writer.clone())).await?;
+        Ok(())
+    }
+
+    fn write(&self, rows: &Rows, fit: &Fitted, phases: Vec<(String, f64)>) -> Result<Written, Fault> {
+        let mut folder = self.folder.lock();
+        let folder = folder.as_mut().ok_or_else(|| Fault::new(Code::ServiceStopping, "the demonstration is over"))?;
+        let warnings: Vec<String> = rows.warnings().into_iter().chain(fit.warnings.iter().cloned()).collect();
+        warnings.iter().for_each(|warning| output::warning(warning));
+        let finished = Finished { plan: &self.plan, data: Data::Rows(rows), fit, warnings, phases };
+        let report = folder.path().join(crate::folder::REPORT).display().to_string();
+        let written = publish(finished, folder, &Company::new(None), None);
+        written.map(|text| Written { text, report }).map_err(|failure| {
+            let fault = Fault::new(Code::OperationFailed, failure.message.clone());
+            *self.failure.lock() = Some(failure);
+            fault
+        })
+    }
+}
+
 /// All in this process.
 fn census(plan: MethodPlan) -> Result<(), Failure> {
-    let folder = Folder::claim(&plan.out, Results::Method(plan.method.about()), None, plan.force, None)?;
+    let is_quiet = plan.quiet;
+    let outcome = Outcome::claim(plan)?;
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;
     let host = Host::new(dispatcher.handle());
-    let is_quiet = plan.quiet;
-    let study = Study::new(plan, Some(folder));
-    block_on(study.start(&host, Part::All)).map_err(|fault| failure(&fault))?;
-    let done = carry_out(&host, &dispatcher, is_quiet, None, Begin::new("census.toml", CENSUS));
-    block_on(study.release());
-    // What a result could not be written for has an exit code of its own.
-    if done.is_err()
-        && let Some(failure) = block_on(study.failure())
-    {
-        return Err(failure);
+    let started = block_on(async {
+        Setup::default().start_datasets(&host, "/datasets").await?;
+        host.start("/samples", Samples::default).await?;
+        outcome.start(&host).await
+    });
+    started.map_err(|fault| failure(&fault))?;
+    let done = carry_out(&host, &dispatcher, is_quiet, None, Begin::new("census.toml", WORKFLOW));
+    drop(block_on(host.shutdown(GRACE)));
+    // If it was made for results and there are none, it goes.
+    drop(outcome.folder.lock().take());
+    let failure = outcome.failure.lock().take();
+    match (done, failure) {
+        (Err(_), Some(failure)) => Err(failure),
+        (done, _) => done,
     }
-    done
 }
 
 fn carry_out(
@@ -151,42 +208,26 @@ impl Drop for Started {
 }
 
 /// A node, until its input ends.
-fn node(plan: MethodPlan, folder: Option<Folder>, part: Part) -> Result<(), Failure> {
+fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
     // Who started it hears a request to stop, and ends it.
     Interrupt::ignore();
+    let outcome = (part == PartArgument::Compute).then(|| Outcome::claim(plan)).transpose()?;
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;
     let host = Host::new(dispatcher.handle());
-    let study = Study::new(plan, folder);
-    block_on(study.start(&host, part)).map_err(|fault| failure(&fault))?;
+    let started = block_on(async {
+        Setup::default().start_datasets(&host, "/datasets").await?;
+        match &outcome {
+            Some(outcome) => outcome.start(&host).await,
+            None => host.start("/samples", Samples::default).await.map(drop),
+        }
+    });
+    started.map_err(|fault| failure(&fault))?;
     let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
     let node = Node::start(host, settings).map_err(|fault| failure(&fault))?;
     output::result(&format!("http://{}\n", node.address()))?;
     // Whatever ends the input ends the node.
     let _ended = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
     drop(block_on(node.shutdown(GRACE)));
-    block_on(study.release());
+    drop(outcome.and_then(|outcome| outcome.folder.lock().take()));
     Ok(())
-}
-
-/// What a data set is called.
-pub fn name(dataset: Dataset) -> &'static str {
-    match dataset {
-        Dataset::Census | Dataset::TwoNodes => "census",
-    }
-}
-
-/// The points of a data set that is inside the program.
-pub fn points(dataset: Dataset) -> Points {
-    match dataset {
-        Dataset::Census | Dataset::TwoNodes => datasets::census_blocks(),
-    }
-}
-
-/// What the rows are, and where they come from, in the report's words.
-pub fn subject(dataset: Dataset) -> (&'static str, &'static str) {
-    match dataset {
-        Dataset::Census | Dataset::TwoNodes => {
-            ("census block", "Census blocks of Nevada, Utah and West Virginia, 2020, weighted by inhabitants")
-        }
-    }
 }

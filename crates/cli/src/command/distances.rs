@@ -307,6 +307,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     } else {
         read::dissimilarities::matrix(&plan.input)?
     };
+    matrix.warning().iter().for_each(|warning| output::warning(warning));
     // Read now: the results may replace them.
     let beside: Vec<(&str, Vec<u8>)> = match matrix.header() {
         None => Vec::new(),

@@ -68,7 +68,7 @@ pub fn take_part(folder: &Path) -> Result<ExitCode, Failure> {
     if let Err(failure) = done {
         // Who fails alone speaks, and ends the others, who may wait for it.
         let code = failure.kind.code();
-        failure.report();
+        output::failure(&failure);
         process.abort(code);
     }
     process.finish().map_err(|cause| environment(&cause))?;

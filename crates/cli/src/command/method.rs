@@ -5,25 +5,30 @@
 //! before
 //! is touched until all results are complete.
 
+mod summary;
+
 use std::io::Write;
 
+use lehr_data::read::Selection;
 use lehr_data::write::{AtomicFile, npy};
+use lehr_demos::census;
 use lehr_methods::numbers::duration;
 use lehr_methods::{Content, Data, Fit, ModelFile, Takes, Task, Temperature};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
+use lehr_report::Run;
 
 use crate::company::Company;
 use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
 use crate::input::Input;
 use crate::interrupt::Interrupt;
-use crate::plan::method::MethodPlan;
+use crate::output;
+use crate::plan::method::{MethodPlan, Source};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::{self, stopped};
-use crate::summary::Described;
 use crate::trace::TraceFile;
-use crate::{output, report};
+use summary::Described;
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
@@ -86,6 +91,11 @@ pub struct Finished<'a> {
     pub phases: Vec<(String, f64)>,
 }
 
+/// The column of ids by its name; a number is a place, where other tables may have something else.
+fn named(selection: &Selection) -> Option<String> {
+    selection.id.clone().filter(|id| id.parse::<usize>().is_err())
+}
+
 /// Writes the results, all or none. The answer is what is shown: the table, or the summary as JSON.
 ///
 /// From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
@@ -103,7 +113,7 @@ pub fn publish(
     let clock = Stopwatch::start();
     let learnt = fit
         .model()
-        .map(|model| ModelFile::of(data, model).text())
+        .map(|model| ModelFile::of(data, model).with_id(named(&plan.source.selection)).text())
         .transpose()
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
     let mut staged = folder.stage();
@@ -125,7 +135,8 @@ pub fn publish(
     phases.push(("writing tables".to_owned(), clock.seconds()));
     if about.files.contains(&folder::REPORT) {
         let clock = Stopwatch::start();
-        let page = report::of_method(plan, data, fit, &warnings, &phases);
+        let source = plan.source.path.display().to_string();
+        let page = lehr_report::page(&told(plan, &source, &warnings, &phases), data, fit);
         staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;
         phases.push(("writing the report".to_owned(), clock.seconds()));
     }
@@ -139,6 +150,25 @@ pub fn publish(
     }
     let seconds: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
     Ok(format!("{}\n{}", fit.headline(data), whereabouts(plan, seconds)))
+}
+
+/// What the page tells of a run.
+fn told<'a>(plan: &'a MethodPlan, source: &'a str, warnings: &'a [String], phases: &'a [(String, f64)]) -> Run<'a> {
+    let MethodPlan { source: Source { selection, frame, .. }, layout, execution, .. } = plan;
+    Run {
+        about: plan.method.about(),
+        source,
+        subject: plan.source.built_in().map(|_| census::SUBJECT),
+        weights: selection.weights.as_deref(),
+        ids: selection.id.as_deref(),
+        scale: frame.scale(),
+        engine: execution.engine,
+        layout: *layout,
+        threads: execution.threads * layout.processes * layout.nodes,
+        is_resumed: plan.resumed.is_some(),
+        warnings,
+        phases,
+    }
 }
 
 /// The fit itself, watched.

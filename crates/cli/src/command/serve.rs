@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use lehr_demos::samples::Samples;
 use lehr_jobs::Setup;
 use lehr_node::manifest::{Apply, MANIFEST, Manifest, ManifestText, Manifests};
 use lehr_node::{
@@ -17,11 +18,10 @@ use lehr_workflow::{WORKFLOWS, Workflows};
 
 use crate::arguments::{CheckPolicyArguments, ServeArguments};
 use crate::command::apply::texts;
-use crate::command::ask::{failure, token, token_or};
+use crate::command::ask::{bad_file, failure, token, token_or};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
 use crate::output;
-use crate::samples::Samples;
 
 /// Runs a node until Ctrl-C. Its address goes to standard output when it listens.
 ///
@@ -224,11 +224,6 @@ fn joining(arguments: &ServeArguments, client: Client) -> Result<Joining, Failur
         Some(address) => joining.advertise(address).map_err(usage),
         None => Ok(joining),
     }
-}
-
-/// A file that was named and cannot be used.
-pub fn bad_file(fault: &Fault) -> Failure {
-    Failure::new(Kind::BadData, fault.reason())
 }
 
 /// Settings that cannot be meant are the command line's fault; an address that cannot be had is not.

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use lehr_demos::application::{Subject, whole};
 use lehr_distances::checkpoint::Kept;
 use lehr_distances::{Metric, Silent, all_pairs};
 use lehr_mining::{pairwise, smacof};
@@ -12,7 +13,6 @@ use lehr_ranks::Execution;
 use lehr_ranks_mpi::Process;
 
 use super::{Follower, pairs, unreachable};
-use crate::application::{Subject, whole};
 use crate::arguments::ApplicationArguments;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -33,7 +33,7 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
             drop(order);
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
-            let methods = subject.methods(arguments, items.len());
+            let methods = subject.methods(arguments.asked(), items.len());
             items.compared(&subject.options(), |metric| {
                 compute(metric, &methods, &execution, log, &mut Follower::new(&interrupt))
             })?;

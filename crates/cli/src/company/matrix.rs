@@ -10,7 +10,7 @@ use lehr_data::dissimilarities::{Dissimilarities, Element, Form, Values};
 use lehr_methods::Matrix;
 use serde::{Deserialize, Serialize};
 
-use super::method::Order;
+use super::Order;
 use crate::exit::{Failure, Kind};
 
 /// The head of an order.

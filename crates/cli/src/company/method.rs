@@ -14,7 +14,7 @@ use std::path::Path;
 
 use lehr_data::scale::Scale;
 use lehr_data::{Fingerprints, Points, Sparse};
-use lehr_methods::{Data, Fit, Frame, Method, Options, Rows, Table, Takes, Task, find};
+use lehr_methods::{Data, Fit, Frame, Method, Rows, Table, Takes, Task, find};
 use lehr_mining::vector::Input as Vectors;
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{Execution, Layout};
@@ -22,7 +22,7 @@ use lehr_ranks_mpi::Process;
 use lehr_runtime::Dispatcher;
 use serde::{Deserialize, Serialize};
 
-use super::{Company, Follower, matrix, misread, unreachable};
+use super::{Company, Follower, Order, matrix, misread, unreachable};
 use crate::arguments::ExecutionArguments;
 use crate::exit::{Failure, Kind};
 use crate::input::Input;
@@ -30,17 +30,6 @@ use crate::interrupt::Interrupt;
 use crate::plan::execution;
 use crate::plan::method::MethodPlan;
 use crate::rows::{self, Ids, Lines, Mark};
-
-/// What all do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Order {
-    pub(super) method: String,
-    pub(super) options: Options,
-    /// The content of the checkpoint that the run goes on from.
-    pub(super) checkpoint: Option<String>,
-    /// Whether all note what their ranks do.
-    pub(super) is_traced: bool,
-}
 
 /// The head of an order on rows.
 #[derive(Serialize, Deserialize)]

@@ -363,7 +363,7 @@ fn the_workflows_of_the_applications_run_alone_and_on_a_node() {
     ]);
     for (name, said) in [("genes", "60 of 9892 sequences, "), ("patients", "60 of 2944 adults, ")] {
         let sandbox = Sandbox::new();
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("workflows/{name}.toml"));
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../demos/workflows/{name}.toml"));
         let line = ["run", file.to_str().unwrap(), "--set", "items=60", "--set", "clusters=2", "--set", "dimension=2"];
         let alone = sandbox.lehr(&line).succeeded();
         let there = sandbox.lehr(&[&line[..], &["--node", &node.at(""), "--timeout", "86400"]].concat()).succeeded();

@@ -228,7 +228,11 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
     assert!(said.contains("t.csv, line 503: expected 3 fields, found 2"), "{said}");
     let (code, said) = hostile(table(2));
     assert_eq!(code, 3);
-    assert!(said.contains("3 clusters of 1 points") && said.contains("--sample-rows takes a larger one"), "{said}");
+    assert!(
+        said.contains("3 clusters were asked for, but there are only 1 rows")
+            && said.contains("--sample-rows takes a larger one"),
+        "{said}"
+    );
     let (code, said) = hostile("x,y,w\n1,2,0\n3,4,0\n".to_owned());
     assert_eq!(code, 3);
     assert!(said.contains("expected at least one weight above 0, found 0 in all 2 rows"), "{said}");
@@ -263,9 +267,9 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
 
 #[test]
 fn columns_without_numbers_are_told() {
-    let sandbox = Sandbox::with("t.csv", "x;y;price\n1;2;3,5\n5;2;4,25\n7;3;1,5\n");
+    let sandbox = Sandbox::with("t.csv", "x;y;share\n1;2;5%\n5;2;high\n7;3;low\n");
     let outcome = sandbox.lehr(&["minibatch", "t.csv", "-k", "1"]).succeeded();
-    let told = "price (\"3,5\", with a comma where numbers have a point)";
+    let told = "share (\"5%\", with a percent sign)";
     let note = "note: clustering by x, y; --columns chooses others\n      left out, without a number: ";
     assert!(outcome.stderr.contains(&format!("{note}{told}\n")), "{}", outcome.stderr);
     assert!(outcome.stderr.contains(&format!("warning: t.csv: left out {told}\n")), "{}", outcome.stderr);

@@ -5,11 +5,13 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::rc::Rc;
 
+use super::measures::{self, Again, Handle, Stream};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::source::Source;
-use super::{Form, Selection, csv, form_of, npy, rows_of};
+use super::{Form, Selection, again, csv, form_of, npy, rows_of};
 use crate::error::Error;
 use crate::points::Points;
 
@@ -42,6 +44,8 @@ enum Rows<'a> {
     Array(Box<npy::Rows<'a>>),
     #[cfg(feature = "parquet")]
     Columns(Box<parquet::Rows>),
+    /// What has no rows before all of it was read, and where the next one is.
+    Whole(Box<Points>, usize),
 }
 
 impl Batches<'static> {
@@ -50,7 +54,7 @@ impl Batches<'static> {
     /// # Errors
     /// As [`points`](super::points), but for faults of rows; [`Error::Format`] for an array that is stored column after column, of which no row is whole before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
-        Self::of(rows_of(path)?, selection)
+        Self::of(rows_of(path)?, &again(path), selection)
     }
 }
 
@@ -60,15 +64,17 @@ impl<'a> Batches<'a> {
     /// # Errors
     /// As [`Batches::open`], except for those of opening a file.
     pub fn new(reader: impl Read + 'a, name: &str, selection: &Selection) -> Result<Self, Error> {
-        Self::of(Source::new(reader, name)?, selection)
+        let stream = Stream::new(reader);
+        Self::of(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection)
     }
 
-    fn of(mut source: Source<'a>, selection: &Selection) -> Result<Self, Error> {
+    fn of(mut source: Source<'a>, again: Again<'_, 'a>, selection: &Selection) -> Result<Self, Error> {
         let rows = match form_of(&mut source, selection)? {
-            Form::Text => Rows::Text(Box::new(csv::Rows::new(source, selection)?)),
+            Form::Text => Rows::Text(Box::new(measures::rows(source, selection)?)),
             Form::Array => Rows::Array(Box::new(npy::Rows::new(source, selection)?)),
             #[cfg(feature = "parquet")]
             Form::Columns => Rows::Columns(Box::new(parquet::Rows::new(&source, selection)?)),
+            _ => Rows::Whole(Box::new(measures::points_of_typed(again, selection, None)?), 0),
         };
         Ok(Batches { rows })
     }
@@ -89,6 +95,13 @@ impl<'a> Batches<'a> {
             Rows::Array(array) => array.next(rows),
             #[cfg(feature = "parquet")]
             Rows::Columns(columns) => columns.next(rows),
+            Rows::Whole(points, place) => {
+                let there = |row: &usize| points.weights().is_none_or(|weights| weights[*row] > 0.0);
+                let taken: Vec<usize> = (*place..points.len()).filter(there).take(rows).collect();
+                let Some(last) = taken.last() else { return Ok(None) };
+                *place = last + 1;
+                points.rows_at(&taken).map(Some)
+            }
         }
     }
 
@@ -99,6 +112,7 @@ impl<'a> Batches<'a> {
             Rows::Array(array) => array.fraction(),
             #[cfg(feature = "parquet")]
             Rows::Columns(columns) => Some(columns.fraction()),
+            Rows::Whole(points, place) => Some(*place as f64 / points.len() as f64),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::read::source::{Source, foreign_format};
 use crate::read::{dissimilarities, fps, matrix_market, npy, svmlight};
 
 /// How much is looked at.
-const LOOKED_AT: usize = 1 << 16;
+pub(super) const LOOKED_AT: usize = 1 << 16;
 
 /// What a source holds that is surely neither a table of text nor an array; sparse rows in SVMlight's text are not looked for, since a table can look so.
 ///

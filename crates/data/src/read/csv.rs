@@ -11,12 +11,14 @@
 use lehr_spill::{Builder, Spill, Storage};
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
+use crate::frame::NumberForm;
 use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::Selection;
 use crate::read::header::has_header;
-use crate::read::records::{Record, Records};
+use crate::read::layout;
+use crate::read::records::{Quoting, Record, Records};
 use crate::read::slip;
 use crate::read::source::Source;
 
@@ -27,26 +29,67 @@ pub const SAMPLE_ROWS: usize = 100;
 pub const MISSING: [&str; 16] =
     ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
 
+/// Why a table is not one of numbers as programs write them.
+pub(super) enum Refused {
+    /// Something is wrong with it.
+    Wrong(Error),
+    /// It may be another one than it looks like.
+    Doubtful,
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Refused::Wrong(error)
+    }
+}
+
 /// Points, with their values in memory or in a file of a folder.
-pub(super) fn points(source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
-    table(source, selection, false, spill)?.into_points()
+pub(super) fn points(source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Refused> {
+    Ok(table(source, selection, false, spill)?.into_points()?)
 }
 
 /// Rows with gaps: what [`MISSING`] lists, infinities apart, is a gap.
-pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
-    table(source, selection, true, None)?.into_incomplete()
+pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<Incomplete, Refused> {
+    Ok(table(source, selection, true, None)?.into_incomplete()?)
 }
 
-fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Option<&Spill>) -> Result<Table, Error> {
+fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Option<&Spill>) -> Result<Table, Refused> {
     let (mut records, sample, mut table) = begun(source, selection, has_gaps, spill)?;
+    // Whether a point stands before a fraction or before thousands is not sure where commas do not part fields.
+    let may_be_thousands = |column: &usize| {
+        let fields =
+            || sample.iter().filter_map(|row| row.field(*column)).map(str::trim).filter(|field| field.contains('.'));
+        fields().next().is_some() && fields().all(are_thousands)
+    };
+    if records.delimiter() != b',' && table.layout.columns.iter().any(may_be_thousands) {
+        return Err(Refused::Doubtful);
+    }
     for record in &sample {
         table.add(record)?;
     }
-    let mut record = Record::default();
+    let mut record = sample.last().cloned().unwrap_or_default();
     while records.read(&mut record)? {
         table.add(&record)?;
     }
-    table.checked()
+    // What the last row sums up is none of the rows.
+    let is_total = record.fields().map(str::trim).find(|field| !field.is_empty()).is_some_and(layout::is_total);
+    let table = table.checked()?;
+    let has_slip = table.layout.left_out.iter().any(|aside| slip(&aside.example).is_some());
+    if is_total || has_slip || (table.has_codes && selection.columns.is_none()) {
+        return Err(Refused::Doubtful);
+    }
+    Ok(table)
+}
+
+/// Whether a number with a point may be one of thousands: `1.234`.
+fn are_thousands(field: &str) -> bool {
+    let whole = field.trim_start_matches('-').split_once('.');
+    whole.is_some_and(|(whole, rest)| {
+        (1..=3).contains(&whole.len())
+            && !whole.starts_with('0')
+            && rest.len() == 3
+            && rest.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// A table whose layout is known and that has no row yet, the records that it was found out from, less the header, and those that follow.
@@ -86,6 +129,24 @@ fn begun<'a>(
     Ok((records, sample, table))
 }
 
+/// How the rows of a text are written that is read some at a time, as its first ones show.
+pub(super) struct Written {
+    pub delimiter: u8,
+    pub quoting: Quoting,
+    /// How many lines stand before the first row.
+    pub lines: usize,
+    pub has_header: bool,
+    pub names: Vec<String>,
+    pub columns: Vec<usize>,
+    /// Of the columns, and then of the weights; nothing of plain numbers.
+    pub forms: Vec<Option<NumberForm>>,
+    pub weights: Option<usize>,
+    pub id: Option<usize>,
+    /// With the first value of each.
+    pub left_out: Vec<(usize, String)>,
+    pub notes: Vec<String>,
+}
+
 /// The rows of a text, some at a time.
 pub(super) struct Rows<'a> {
     records: Records<'a>,
@@ -103,6 +164,21 @@ impl<'a> Rows<'a> {
         let (records, sample, mut table) = begun(source, selection, false, None)?;
         table.leaves_weightless = true;
         let (sample, record) = (sample.into_iter(), Record::default());
+        Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
+    }
+
+    /// Rows behind what is said to stand before them, in columns and forms that are known.
+    pub fn written(source: Source<'a>, written: Written) -> Result<Self, Error> {
+        let Written { delimiter, quoting, lines, has_header, names, columns, forms, weights, id, left_out, notes } =
+            written;
+        let mut records = Records::new(source, Some(delimiter))?.with_quoting(quoting);
+        records.skip_lines(lines)?;
+        let left_out = left_out.into_iter().map(|(column, example)| Aside { column, count: 0, example }).collect();
+        let (width, unknown) = (names.len(), Vec::new());
+        let layout = Layout { names, has_header, columns, forms, weights, id, left_out, unknown, notes };
+        let mut table = Table::new(records.name(), width, layout, false, Builder::new(None, 0)?);
+        table.leaves_weightless = true;
+        let (sample, record) = (Vec::new().into_iter(), Record::default());
         Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
     }
 
@@ -159,6 +235,12 @@ pub(super) fn number(field: &str) -> Option<f64> {
     field.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Whether a field is digits of which the first is a 0 that no program writes.
+fn is_code(field: &str) -> bool {
+    let bytes = field.as_bytes();
+    bytes.len() > 1 && bytes[0] == b'0' && bytes[1] != b'.' && bytes.iter().all(u8::is_ascii_digit)
+}
+
 /// Whether a field that is no number is a name rather than a number gone wrong: not the mark of a missing value, and, beside
 /// true numbers, not something that begins as a number does.
 pub(super) fn is_name(field: &str, is_beside_numbers: bool) -> bool {
@@ -177,12 +259,16 @@ struct Layout {
     names: Vec<String>,
     has_header: bool,
     columns: Vec<usize>,
+    /// Of these columns, and then of the weights; nothing of plain numbers, and none at all if all are.
+    forms: Vec<Option<NumberForm>>,
     weights: Option<usize>,
     id: Option<usize>,
     /// Columns that were left out because they looked like text, with the count of numbers seen in each.
     left_out: Vec<Aside>,
     /// Columns among `columns` of which nothing but gaps is known yet, with the count of texts seen in each.
     unknown: Vec<Aside>,
+    /// What was decided on the first rows, for people.
+    notes: Vec<String>,
 }
 
 /// A column that is none of numbers, or may be none.
@@ -265,7 +351,8 @@ impl Layout {
             }
             numeric
         };
-        Ok(Layout { names, has_header, columns, weights, id, left_out, unknown: Vec::new() })
+        let (forms, unknown, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Layout { names, has_header, columns, forms, weights, id, left_out, unknown, notes })
     }
 
     /// The columns that were left out, as results tell them.
@@ -319,14 +406,29 @@ struct Table {
     leaves_weightless: bool,
     /// Rows kept, or that would be but for a fault.
     kept: usize,
+    /// Whether there is a number that begins with a 0, as codes do.
+    has_codes: bool,
 }
 
 impl Table {
     fn new(source: &str, width: usize, layout: Layout, has_gaps: bool, values: Builder<f64>) -> Self {
         let (faults, fields) = (Faults::new(source), Vec::new());
         let (weights, ids) = (Vec::new(), Vec::new());
-        let (leaves_weightless, kept) = (false, 0);
-        Table { layout, width, rows: 0, values, weights, ids, faults, fields, has_gaps, leaves_weightless, kept }
+        let (leaves_weightless, kept, has_codes) = (false, 0, false);
+        Table {
+            layout,
+            width,
+            rows: 0,
+            values,
+            weights,
+            ids,
+            faults,
+            fields,
+            has_gaps,
+            leaves_weightless,
+            kept,
+            has_codes,
+        }
     }
 
     fn add(&mut self, record: &Record) -> Result<(), Error> {
@@ -345,12 +447,17 @@ impl Table {
             self.faults.add_with(|| fault(Place::Line(record.line), None, plural(width, "field"), found));
             return Ok(());
         }
-        let Layout { ref names, has_header, ref columns, weights, id, ref mut unknown, .. } = self.layout;
+        let Layout { ref names, has_header, ref columns, ref forms, weights, id, ref mut unknown, .. } = self.layout;
+        let number = |place: usize, field: &str| match forms.get(place) {
+            Some(Some(form)) => form.number(field),
+            _ => number(field),
+        };
         let column = |index: usize| Column { index, name: has_header.then(|| names[index].clone()) };
         self.fields.clear();
-        for index in columns {
+        for (place, index) in columns.iter().enumerate() {
             let field = record.field(*index).unwrap_or_default();
-            let value = number(field).unwrap_or_else(|| {
+            self.has_codes |= is_code(field);
+            let value = number(place, field).unwrap_or_else(|| {
                 if self.has_gaps && is_gap(field) {
                     return f64::NAN;
                 }
@@ -371,7 +478,7 @@ impl Table {
         }
         let weight = weights.map(|index| {
             let field = record.field(index).unwrap_or_default();
-            let weight = number(field).unwrap_or(f64::NAN);
+            let weight = number(columns.len(), field).unwrap_or(f64::NAN);
             if let Some(expected) = weight_fault(weight) {
                 let (place, expected) = (Place::Line(record.line), expected.into());
                 self.faults.add_with(|| fault(place, Some(column(index)), expected, quoted(field)));
@@ -380,7 +487,7 @@ impl Table {
         });
         for aside in &mut self.layout.left_out {
             let field = record.field(aside.column).unwrap_or_default();
-            aside.count += u64::from(number(field).is_some());
+            aside.count += u64::from(super::csv::number(field).is_some());
             aside.look(field);
         }
         if self.leaves_weightless && weight == Some(0.0) {
@@ -499,7 +606,8 @@ fn points_of(
 ) -> Result<Points, Error> {
     let names = layout.columns.iter().map(|index| layout.names[*index].clone()).collect();
     let points = Points::of_finite(values, layout.columns.len())?;
-    let mut points = points.with_columns(names)?.with_name(name).with_left_out(layout.left_out());
+    let mut points =
+        points.with_columns(names)?.with_name(name).with_left_out(layout.left_out()).with_notes(layout.notes.clone());
     if layout.weights.is_some() {
         points = points.with_weights(weights)?;
     }

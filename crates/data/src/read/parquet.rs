@@ -16,12 +16,15 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 
 use crate::error::{Column, Error, Fault, Faults, Place};
+use crate::frame::{DataFrame, FrameColumn, ReadAs, Values};
 use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::Points;
+use crate::read::grid::Grid;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
-use crate::read::{Asked, PARQUET, Selection, half, slip};
+use crate::read::{Asked, Dialect, Format, PARQUET, Selection, TableForm, half, slip};
+use file::Unit;
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
 /// The most that a page may take. Writers make pages of about a mebibyte.
@@ -76,6 +79,121 @@ pub(super) fn incomplete(source: &Source<'_>, selection: &Selection) -> Result<I
     faults.or(())?;
     let ids = layout.has_ids.then_some(ids);
     Ok(Incomplete::named(values, layout.names, &rows.name)?.with_read_ids(ids).with_left_out(layout.left_out))
+}
+
+/// All columns that can be read: numbers, truth values, dates and times by their types, text as in other tables.
+pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
+    let (name, parquet) = (source.name(), open(source)?);
+    if parquet.rows() == 0 {
+        return Err(Error::Empty { name: name.into(), found: "a Parquet file of no rows" });
+    }
+    let names = parquet.names();
+    let index = parquet.index_columns();
+    let (mut columns, mut texts_at, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut texts_by: Vec<Vec<String>> = Vec::new();
+    let mut faults = Faults::new(name);
+    for (place, called) in names.iter().enumerate() {
+        let column = Column { index: place, name: Some(called.clone()) };
+        let unit = parquet.unit(place);
+        match parquet.kind(place) {
+            _ if index.contains(called) => notes.push(format!("{called:?} is the index of a pandas table; left out")),
+            kind if is_number(&kind) || unit.is_some() => {
+                let mut values = numbers_of(&parquet, name, &column, kind == Kind::Counts)?;
+                let read_as = match (&unit, &kind) {
+                    (Some(Unit::Days), _) => ReadAs::Date { form: "year-month-day".into(), has_time: false },
+                    (Some(Unit::Seconds(_)), _) => ReadAs::Date { form: "year-month-day".into(), has_time: true },
+                    (None, Kind::Truths) => ReadAs::Truth { yes: "true".into(), no: "false".into() },
+                    _ => ReadAs::Number,
+                };
+                for (row, value) in values.iter().enumerate().filter(|(_, value)| value.is_infinite()) {
+                    faults.add_with(|| Fault {
+                        place: Place::Row(row as u64),
+                        column: Some(column.clone()),
+                        expected: "a finite number, or a missing one".into(),
+                        found: value.to_string(),
+                    });
+                }
+                let is_time = matches!(unit, Some(Unit::Days | Unit::Seconds(_)));
+                match unit {
+                    Some(Unit::Days) => values.iter_mut().for_each(|value| *value *= 86_400.0),
+                    // Divided, since a tenth is none in binary.
+                    Some(Unit::Seconds(per_second) | Unit::Decimal(per_second)) => {
+                        values.iter_mut().for_each(|value| *value /= per_second)
+                    }
+                    None => {}
+                }
+                let values = if is_time { Values::Times(values) } else { Values::Numbers(values) };
+                columns.push((place, FrameColumn { name: called.clone(), values, read_as }));
+            }
+            Kind::Texts => {
+                texts_by.push(texts_of(&parquet, name, &column)?);
+                texts_at.push(place);
+            }
+            Kind::Other(kind) => notes.push(format!("{called:?} is left out: {kind}")),
+            _ => {}
+        }
+    }
+    faults.or(())?;
+    let rows = texts_by.first().map_or(0, Vec::len);
+    let mut grid = Grid::default();
+    for row in 0..rows {
+        grid.begin(row as u64 + 1);
+        texts_by.iter().for_each(|texts| grid.push(&texts[row]));
+    }
+    let text_names: Vec<String> = texts_at.iter().map(|place| names[*place].clone()).collect();
+    let all: Vec<usize> = (0..rows).collect();
+    let mut read = super::frame::columns(name, &text_names, &all, &grid, form, None)?;
+    notes.append(&mut read.notes);
+    columns.extend(texts_at.into_iter().zip(read.columns));
+    columns.sort_by_key(|(place, _)| *place);
+    let frame = DataFrame::new(name, columns.into_iter().map(|(_, column)| column).collect())?;
+    Ok(frame.with_notes(notes).with_dialect(Dialect { format: Format::Parquet, ..Dialect::default() }))
+}
+
+/// All numbers of a column, NaN where there is none.
+fn numbers_of(parquet: &Parquet, name: &str, column: &Column, is_unsigned: bool) -> Result<Vec<f64>, Error> {
+    guarded(name, || {
+        let mut values = Vec::new();
+        for group in 0..parquet.groups() {
+            let reader =
+                parquet.column(group, column.index, PAGE_BYTES).map_err(|refused| told(refused, name, Some(column)))?;
+            let mut open = Open { column: column.clone(), is_unsigned, reader };
+            let first = values.len();
+            let rows = parquet.group_rows(group) as usize;
+            let read = numbers(&mut open, rows, |row, number| {
+                values.resize(values.len().max(first + row + 1), f64::NAN);
+                values[first + row] = number.unwrap_or(f64::NAN);
+            });
+            let read = read.map_err(|error| told(error.into(), name, Some(column)))?;
+            is_whole(read, rows, name, column)?;
+        }
+        Ok(values)
+    })
+}
+
+/// All texts of a column, empty where there is none.
+fn texts_of(parquet: &Parquet, name: &str, column: &Column) -> Result<Vec<String>, Error> {
+    guarded(name, || {
+        let mut values = Vec::new();
+        for group in 0..parquet.groups() {
+            let reader =
+                parquet.column(group, column.index, PAGE_BYTES).map_err(|refused| told(refused, name, Some(column)))?;
+            let mut open = Open { column: column.clone(), is_unsigned: false, reader };
+            let rows = parquet.group_rows(group) as usize;
+            let read = texts(&mut open, rows, |text| values.push(text))
+                .map_err(|error| told(error.into(), name, Some(column)))?;
+            is_whole(read, rows, name, column)?;
+        }
+        Ok(values)
+    })
+}
+
+fn is_whole(read: usize, rows: usize, name: &str, column: &Column) -> Result<(), Error> {
+    if read == rows {
+        return Ok(());
+    }
+    let said = format!("the end of a column {} rows before that of its group", rows - read);
+    Err(told(Refused::Damaged(said), name, Some(column)))
 }
 
 /// How many rows and columns of numbers there are.

@@ -4,6 +4,9 @@
 //! because messages need it; that (with CRLF, blank lines and open quotes, which the usual readers count or mend in their own
 //! ways) is why this is not a library's reader. The `csv` crate serves as the oracle in the tests.
 //!
+//! Quotes are `"`, doubled within quotes. A data frame is asked for more ([`Quoting`]): other quotes, letters escaped by a backslash, and quotes that nothing closes taken
+//! for letters, so that one of them does not swallow the rows behind it.
+//!
 //! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line ignored. Where spaces
 //! divide, a lone `#` before the first record marks it as a header, as NumPy's `savetxt` writes it, and is no field.
 
@@ -17,6 +20,22 @@ pub(crate) const SPACES: u8 = b' ';
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How many lines are looked at to find the delimiter.
 const HEAD_LINES: usize = 50;
+
+/// How fields with delimiters in them are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quoting {
+    pub(crate) quote: u8,
+    /// What stands before a quote within quotes, where it is not doubled.
+    pub(crate) escape: Option<u8>,
+    /// Whether a quote that opens a field and that nothing closes is a letter.
+    pub(crate) is_tolerant: bool,
+}
+
+impl Default for Quoting {
+    fn default() -> Self {
+        Quoting { quote: b'"', escape: None, is_tolerant: false }
+    }
+}
 
 /// Fields of one record, in buffers that are used again.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +52,16 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// A record of these fields.
+    pub(crate) fn of<'t>(line: u64, fields: impl Iterator<Item = &'t str>) -> Self {
+        let mut record = Record { line, ..Record::default() };
+        for field in fields {
+            record.text.push_str(field);
+            record.ends.push(record.text.len());
+        }
+        record
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -41,6 +70,11 @@ impl Record {
     pub(crate) fn field(&self, index: usize) -> Option<&str> {
         let start = if index == 0 { 0 } else { *self.ends.get(index - 1)? };
         self.text.get(start..*self.ends.get(index)?)
+    }
+
+    /// The text of all fields, and where each of them ends in it.
+    pub(crate) fn parts(&self) -> (&str, &[usize]) {
+        (&self.text, &self.ends)
     }
 
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
@@ -56,6 +90,9 @@ pub(crate) struct Records<'a> {
     /// Lines that ended before the window.
     lines: u64,
     has_started: bool,
+    quoting: Quoting,
+    /// The line of the first quote that was taken for a letter, and how many there were.
+    stray: Option<(u64, u64)>,
 }
 
 impl<'a> Records<'a> {
@@ -64,12 +101,38 @@ impl<'a> Records<'a> {
         let terminator = source.terminator()?;
         let name = source.name().to_owned();
         let head = source.fill(HEAD_BYTES, Some(0))?;
-        let delimiter = delimiter.unwrap_or_else(|| detect_delimiter(head, terminator, &name));
-        Ok(Records { source, delimiter, terminator, lines: 0, has_started: false })
+        let delimiter =
+            delimiter.unwrap_or_else(|| detect_delimiter(head, terminator, &name, Quoting::default(), is_number));
+        let quoting = Quoting::default();
+        Ok(Records { source, delimiter, terminator, lines: 0, has_started: false, quoting, stray: None })
+    }
+
+    pub(crate) fn with_quoting(self, quoting: Quoting) -> Self {
+        Records { quoting, ..self }
+    }
+
+    /// Passes over so many lines, fewer if there are no more.
+    pub(crate) fn skip_lines(&mut self, count: usize) -> Result<(), Error> {
+        for _ in 0..count {
+            let too_long = || Error::Format { name: String::new(), expected: String::new(), found: String::new() };
+            let Some(length) = self.source.line(self.lines, usize::MAX, too_long)? else { break };
+            self.source.consume(length);
+            self.lines += 1;
+        }
+        Ok(())
+    }
+
+    /// The line of the first quote that was taken for a letter, and how many there were.
+    pub(crate) fn stray(&self) -> Option<(u64, u64)> {
+        self.stray
     }
 
     pub(crate) fn name(&self) -> &str {
         self.source.name()
+    }
+
+    pub(crate) fn delimiter(&self) -> u8 {
+        self.delimiter
     }
 
     /// How much of a file has been read; nothing where nobody knows how long the source is.
@@ -85,25 +148,34 @@ impl<'a> Records<'a> {
             // Bytes of the window that are surely in the record, and whether a quote is open at their end.
             let mut length = 0;
             let mut scan = Quotes::default();
+            let (quoting, mut is_looked_at) = (self.quoting, false);
             let ends_at = loop {
                 let window = self.source.window();
                 match window[length..].iter().position(|byte| *byte == self.terminator) {
                     Some(position) => {
-                        scan.over(&window[length..length + position + 1], self.delimiter);
+                        scan.over(&window[length..length + position + 1], self.delimiter, quoting);
                         length += position + 1;
                         self.lines += 1;
                         if !scan.is_open() {
                             break length - 1;
                         }
+                        if quoting.is_tolerant && !is_looked_at {
+                            is_looked_at = true;
+                            if !self.closes(length)? {
+                                let (_, count) = self.stray.unwrap_or((0, 0));
+                                self.stray = Some((self.stray.map_or(first_line, |(line, _)| line), count + 1));
+                                break length - 1;
+                            }
+                        }
                     }
                     None => {
-                        scan.over(&window[length..], self.delimiter);
+                        scan.over(&window[length..], self.delimiter, quoting);
                         length = window.len();
                         if length > RECORD_BYTES_MAX {
                             return Err(self.too_long(first_line, scan.is_open()));
                         }
                         if !self.source.more(Some(self.lines))? {
-                            if scan.is_open() {
+                            if scan.is_open() && !quoting.is_tolerant {
                                 return Err(self.not_closed(first_line));
                             }
                             if length == 0 {
@@ -140,13 +212,31 @@ impl<'a> Records<'a> {
             record.line = first_line;
             record.text.clear();
             record.ends.clear();
-            split(text, self.delimiter, |field| match field {
+            split(text, self.delimiter, quoting, |field| match field {
                 Piece::Text(text) => record.text.push_str(text),
                 Piece::End => record.ends.push(record.text.len()),
             });
             self.source.consume(length);
             self.has_started = true;
             return Ok(true);
+        }
+    }
+
+    /// Whether the quote that is open at the end of the first line of the window, `length` bytes long, is closed before a delimiter or a line end.
+    fn closes(&mut self, length: usize) -> Result<bool, Error> {
+        let (quoting, delimiter, terminator) = (self.quoting, self.delimiter, self.terminator);
+        let Some(opening) = last_open(&self.source.window()[..length], delimiter, quoting) else { return Ok(true) };
+        loop {
+            let window = self.source.window();
+            match closing(&window[opening + 1..], delimiter, terminator, quoting) {
+                Some(is_proper) => return Ok(is_proper),
+                None if window.len() > RECORD_BYTES_MAX => return Ok(false),
+                None => {}
+            }
+            if !self.source.more(Some(self.lines))? {
+                // At the very end a quote closes what it can.
+                return Ok(self.source.window().trim_ascii_end().ends_with(&[quoting.quote]));
+            }
         }
     }
 
@@ -179,22 +269,92 @@ enum Piece<'t> {
     End,
 }
 
-/// Hands out the fields of one record. `""` within quotes is one quote; what follows a closing quote belongs to the field.
-fn split<'t>(line: &'t str, delimiter: u8, mut give: impl FnMut(Piece<'t>)) {
+/// Where the quote opens that is open at the end of these bytes.
+fn last_open(bytes: &[u8], delimiter: u8, quoting: Quoting) -> Option<usize> {
+    let (mut scan, mut opening) = (Quotes::default(), None);
+    for (place, byte) in bytes.iter().enumerate() {
+        let was_open = matches!(scan, Quotes::Open | Quotes::Doubtful | Quotes::Escaped);
+        scan.over(&[*byte], delimiter, quoting);
+        if !was_open && scan.is_open() {
+            opening = Some(place);
+        }
+    }
+    opening.filter(|_| scan.is_open())
+}
+
+/// Whether the quote that closes what these bytes are within stands before a delimiter or a line end; nothing if none does, or the bytes end before that is known. A quote that
+/// stands before anything else is a letter, unless it stands behind a delimiter: then it opens a field, and what these bytes are within was opened by a letter.
+fn closing(bytes: &[u8], delimiter: u8, terminator: u8, quoting: Quoting) -> Option<bool> {
+    let mut place = 0;
+    while place < bytes.len() {
+        if quoting.escape == Some(bytes[place]) {
+            place += 2;
+        } else if bytes[place] != quoting.quote {
+            place += 1;
+        } else if bytes.get(place + 1) == Some(&quoting.quote) && !is_end(&bytes[place + 2..], delimiter, terminator) {
+            place += 2;
+        } else if place + 1 == bytes.len() {
+            return None;
+        } else if is_end(&bytes[place + 1..], delimiter, terminator) {
+            return Some(true);
+        } else if place > 0 && bytes[place - 1] == delimiter {
+            return Some(false);
+        } else {
+            place += 1;
+        }
+    }
+    None
+}
+
+/// Whether bytes begin with the end of a field, perhaps behind blanks.
+fn is_end(bytes: &[u8], delimiter: u8, terminator: u8) -> bool {
+    let next =
+        bytes.iter().find(|byte| **byte == delimiter || **byte == terminator || !matches!(byte, b' ' | b'\t' | b'\r'));
+    next.is_some_and(|next| *next == delimiter || *next == terminator)
+}
+
+/// Hands out the fields of one record. `""` within quotes is one quote; what follows a closing quote belongs to the field. Spaces before a quote that opens a field are none of it.
+fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMut(Piece<'t>)) {
     let bytes = line.as_bytes();
     let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');
     let run = |from: usize| from + bytes[from..].iter().take_while(|byte| is_delimiter(**byte)).count();
+    let quote = quoting.quote;
     let mut at = if delimiter == SPACES { run(0) } else { 0 };
     loop {
-        if bytes.get(at) == Some(&b'"') {
-            at += 1;
-            while let Some(length) = bytes[at..].iter().position(|byte| *byte == b'"') {
+        // Common case: a field begins with a letter of its own.
+        let blanks = match bytes.get(at) {
+            Some(b' ') => bytes[at..].iter().take_while(|byte| **byte == b' ').count(),
+            _ => 0,
+        };
+        let opens = bytes.get(at + blanks) == Some(&quote)
+            && (!quoting.is_tolerant || is_quoted(&line[at + blanks + 1..], delimiter, quoting));
+        if opens {
+            at += blanks + 1;
+            while let Some(length) = bytes[at..].iter().position(|byte| *byte == quote || quoting.escape == Some(*byte))
+            {
                 give(Piece::Text(&line[at..at + length]));
                 at += length + 1;
-                if bytes.get(at) != Some(&b'"') {
+                if bytes[at - 1] != quote {
+                    // Before a quote or itself it says that that is a letter; elsewhere it is one, as in paths.
+                    match bytes.get(at) {
+                        Some(next) if *next == quote || quoting.escape == Some(*next) => at += 1,
+                        _ => {}
+                    }
+                    give(Piece::Text(&line[at - 1..at]));
+                    continue;
+                }
+                if bytes.get(at) != Some(&quote) {
+                    let is_letter = quoting.is_tolerant
+                        && at < bytes.len()
+                        && !is_end(&bytes[at..], delimiter, b'\n')
+                        && is_closed(&line[at..], delimiter, quoting);
+                    if is_letter {
+                        give(Piece::Text(&line[at - 1..at]));
+                        continue;
+                    }
                     break;
                 }
-                give(Piece::Text("\""));
+                give(Piece::Text(&line[at - 1..at]));
                 at += 1;
             }
         }
@@ -215,6 +375,26 @@ fn split<'t>(line: &'t str, delimiter: u8, mut give: impl FnMut(Piece<'t>)) {
     }
 }
 
+/// Whether a text that is within quotes has the quote that closes them before a delimiter or at its end.
+fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
+    match closing(text.as_bytes(), delimiter, b'\n', quoting) {
+        Some(is_closed) => is_closed,
+        None => text.trim_ascii_end().as_bytes().ends_with(&[quoting.quote]),
+    }
+}
+
+/// Whether a quote that opens a field before this text is one: it is closed before a delimiter, or by a quote with the rest of the field behind it. A quote behind a delimiter opens
+/// a field of its own.
+fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
+    if is_closed(text, delimiter, quoting) {
+        return true;
+    }
+    let bytes = text.as_bytes();
+    let Some(end) = bytes.iter().position(|byte| *byte == quoting.quote) else { return false };
+    let is_behind_delimiter = end > 0 && bytes[end - 1] == delimiter;
+    !is_behind_delimiter && !bytes[..end].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
+}
+
 /// Whether a quote is open, byte by byte: the same rules as [`split`], for finding where a record ends.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
@@ -226,23 +406,29 @@ enum Quotes {
     Open,
     /// Behind a quote within quotes: a second one means a quote, anything else that the quotes are closed.
     Doubtful,
+    /// Behind what says that the next byte is a letter.
+    Escaped,
 }
 
 impl Quotes {
-    fn over(&mut self, bytes: &[u8], delimiter: u8) {
+    fn over(&mut self, bytes: &[u8], delimiter: u8, quoting: Quoting) {
         let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');
-        if !matches!(self, Quotes::Open | Quotes::Doubtful) && !bytes.contains(&b'"') {
+        let quote = quoting.quote;
+        if !matches!(self, Quotes::Open | Quotes::Doubtful | Quotes::Escaped) && !bytes.contains(&quote) {
             // Common case. Where no quote is, only the last byte matters: is the next one at the start of a field?
-            if let Some(last) = bytes.last() {
+            if let Some(last) = bytes.iter().rev().find(|byte| **byte != b' ' || delimiter == SPACES) {
                 *self = if is_delimiter(*last) { Quotes::Start } else { Quotes::Plain };
             }
             return;
         }
         for byte in bytes {
             *self = match (*self, *byte) {
-                (Quotes::Start, b'"') | (Quotes::Doubtful, b'"') => Quotes::Open,
-                (Quotes::Open, b'"') => Quotes::Doubtful,
+                (Quotes::Escaped, _) => Quotes::Open,
+                (Quotes::Open, byte) if quoting.escape == Some(byte) => Quotes::Escaped,
+                (Quotes::Start | Quotes::Doubtful, byte) if byte == quote => Quotes::Open,
+                (Quotes::Open, byte) if byte == quote => Quotes::Doubtful,
                 (Quotes::Open, _) => Quotes::Open,
+                (Quotes::Start, b' ') => Quotes::Start,
                 _ if is_delimiter(*byte) => Quotes::Start,
                 _ => Quotes::Plain,
             };
@@ -250,7 +436,7 @@ impl Quotes {
     }
 
     fn is_open(self) -> bool {
-        self == Quotes::Open
+        matches!(self, Quotes::Open | Quotes::Escaped)
     }
 }
 
@@ -266,7 +452,13 @@ fn is_number(field: &str, delimiter: u8) -> bool {
 /// Each candidate is scored by how many of the lines have as many fields as most of them do (at least two), times how many of the
 /// fields are numbers; the first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. Where nothing divides the lines,
 /// there is one column, and the answer does not matter.
-fn detect_delimiter(head: &[u8], terminator: u8, name: &str) -> u8 {
+pub(crate) fn detect_delimiter(
+    head: &[u8],
+    terminator: u8,
+    name: &str,
+    quoting: Quoting,
+    is_value: fn(&str, u8) -> bool,
+) -> u8 {
     if name.trim_end_matches(".gz").ends_with(".tsv") {
         return b'\t';
     }
@@ -282,13 +474,13 @@ fn detect_delimiter(head: &[u8], terminator: u8, name: &str) -> u8 {
         for (index, line) in lines.iter().enumerate() {
             let mut count = 0;
             let mut text = String::new();
-            split(line, delimiter, |piece| match piece {
+            split(line, delimiter, quoting, |piece| match piece {
                 Piece::Text(part) => text.push_str(part),
                 Piece::End => {
                     count += 1;
                     if index > 0 || lines.len() == 1 {
                         fields += 1;
-                        numbers += usize::from(is_number(text.trim(), delimiter));
+                        numbers += usize::from(is_value(text.trim(), delimiter));
                     }
                     text.clear();
                 }

@@ -1,7 +1,7 @@
 //! Fields that a person reads as a number and no program does the same way twice: why they are none.
 //!
-//! They are not read as numbers, because what they mean differs: a comma divides thousands in one country and marks the decimals in another, and `5 %` is 5 or 0.05. A
-//! column of them is left out, as columns of text are. It was hardly meant as text, so Lehr warns of it even under `--quiet`.
+//! A column of which all values are written in one form is read in it (`written.rs`). What remains is a field of another form than the rest of its column: it is reported with its
+//! reason, and a column of several forms that is left out is warned of even under `--quiet`, since it was hardly meant as text.
 
 /// Why a field is no number, if but for that it would be a finite one.
 ///

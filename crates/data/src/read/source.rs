@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Error;
+use crate::read::Encoding;
+use crate::read::decode::Decoder;
 use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
 /// How many bytes are asked for at a time.
@@ -81,6 +83,27 @@ impl<'a> Source<'a> {
             source.consume(BYTE_ORDER_MARK.len());
         }
         Ok(source)
+    }
+
+    /// The rest of the source, decoded into UTF-8.
+    pub(crate) fn decoded(self, encoding: Encoding) -> Result<Self, Error> {
+        let window = io::Cursor::new(self.buffer[self.start..].to_vec());
+        let pending = Pending(self.pending);
+        let decoder = Decoder::new(window.chain(pending.chain(self.reader)), encoding);
+        let reader = Unpacked::new(decoder, u64::MAX).map_err(|cause| stopped(&self.name, cause, String::new()))?;
+        Ok(Source {
+            name: self.name,
+            reader,
+            taken: self.taken,
+            length: self.length,
+            path: None,
+            buffer: Vec::new(),
+            start: 0,
+            offset: 0,
+            is_at_end: false,
+            pending: None,
+            terminator: None,
+        })
     }
 
     /// What messages call the source.
@@ -281,6 +304,15 @@ fn terminator_of(head: &[u8]) -> u8 {
     let Some(place) = first(true).or_else(|| first(false)) else { return b'\n' };
     let ends = head[place..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
     if ends.copied().any(|byte| byte == b'\n') { b'\n' } else { b'\r' }
+}
+
+/// Fails once with what stopped a look ahead.
+struct Pending(Option<io::Error>);
+
+impl Read for Pending {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }
 
 /// Passes bytes on and counts them.

@@ -153,3 +153,32 @@ fn an_array_stored_by_columns_has_no_rows_to_begin_with() {
     let error = Batches::new(&b""[..], "t.csv", &Selection::default()).err().unwrap();
     assert!(matches!(error, Error::Empty { .. }), "{error}");
 }
+
+#[test]
+fn rows_some_at_a_time_are_written_as_the_first_ones_show() {
+    let table = format!(
+        "Ventes\n\nshop;price;n\n{}",
+        (0..500).map(|row| format!("s{row};{},25 €;2\n", 1000 + row)).collect::<String>()
+    );
+    let latin: Vec<u8> = table.chars().map(|letter| if letter == '€' { 0x80 } else { letter as u8 }).collect();
+    for bytes in [table.clone().into_bytes(), latin] {
+        let selection = Selection { weights: Some("n".into()), id: Some("shop".into()), ..Selection::default() };
+        let mut batches = Batches::new(&bytes[..], "t.csv", &selection).unwrap();
+        let first = batches.next(400).unwrap().unwrap();
+        assert_eq!(
+            (first.values()[0], first.ids().unwrap()[0].as_str(), first.weights().unwrap()[0]),
+            (1000.25, "s0", 2.0)
+        );
+        assert!(
+            first.notes().contains(&"\"price\" is read as number, decimal ',', €, as the first rows show".to_owned()),
+            "{:?}",
+            first.notes()
+        );
+        assert_eq!(batches.next(400).unwrap().unwrap().values()[99], 1499.25);
+        assert!(batches.next(400).unwrap().is_none());
+    }
+    let later = format!("a;b\n{}3.5;1\n", "1,5;2\n".repeat(60_000));
+    let mut batches = Batches::new(later.as_bytes(), "t.csv", &Selection::default()).unwrap();
+    let error = batches.next(100_000).unwrap_err().to_string();
+    assert_eq!(error, "t.csv, line 60002, column 1 (\"a\"): expected a finite number, found \"3.5\"");
+}

@@ -65,6 +65,7 @@ fn selections() -> impl Strategy<Value = Selection> {
             id,
             delimiter,
             header,
+            ..Selection::default()
         })
 }
 

@@ -3,13 +3,18 @@
 mod batches;
 mod csv;
 mod datasets;
+mod formats;
+mod frame;
 mod header;
 mod hostile;
 mod intake;
+mod layout;
+mod locales;
 mod messages;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod pollution;
 mod sparse;
 mod spill;
 mod write;

@@ -74,8 +74,19 @@ fn ragged_rows() {
         &expect![[r#"
         points.csv, line 3: expected 4 fields, found 3
         points.csv, line 4: expected 4 fields, found 5
-        points.csv, line 5: expected 4 fields, found an empty line
-        points.csv: 3 faults in all"#]],
+        points.csv: 2 faults in all"#]],
+    );
+}
+
+#[test]
+fn rows_that_are_too_short_hide_no_other_fault() {
+    by_default(
+        "name;a;b\nx;1,5;2\ny;2,5\nz;3,5;\nu;4,5;u\n",
+        &expect![[r#"
+            points.csv, line 3: expected 3 fields, found 2
+            points.csv, line 4, column 3 ("b"): expected a finite number, found an empty field
+            points.csv, line 5, column 3 ("b"): expected a finite number, found "u"
+            points.csv: 3 faults in all"#]],
     );
 }
 
@@ -121,27 +132,27 @@ fn nothing_to_read() {
 }
 
 #[test]
-fn numbers_with_commas() {
+fn numbers_with_commas_are_read_and_what_is_none_is_refused() {
     // The delimiter is the semicolon, although commas cut these rows into more numbers.
-    by_default(
-        "width;height\n1,5;2,5\n3,25;4\n",
-        &expect![[
-            r#"points.csv, line 2, column 2 ("height"): expected a finite number, found "2,5", with a comma where numbers have a point"#
-        ]],
-    );
-    by_default(
-        "name;width\na;1,5\nb;1.234,5\n",
-        &expect![[
-            r#"points.csv: expected a column of numbers, found none among the columns "name", "width"; "width" has "1,5", with a comma where numbers have a point"#
-        ]],
-    );
+    let points = table("width;height\n1,5;2,5\n3,25;4\n", &Selection::default()).unwrap();
+    assert_eq!(points.values(), [1.5, 2.5, 3.25, 4.0]);
+    assert_eq!(table("name;width\na;1,5\nb;1.234,5\n", &Selection::default()).unwrap().values(), [1.5, 1234.5]);
     refused(
         "name,width\na,\"1,5\"\nb,\"one, two\"\n",
         &chosen(&["width"]),
+        &expect![[r#"points.csv, line 3, column 2 ("width"): expected a finite number, found "one, two""#]],
+    );
+}
+
+#[test]
+fn all_columns_that_cannot_be_read_are_told_at_once() {
+    by_default(
+        "name;a;b;c\nx;1,5;3 %;€ 5\ny;2,5;4 %;\nz;3,5;n/a;€ 6\nu;4,x;5 %;€ 7\n",
         &expect![[r#"
-            points.csv, line 2, column 2 ("width"): expected a finite number, found "1,5", with a comma where numbers have a point
-            points.csv, line 3, column 2 ("width"): expected a finite number, found "one, two"
-            points.csv: 2 faults in all"#]],
+            points.csv, line 3, column 4 ("c"): expected a finite number, found an empty field
+            points.csv, line 4, column 3 ("b"): expected a finite number, found "n/a"
+            points.csv, line 5, column 2 ("a"): expected a finite number, found "4,x"
+            points.csv: 3 faults in all"#]],
     );
 }
 
@@ -226,27 +237,21 @@ fn a_column_that_becomes_numeric_later() {
 #[test]
 fn wrong_encodings() {
     by_default(
-        b"name,x\nZ\xfcrich,1\n",
-        &expect!["points.csv, line 2, byte 8 of the text: expected UTF-8, found the byte FC ('ü' in Latin-1)"],
+        "é,x\nü,1\n?,2\n".bytes().map(|byte| if byte == b'?' { 0xfc } else { byte }).collect::<Vec<u8>>(),
+        &expect!["points.csv, line 3, byte 10 of the text: expected UTF-8, found the byte FC ('ü' in Latin-1)"],
     );
     by_default(
-        b"name,x\nok,1\n\x80\x81,1\n",
-        &expect!["points.csv, line 3, byte 12 of the text: expected UTF-8, found the byte 80"],
-    );
-    by_default(
-        b"\xff\xfea\0,\0b\0\n\0",
-        &expect!["points.csv, line 1, byte 0 of the text: expected UTF-8, found FF FE, the byte order mark of UTF-16"],
-    );
-    by_default(
-        b"\xfe\xff\0a\0,\0b\0\n",
-        &expect!["points.csv, line 1, byte 0 of the text: expected UTF-8, found FE FF, the byte order mark of UTF-16"],
-    );
-    by_default(
-        b"a\0,\0b\0\n\x001\0,\x002\0\n\0",
+        b"a,b\n1,2\n3\0,4\n",
         &expect![
-            "points.csv, line 1, byte 1 of the text: expected UTF-8, found a zero byte, as UTF-16 and binary files have"
+            "points.csv, line 3, byte 9 of the text: expected UTF-8, found a zero byte, as UTF-16 and binary files have"
         ],
     );
+    // What can be known is read.
+    let points = table(b"name,x\nZ\xfcrich,1\n", &Selection::default()).unwrap();
+    assert_eq!(points.left_out()[0].example, "Zürich");
+    assert_eq!(table(b"\xff\xfea\0,\0b\0\n\x001\0,\x002\0\n\0", &Selection::default()).unwrap().len(), 1);
+    assert_eq!(table(b"\xfe\xff\0a\0,\0b\0\n\x001\0,\x002", &Selection::default()).unwrap().len(), 1);
+    assert_eq!(table(b"a\0,\0b\0\n\x001\0,\x002\0\n\0", &Selection::default()).unwrap().len(), 1);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn each_metric(check: impl Fn(&dyn Metric)) {
     check(&columns::Compared::new(&aligned, columns::Measure::Hamming).unwrap());
     check(&tanimoto::Tanimoto::new(&data::fingerprints(129, 100, 3)));
     for measure in rows::Measure::ALL {
-        check(&rows::Compared::new(&data::records(97, 5, 4, 4), measure));
+        check(&rows::Compared::new(&data::records(97, 5, 4, 4), measure).unwrap());
     }
 }
 
@@ -88,7 +88,7 @@ fn a_row_is_its_values_one_by_one() {
     // Leaves of 32, an even number of them and an odd one, the last whole or not; then leaves of two parts.
     for items in [2, 33, 64, 97, 128, 150, 8_300] {
         let records = data::records(items, 1, 0, 6);
-        let metric = rows::Compared::new(&records, rows::Measure::Manhattan);
+        let metric = rows::Compared::new(&records, rows::Measure::Manhattan).unwrap();
         let half = all_pairs::<f32>(&metric, &on(Engine::Loop, 1, 2), None, &mut Silent).unwrap();
         let mut row = vec![f64::MAX; items];
         for i in (0..items).step_by(1 + items / 50) {
@@ -112,7 +112,7 @@ fn each_pair_is_counted_once() {
         }
     }
     let records = data::records(200, 3, 0, 1);
-    let metric = rows::Compared::new(&records, rows::Measure::Euclidean);
+    let metric = rows::Compared::new(&records, rows::Measure::Euclidean).unwrap();
     let mut count = Count(Vec::new());
     all_pairs::<f32>(&metric, &on(Engine::Ranks, 3, 2), None, &mut count).unwrap();
     assert_eq!(count.0.len(), Schedule::new(200).steps());
@@ -169,7 +169,7 @@ fn a_run_stopped_anywhere_goes_on_to_the_same_bits() {
 #[test]
 fn a_log_that_was_cut_or_damaged_is_good_up_to_there() {
     let records = data::records(150, 3, 5, 2);
-    let metric = rows::Compared::new(&records, rows::Measure::Manhattan);
+    let metric = rows::Compared::new(&records, rows::Measure::Manhattan).unwrap();
     let whole = bits(&all_pairs::<f64>(&metric, &on(Engine::Ranks, 1, 1), None, &mut Silent).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
@@ -191,7 +191,7 @@ fn a_log_that_was_cut_or_damaged_is_good_up_to_there() {
 #[test]
 fn a_log_says_the_same_from_memory() {
     let records = data::records(150, 3, 5, 2);
-    let metric = rows::Compared::new(&records, rows::Measure::Manhattan);
+    let metric = rows::Compared::new(&records, rows::Measure::Manhattan).unwrap();
     let whole = bits(&all_pairs::<f64>(&metric, &on(Engine::Ranks, 1, 1), None, &mut Silent).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
@@ -245,15 +245,21 @@ fn the_bytes_that_are_told_beforehand_are_enough() {
 #[test]
 fn a_log_of_something_else_is_refused() {
     let records = data::records(100, 3, 0, 2);
-    let metric = rows::Compared::new(&records, rows::Measure::Manhattan);
+    let metric = rows::Compared::new(&records, rows::Measure::Manhattan).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
     stop(&metric, &path, 1);
     let open = |metric: &dyn Metric| Kept::open::<f64>(&path, metric);
     assert!(open(&metric).is_ok());
-    assert!(matches!(open(&rows::Compared::new(&records, rows::Measure::Euclidean)), Err(Error::OtherRun { .. })));
+    assert!(matches!(
+        open(&rows::Compared::new(&records, rows::Measure::Euclidean).unwrap()),
+        Err(Error::OtherRun { .. })
+    ));
     let others = data::records(100, 3, 0, 3);
-    assert!(matches!(open(&rows::Compared::new(&others, rows::Measure::Manhattan)), Err(Error::OtherRun { .. })));
+    assert!(matches!(
+        open(&rows::Compared::new(&others, rows::Measure::Manhattan).unwrap()),
+        Err(Error::OtherRun { .. })
+    ));
     assert!(matches!(Kept::open::<f32>(&path, &metric), Err(Error::OtherRun { .. })));
     fs::write(&path, b"lehr checkpoint 1 xxh3 0\n{}\n").unwrap();
     assert!(matches!(open(&metric), Err(Error::CheckpointDamaged { .. })));

@@ -107,9 +107,10 @@ fn aligned_places_are_counted_as_defined() {
     let purine = |letter: u8| b"AG".contains(&letter);
     for (i, j) in (0..40).map(|i| (i, (i * 7 + 3) % 40)).filter(|(i, j)| i != j) {
         let pairs: Vec<(u8, u8)> = genes.sequence(i).iter().copied().zip(genes.sequence(j).iter().copied()).collect();
-        let both: Vec<(u8, u8)> = pairs.iter().copied().filter(|(x, y)| *x != b'-' && *y != b'-').collect();
+        let letters: Vec<(u8, u8)> = pairs.iter().copied().filter(|(x, y)| *x != b'-' && *y != b'-').collect();
+        let both: Vec<(u8, u8)> = letters.iter().copied().filter(|(x, y)| certain(*x) && certain(*y)).collect();
         let n = both.len() as f64;
-        let equal = both.iter().filter(|(x, y)| x == y && certain(*x)).count() as f64;
+        let equal = both.iter().filter(|(x, y)| x == y).count() as f64;
         let transitions =
             both.iter().filter(|(x, y)| x != y && certain(*x) && certain(*y) && purine(*x) == purine(*y)).count()
                 as f64;
@@ -122,6 +123,16 @@ fn aligned_places_are_counted_as_defined() {
         ] {
             let metric = columns::Compared::new(&genes, measure).unwrap();
             assert_eq!(value(&metric, i, j), expected, "{} of ({i}, {j})", measure.name());
+        }
+        let (n, equal) = (letters.len() as f64, letters.iter().filter(|(x, y)| x == y).count() as f64);
+        for (measure, expected) in [
+            (columns::Measure::Hamming, hamming),
+            (columns::Measure::Mismatches, (n - equal) / n),
+            (columns::Measure::JukesCantor, jukes_cantor((n - equal) / n)),
+            (columns::Measure::Kimura, kimura(transitions / n, (n - equal - transitions) / n)),
+        ] {
+            let metric = columns::Compared::with_ambiguous(&genes, measure, columns::Ambiguous::Differ).unwrap();
+            assert_eq!(value(&metric, i, j), expected, "{} of ({i}, {j}), ambiguous letters too", measure.name());
         }
     }
 }
@@ -172,7 +183,7 @@ fn measures_of_rows_are_their_formulas_with_gaps_and_without() {
                 (rows::Measure::Cosine, unlike((0.0, 0.0))),
                 (rows::Measure::Correlation, unlike(means)),
             ] {
-                let found = value(&rows::Compared::new(&records, measure), i, j);
+                let found = value(&rows::Compared::new(&records, measure).unwrap(), i, j);
                 let is_angle = matches!(measure, rows::Measure::Cosine | rows::Measure::Correlation);
                 if both.is_empty() {
                     assert!(found.is_nan(), "{measure} of ({i}, {j}), which have no column in common");
@@ -197,11 +208,68 @@ fn measures_of_rows_are_their_formulas_with_gaps_and_without() {
 fn rows_without_a_column_in_common_or_a_direction_have_no_value() {
     use lehr_data::Incomplete;
     let nan = f64::NAN;
-    let apart = Incomplete::new(vec![1.0, nan, nan, 2.0, 0.0, 0.0], 2).unwrap();
+    let apart = Incomplete::new(vec![1.0, nan, nan, 2.0, 0.0, 1.0], 2).unwrap();
     for measure in rows::Measure::ALL {
-        assert!(value(&rows::Compared::new(&apart, measure), 0, 1).is_nan(), "{measure}");
+        assert!(value(&rows::Compared::new(&apart, measure).unwrap(), 0, 1).is_nan(), "{measure}");
     }
-    assert!(value(&rows::Compared::new(&apart, rows::Measure::Cosine), 0, 2).is_nan(), "zeros point nowhere");
-    let constant = Incomplete::new(vec![3.0, 3.0, 1.0, 2.0], 2).unwrap();
-    assert!(value(&rows::Compared::new(&constant, rows::Measure::Correlation), 0, 1).is_nan());
+}
+
+#[test]
+fn a_row_of_zeros_is_at_cosine_distance_1_of_all_others_with_gaps_and_without_28() {
+    use lehr_data::Incomplete;
+    for last in [4.0, f64::NAN] {
+        let rows = Incomplete::new(vec![0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 3.0, last], 2).unwrap();
+        let metric = rows::Compared::new(&rows, rows::Measure::Cosine).unwrap();
+        for other in 1..4 {
+            assert_eq!((value(&metric, 0, other), value(&metric, other, 0)), (1.0, 1.0), "{other}");
+        }
+    }
+}
+
+#[test]
+fn angles_do_not_depend_on_how_large_the_numbers_are_28() {
+    use lehr_data::Incomplete;
+    let of = |factor: f64, measure| {
+        let values = [1.0, 2.0, 4.0, 3.0, -1.0, 2.0].map(|value| value * factor).to_vec();
+        value(&rows::Compared::new(&Incomplete::new(values, 3).unwrap(), measure).unwrap(), 0, 1)
+    };
+    for measure in [rows::Measure::Cosine, rows::Measure::Correlation] {
+        for exponent in [-1060, -600, 600, 1020] {
+            assert_eq!(of(2f64.powi(exponent / 2) * 2f64.powi(exponent / 2), measure), of(1.0, measure), "{exponent}");
+        }
+    }
+}
+
+#[test]
+fn a_constant_row_has_no_correlation_and_is_named_28() {
+    use lehr_data::Incomplete;
+    // The mean of three times 0.1 is not 0.1 in binary.
+    for value in [0.1, 0.0, 3.0] {
+        let rows = Incomplete::new(vec![1.0, 2.0, 4.0, value, value, value], 3).unwrap();
+        let error = rows::Compared::new(&rows, rows::Measure::Correlation).unwrap_err().to_string();
+        assert!(error.contains("one value alone in row 1 (counted from 0)"), "{error}");
+    }
+    // In the columns that both have, the first row is constant: that pair alone is missing.
+    let nan = f64::NAN;
+    let rows = Incomplete::new(vec![0.1, 0.1, 0.1, 7.0, 1.0, 2.0, 4.0, nan, 1.0, 5.0, 4.0, 2.0], 4).unwrap();
+    let metric = rows::Compared::new(&rows, rows::Measure::Correlation).unwrap();
+    assert!(value(&metric, 0, 1).is_nan() && value(&metric, 0, 2).is_finite());
+}
+
+#[test]
+fn equal_masked_sequences_are_at_0_28() {
+    let genes = Sequences::new(&["ACGNNRA", "ACGNNRA"], Alphabet::Dna).unwrap();
+    for measure in [columns::Measure::Hamming, columns::Measure::Mismatches, columns::Measure::Kimura] {
+        for ambiguous in [columns::Ambiguous::Skip, columns::Ambiguous::Differ] {
+            let metric = columns::Compared::with_ambiguous(&genes, measure, ambiguous).unwrap();
+            assert_eq!(value(&metric, 0, 1), 0.0, "{measure:?} {ambiguous:?}");
+        }
+    }
+}
+
+#[test]
+fn fingerprints_without_a_bit_are_at_0_of_each_other_and_at_1_of_others_28() {
+    let prints = lehr_data::Fingerprints::new(vec![0, 0, 0b11], 4).unwrap();
+    let metric = tanimoto::Tanimoto::new(&prints);
+    assert_eq!([value(&metric, 0, 1), value(&metric, 0, 2)], [0.0, 1.0]);
 }

@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use lehr_runtime::{block_on, blocking};
+use lehr_runtime::{Context, block_on, blocking};
 use lehr_services::{
     Beginning, Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Reference, Service, Starting,
-    Subscribe,
+    Subscribe, Subscription,
 };
 use lehr_sync::{Arc, thread::spawn_detached};
 
@@ -290,7 +290,7 @@ impl Service for DatasetService {
         on.exclusive::<Begin>().independent::<Append>().independent::<Finish>().independent::<Open>();
         on.independent::<UploadFile>().independent::<Put>().concurrent::<Take>().concurrent::<Read>();
         on.exclusive::<Rename>().exclusive::<Remove>();
-        on.exclusive::<Grow>().exclusive::<StartReading>().exclusive::<Settle>();
+        on.exclusive::<Grow>().exclusive::<StartReading>().exclusive::<Settle>().exclusive::<Abandon>();
     }
 
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
@@ -410,6 +410,36 @@ impl Independent<Finish> for DatasetService {
     }
 }
 
+/// What a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is over. Bytes that are being read then are read in
+/// vain, since nobody knows them any more.
+pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
+
+impl Begun {
+    /// What stands under a name, if the request has begun it: `before` is the state from before.
+    pub(super) async fn of(call: &Call, before: &Datasets, name: &str) -> Result<Option<Self>, Fault> {
+        let own = call.own::<Datasets>()?;
+        let state = own.get().await?;
+        let content = |state: &Datasets| state.uploads.get(name).map(|upload| upload.content);
+        let begun = content(&state).filter(|_| content(before) != content(&state));
+        let dispatcher = call.host()?.dispatcher().clone();
+        Ok(begun.map(|content| Self(Some((own, dispatcher, Abandon { name: name.to_owned(), content })))))
+    }
+
+    /// The request has succeeded.
+    pub(super) fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        let Some((own, dispatcher, abandon)) = self.0.take() else { return };
+        // A service that has ended reads its uploads again in its next life, as after any end.
+        let task = async move { own.call(abandon).await.unwrap_or_default() };
+        Context::named("take an upload back").detached().build().run(|| dispatcher.spawn(task)).detach();
+    }
+}
+
 /// Has an upload read whose bytes are all there.
 pub(super) async fn finished(own: Reference<Datasets>, name: String) -> Result<Dataset, Fault> {
     read_and_wait(own, StartReading { name, file: None }).await
@@ -437,7 +467,31 @@ impl Independent<Open> for DatasetService {
             fault: None,
             content: 0,
         };
-        read_and_wait(call.own()?, StartReading { name, file: Some(file) }).await
+        let before = call.own::<Datasets>()?.get().await?;
+        // Begun only by the call: until then there is nothing to take back.
+        let own = call.own::<Datasets>()?;
+        let mut changes = own.subscribe(Subscribe::default().keys([name.clone()])).await?;
+        own.call(StartReading { name: name.clone(), file: Some(file) }).await?;
+        let begun = Begun::of(call, &before, &name).await?;
+        drop(before);
+        let dataset = read(&own, &name, &mut changes).await?;
+        if let Some(begun) = begun {
+            begun.keep();
+        }
+        Ok(dataset)
+    }
+}
+
+impl Exclusive<Abandon> for DatasetService {
+    async fn handle(&mut self, Abandon { name, content }: Abandon, call: &Call) -> Result<(), Fault> {
+        check_own(call)?;
+        // What failed has lost its number.
+        let is_it = |upload: &Upload| upload.content == content || upload.state == UploadState::Failed;
+        if self.document.uploads.get(&name).is_some_and(is_it) {
+            self.document.uploads.remove(&name);
+            self.inner.contents.mark();
+        }
+        Ok(())
     }
 }
 
@@ -446,9 +500,14 @@ async fn read_and_wait(own: Reference<Datasets>, start: StartReading) -> Result<
     let name = start.name.clone();
     let mut changes = own.subscribe(Subscribe::default().keys([name.clone()])).await?;
     own.call(start).await?;
+    read(&own, &name, &mut changes).await
+}
+
+/// Waits until something has been read.
+async fn read(own: &Reference<Datasets>, name: &str, changes: &mut Subscription<Datasets>) -> Result<Dataset, Fault> {
     loop {
         let state = own.get().await?;
-        match (state.uploads.get(&name), state.datasets.get(&name)) {
+        match (state.uploads.get(name), state.datasets.get(name)) {
             (Some(upload), _) if upload.state == UploadState::Reading => {}
             (Some(Upload { fault: Some(fault), .. }), _) => return Err(fault.clone()),
             (None, Some(dataset)) => return Ok(dataset.clone()),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::service::{PIECE_BYTES, finished};
+use super::service::{Begun, PIECE_BYTES, finished};
 use super::{Begin, Dataset, DatasetService, Datasets, Grow};
 use crate::bytes::Bytes;
 use crate::format::Form;
@@ -131,7 +131,10 @@ impl Independent<UploadFile> for DatasetService {
         let begin =
             Begin { name: name.clone(), format, bytes, sha256, columns, weights, id, delimiter, header, gaps, replace };
         let own = call.own::<Datasets>()?;
+        let before = own.get().await?;
         let mut offset = own.call(begin).await?.offset;
+        let begun = Begun::of(call, &before, &name).await?;
+        drop(before);
         while offset < all {
             let end = all.min(offset + PIECE_BYTES);
             let is_whole = offset == 0 && end == all;
@@ -143,6 +146,10 @@ impl Independent<UploadFile> for DatasetService {
             let grow = Grow { name: name.clone(), offset, bytes: end - offset, data: Some(piece) };
             offset = own.call(grow).await?.offset;
         }
-        finished(own, name).await
+        let dataset = finished(own, name).await?;
+        if let Some(begun) = begun {
+            begun.keep();
+        }
+        Ok(dataset)
     }
 }

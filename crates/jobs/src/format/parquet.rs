@@ -72,55 +72,7 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
             let at_once = if parquet.has_prefixes(group, index) { 1 } else { ROWS };
             let reader = parquet.column(group, index, intake.left()).map_err(refused)?;
             let before = column.len();
-            let is_unsigned = matches!(column.values, Values::Counts(_));
-            let put = (&mut *column, &mut intake);
-            let read = match reader {
-                ColumnReader::BoolColumnReader(mut reader) => {
-                    each(&mut reader, rows, at_once, put, |column, value, intake| {
-                        column.count(u64::from(*value), intake)
-                    })
-                }
-                ColumnReader::FixedLenByteArrayColumnReader(mut reader) => {
-                    each(&mut reader, rows, at_once, put, |column, value, intake| {
-                        // The schema says two bytes; of others the column ends early, which is refused below.
-                        if let Ok(bytes) = value.data().try_into() {
-                            column.number(half(u16::from_le_bytes(bytes)), intake)
-                        }
-                    })
-                }
-                ColumnReader::Int32ColumnReader(mut reader) => {
-                    each(&mut reader, rows, at_once, put, |column, value, intake| {
-                        if is_unsigned {
-                            column.count(u64::from(*value as u32), intake)
-                        } else {
-                            column.whole(i64::from(*value), intake)
-                        }
-                    })
-                }
-                ColumnReader::Int64ColumnReader(mut reader) => {
-                    each(&mut reader, rows, at_once, put, |column, value, intake| {
-                        if is_unsigned { column.count(*value as u64, intake) } else { column.whole(*value, intake) }
-                    })
-                }
-                ColumnReader::FloatColumnReader(mut reader) => {
-                    each(&mut reader, rows, at_once, put, |column, value, intake| {
-                        column.number(f64::from(*value), intake)
-                    })
-                }
-                ColumnReader::DoubleColumnReader(mut reader) => {
-                    each(&mut reader, rows, at_once, put, |column, value, intake| column.number(*value, intake))
-                }
-                ColumnReader::ByteArrayColumnReader(mut reader) => {
-                    each(&mut reader, rows, at_once, put, |column, value, intake| {
-                        match std::str::from_utf8(value.data()) {
-                            Ok(text) => column.text(text, intake),
-                            Err(_) => column.no_text(value.data(), intake),
-                        }
-                    })
-                }
-                _ => Ok(()),
-            };
-            read.map_err(|error| refused(error.into()))?;
+            take(reader, rows, at_once, (&mut *column, &mut intake)).map_err(|error| refused(error.into()))?;
             intake.check(name)?;
             if column.len() - before != rows {
                 let said = format!("column {:?} has {} of {rows} rows", column.name, column.len() - before);
@@ -129,6 +81,56 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
         }
     }
     table(columns, wanted, has_gaps, name, intake)
+}
+
+/// Takes the values of a column of one group, whatever they are; `at_once` of them are in memory.
+fn take(
+    reader: ColumnReader,
+    rows: usize,
+    at_once: usize,
+    put: (&mut Column, &mut Intake),
+) -> Result<(), ParquetError> {
+    let is_unsigned = matches!(put.0.values, Values::Counts(_));
+    match reader {
+        ColumnReader::BoolColumnReader(mut reader) => {
+            each(&mut reader, rows, at_once, put, |column, value, intake| column.count(u64::from(*value), intake))
+        }
+        ColumnReader::FixedLenByteArrayColumnReader(mut reader) => {
+            each(&mut reader, rows, at_once, put, |column, value, intake| {
+                // The schema says two bytes; of others the column ends early, which `read` refuses.
+                if let Ok(bytes) = value.data().try_into() {
+                    column.number(half(u16::from_le_bytes(bytes)), intake)
+                }
+            })
+        }
+        ColumnReader::Int32ColumnReader(mut reader) => {
+            each(&mut reader, rows, at_once, put, |column, value, intake| {
+                if is_unsigned {
+                    column.count(u64::from(*value as u32), intake)
+                } else {
+                    column.whole(i64::from(*value), intake)
+                }
+            })
+        }
+        ColumnReader::Int64ColumnReader(mut reader) => {
+            each(&mut reader, rows, at_once, put, |column, value, intake| {
+                if is_unsigned { column.count(*value as u64, intake) } else { column.whole(*value, intake) }
+            })
+        }
+        ColumnReader::FloatColumnReader(mut reader) => {
+            each(&mut reader, rows, at_once, put, |column, value, intake| column.number(f64::from(*value), intake))
+        }
+        ColumnReader::DoubleColumnReader(mut reader) => {
+            each(&mut reader, rows, at_once, put, |column, value, intake| column.number(*value, intake))
+        }
+        ColumnReader::ByteArrayColumnReader(mut reader) => {
+            each(&mut reader, rows, at_once, put, |column, value, intake| match std::str::from_utf8(value.data()) {
+                Ok(text) => column.text(text, intake),
+                Err(_) => column.no_text(value.data(), intake),
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Hands each value of a column of one group to `put`, and gaps to the column, as long as there is room; `at_once` of them are in memory.

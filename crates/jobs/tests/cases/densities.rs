@@ -347,14 +347,16 @@ fn what_cannot_be_meant_is_refused_in_words() {
         let once = gtm::Options { start: gtm::Start::Plane, max_sweeps: 1, ..finest };
         assert_eq!(done(&services.gtm, Order::new("many", &once)).await.figures["nodes"], 400.0);
         let found = reason(&services.gtm, Order::new("few", &columns(&["x"]).with(&small()))).await;
-        let expected =
-            "few: dimensions: expected at most as many dimensions as there are columns, found 2 for 1 columns";
+        let expected = "few: dimensions: expected a map of at most as many dimensions as there are columns, found 2 of 1; ask for fewer dimensions, or use more columns";
         assert_eq!(found, expected);
         let found = reason(&services.gtm, Order::new("few", &columns(&["z"]).with(&small()))).await;
         assert!(found.contains("few") && found.contains("\"z\"") && found.contains("same"), "{found}");
         let options = columns(&["x"]).with(&mixture::Options { components: Some(9), ..three() });
         let found = reason(&services.mixture, Order::new("few", &options)).await;
-        assert_eq!(found, "few: 9 clusters of 3 points: expected at most as many clusters as points");
+        assert_eq!(
+            found,
+            "few: 9 clusters were asked for, but there are only 3 rows with a weight above 0: ask for 3 or fewer"
+        );
         let found = reason(&services.mixture, Order::new("few", &three())).await;
         assert!(found.starts_with("few: 1 of the columns are the same in all rows"), "{found}");
         assert!(found.contains(": same; expected columns that vary"), "{found}");

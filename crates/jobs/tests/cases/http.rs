@@ -334,3 +334,61 @@ fn rows_come_as_a_file_for_who_accepts_it_and_options_may_be_left_out() {
         assert!(head.starts_with("http/1.1 200"), "{head}");
     });
 }
+
+/// The answer to a request that accepts CSV.
+fn csv(url: &str, target: &str, content_type: &str, body: &str) -> (String, String) {
+    let headers = format!("accept: text/csv\r\ncontent-type: {content_type}\r\n");
+    let (head, body) = curl(url, &format!("POST {target}"), &headers, body);
+    (head, String::from_utf8(body).unwrap())
+}
+
+#[test]
+fn a_model_of_a_job_labels_a_data_set_a_body_and_a_form_28() {
+    on_a_node(async |_, client, url| {
+        let rows = "site,x,y\na,0,0\nb,1,0\nc,10,10\nd,11,10\n";
+        let form = format!(
+            "--XX\r\ncontent-disposition: form-data; name=\"name\"\r\n\r\nsites\r\n--XX\r\ncontent-disposition: form-data; name=\"id\"\r\n\r\nsite\r\n\
+             --XX\r\ncontent-disposition: form-data; name=\"file\"; filename=\"sites.csv\"\r\ncontent-type: application/octet-stream\r\n\r\n{rows}\r\n--XX--\r\n"
+        );
+        // An upload as a browser sends it.
+        let (status, sites) = post(&url, "/datasets:upload", "multipart/form-data; boundary=XX", form.as_bytes());
+        assert_eq!((status, &sites["rows"]), (200, &json!(4)), "{sites}");
+        let clustering = clustering(&client, &url);
+        let options: Options = serde_json::from_str(r#"{ "clusters": 2 }"#).unwrap();
+        let job = run(&clustering, Order::new("sites", &options)).await.unwrap();
+        assert_eq!(wait(&clustering, &job).await.state, State::Done);
+
+        let asked = format!(r#"{{"job": "{job}", "dataset": "sites"}}"#);
+        let (head, of_dataset) = csv(&url, "/clustering:predict", "application/json", &asked);
+        assert!(head.starts_with("http/1.1 200"), "{head} {of_dataset}");
+        let lines: Vec<&str> = of_dataset.lines().collect();
+        assert_eq!((lines[0], lines.len()), ("id,cluster,probability,distance", 5));
+        let cluster_of = |line: &str| line.split(',').nth(1).unwrap().to_owned();
+        assert!(lines[1].starts_with("a,") && cluster_of(lines[1]) == cluster_of(lines[2]));
+        assert_ne!(cluster_of(lines[1]), cluster_of(lines[3]));
+        // The same rows as a body, whose ids are in the column that named the rows of the model.
+        let target = format!("/clustering:predict?job={job}");
+        let (_, of_body) = csv(&url, &target, "text/csv", rows);
+        assert_eq!(of_body, of_dataset);
+        let (_, of_form) = csv(
+            &url,
+            &target,
+            "multipart/form-data; boundary=XX",
+            &form.replace("name=\"name\"", "name=\"job\"").replace("\r\n\r\nsites\r\n", &format!("\r\n\r\n{job}\r\n")),
+        );
+        assert_eq!(of_form, of_dataset);
+        let (_, unnamed) = csv(&url, &format!("{target}&memberships=true"), "text/csv", "y,x\n10,10\n");
+        assert!(unnamed.starts_with("id,cluster,probability,distance,membership0,membership1\n0,"), "{unnamed}");
+
+        for (body, expected) in [
+            (format!(r#"{{"job": "{job}"}}"#), "expected a data set, or a file as data, found neither"),
+            (r#"{"job": "clustering-9", "dataset": "sites"}"#.to_owned(), "clustering-9"),
+        ] {
+            let (status, fault) = post(&url, "/clustering:predict", "application/json", body.as_bytes());
+            assert!((400..500).contains(&status) && fault["detail"].as_str().unwrap().contains(expected), "{fault}");
+        }
+        let (status, fault) = post(&url, &target, "text/csv", b"x,z\n1,2\n");
+        assert_eq!(status, 422, "{fault}");
+        assert!(fault["detail"].as_str().unwrap().contains("expected a column \"y\""), "{fault}");
+    });
+}

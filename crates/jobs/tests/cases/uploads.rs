@@ -309,8 +309,10 @@ fn an_upload_is_answered_with_what_the_command_would_warn_of() {
         assert_eq!(
             set.warnings,
             [
-                "s: left out a (\"1,234\", with a comma where numbers have a point), share (\"1%\", with a percent sign)",
                 "s: left out, without a number: note (\"x\")",
+                "s: \"a\" is ambiguous: the mark in \"1,234\" may stand before thousands or a fraction, and no column shows which; read as thousands",
+                "s: \"a\" is read as number, thousands ',', ambiguous",
+                "s: \"share\" is read as number, per cent",
             ]
         );
         assert_eq!(serde_json::to_value(&set).unwrap()["warnings"][1], set.warnings[1]);
@@ -327,7 +329,7 @@ fn an_upload_is_answered_with_what_the_command_would_warn_of() {
             ..UploadFile::new("c", "text/csv", text.as_bytes().to_vec())
         };
         assert!(datasets.call(chosen).await.unwrap().warnings.is_empty());
-        assert_eq!(datasets.get().await.unwrap().datasets["s"].warnings.len(), 2, "they stay with the data set");
+        assert_eq!(datasets.get().await.unwrap().datasets["s"].warnings.len(), 4, "they stay with the data set");
     });
 }
 
@@ -373,8 +375,6 @@ fn what_an_upload_becomes_is_bounded_by_what_it_is() {
         let rule = format!("an upload of {size} bytes may become {most}: 100 times its size, and 100000 in any case");
         assert!(fault.reason().ends_with(&rule), "{fault}");
         assert!(datasets.get().await.unwrap().datasets.is_empty());
-        datasets.call(Remove { name: "bomb".into() }).await.unwrap();
-        datasets.call(Remove { name: "nested".into() }).await.unwrap();
         // What becomes no larger than is allowed in any case is read, however well it packs.
         let small = gzip(&[&b"x,y\n"[..], &b"1,2\n".repeat(5_000)].concat());
         assert_eq!(datasets.call(UploadFile::new("small", "text/csv", small)).await.unwrap().rows, 5_000);
@@ -423,4 +423,49 @@ fn truth_values_and_floating_point_in_16_bits_are_numbers_in_arrow_too() {
         let read = Read { name: "a".into(), format: RowFormat::Csv, from: 0, to: None };
         assert_eq!(datasets.call(read).await.unwrap().csv.unwrap(), "t,h\n1,1\n0,-2\n");
     });
+}
+
+#[test]
+fn an_upload_that_ends_in_an_error_has_changed_nothing_28() {
+    // Time passes here, as it does not on other hosts of these tests.
+    let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    let host = lehr_services::Host::new(dispatcher.handle());
+    lehr_runtime::block_on(async {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let fault = datasets.call(UploadFile::new("wrong", "text/csv", b"x,y\n1\n".to_vec())).await.unwrap_err();
+        assert_eq!(fault.code(), Code::InvalidValue);
+        let mut changes = datasets.subscribe(lehr_services::Subscribe::default()).await.unwrap();
+        let mut nothing_is_there = async || {
+            loop {
+                let state = datasets.get().await.unwrap();
+                if state.uploads.is_empty() {
+                    assert!(state.datasets.is_empty());
+                    return;
+                }
+                drop(state);
+                changes.next().await.unwrap();
+            }
+        };
+        nothing_is_there().await;
+        // However far it came when its time was over: its checksum, its bytes, its rows.
+        let rows = b"1,2\n".repeat(4 << 20);
+        let large = [&b"x,y\n"[..], &rows[..]].concat();
+        let mut times_over = 0;
+        for time in [1, 5, 20, 50, 100, 200, 400] {
+            let hurried = datasets.clone().within(std::time::Duration::from_millis(time));
+            match hurried.call(UploadFile::new("large", "text/csv", large.clone())).await {
+                Ok(dataset) => {
+                    assert_eq!(dataset.rows, 4 << 20);
+                    datasets.call(Remove { name: "large".into() }).await.unwrap();
+                }
+                Err(fault) => {
+                    assert_eq!(fault.code(), Code::ResponseTimeout, "{fault}");
+                    times_over += 1;
+                }
+            }
+            nothing_is_there().await;
+        }
+        assert!(times_over > 0, "16 MiB were read within a millisecond");
+    });
+    lehr_runtime::block_on(host.shutdown(std::time::Duration::from_secs(3600)));
 }

@@ -207,13 +207,14 @@ impl Items {
     ) -> Result<R, E> {
         match self {
             Items::Sequences(sequences) if options.compares_places() => {
-                go_on(&columns::Compared::new(sequences, of_places(options.metric))?)
+                let ambiguous = options.ambiguous.unwrap_or_default().into();
+                go_on(&columns::Compared::with_ambiguous(sequences, of_places(options.metric), ambiguous)?)
             }
             Items::Sequences(sequences) => {
                 go_on(&Aligned::new(sequences, &of_alignments(options, sequences.alphabet())?)?)
             }
             Items::Fingerprints(prints) => go_on(&Tanimoto::new(prints)),
-            Items::Records(records) => go_on(&rows::Compared::new(records, of_rows(options.metric))),
+            Items::Records(records) => go_on(&rows::Compared::new(records, of_rows(options.metric))?),
         }
     }
 }

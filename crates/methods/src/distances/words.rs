@@ -3,6 +3,7 @@
 use lehr_data::dissimilarities;
 use lehr_data::sequences::Alphabet;
 use lehr_distances::alignment::Mode;
+use lehr_distances::columns;
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::{Deserialize as FromWord, Serialize};
@@ -123,6 +124,32 @@ impl Alignment {
             Self::Global => Mode::Global,
             Self::SemiGlobal => Mode::SemiGlobal,
             Self::Local | Self::Given => Mode::Local,
+        }
+    }
+}
+
+/// What a place of aligned nucleotides counts where a letter stands for several of them.
+///
+/// # Example
+/// ```
+/// use lehr_methods::distances::Ambiguous;
+/// assert_eq!(serde_json::to_string(&Ambiguous::Skip).unwrap(), "\"skip\"");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, FromWord, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ambiguous {
+    /// Nothing: the pair leaves the place out, as where one has a gap
+    #[default]
+    Skip,
+    /// A difference, unless both have the same letter
+    Differ,
+}
+
+impl From<Ambiguous> for columns::Ambiguous {
+    fn from(ambiguous: Ambiguous) -> Self {
+        match ambiguous {
+            Ambiguous::Skip => Self::Skip,
+            Ambiguous::Differ => Self::Differ,
         }
     }
 }

@@ -18,8 +18,8 @@ use crate::Error;
 
 const MAGIC: &str = "lehr checkpoint";
 
-/// What a method is to its checkpoints; its parameters stand for it. Public in name only: no other crate can reach it.
-pub trait Method: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
+/// Parameters of a method whose runs can be gone on with. Other crates name it, and cannot make a [`Checkpoint`] of their own.
+pub trait Resumable: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// What a checkpoint says it is of.
     const NAME: &'static str;
     /// Raised with every change of what the parameters or the state say: a run of another format is refused by its number, and not by a field that is missing.
@@ -31,14 +31,14 @@ pub trait Method: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned 
 /// A run that can be gone on with, on any number of ranks and under any engine, to the same bits. `M` is the method's parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
-pub struct Checkpoint<M: Method> {
+pub struct Checkpoint<M: Resumable> {
     method: String,
     fingerprint: u64,
     parameters: M,
     pub(crate) state: M::State,
 }
 
-impl<M: Method> Checkpoint<M> {
+impl<M: Resumable> Checkpoint<M> {
     pub(crate) fn new(fingerprint: u64, parameters: M, state: M::State) -> Self {
         Self { method: M::NAME.into(), fingerprint, parameters, state }
     }
@@ -106,7 +106,7 @@ impl<M: Method> Checkpoint<M> {
     }
 }
 
-impl<M: Method> AnyCheckpoint for Checkpoint<M> {
+impl<M: Resumable> AnyCheckpoint for Checkpoint<M> {
     fn write(&self, path: &Path) -> io::Result<()> {
         Checkpoint::write(self, path).map_err(io::Error::other)
     }
@@ -181,13 +181,13 @@ mod tests {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     struct Other;
 
-    impl Method for One {
+    impl Resumable for One {
         const NAME: &'static str = "one";
         const FORMAT: u32 = 1;
         type State = u64;
     }
 
-    impl Method for Other {
+    impl Resumable for Other {
         const NAME: &'static str = "other";
         const FORMAT: u32 = 2;
         type State = u64;

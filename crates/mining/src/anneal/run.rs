@@ -3,13 +3,13 @@
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
 
-use super::checkpoint::{Checkpoint, Method};
+use super::checkpoint::{Checkpoint, Resumable};
 use super::{Control, Interrupt, Observer, Progress};
 use crate::Error;
 use crate::round::{Heeding, LeafCells, Rounds};
 
 /// What all ranks of a run share.
-pub(crate) struct Run<'o, M: Method> {
+pub(crate) struct Run<'o, M: Resumable> {
     pub parameters: M,
     fingerprint: u64,
     /// Where to go on from.
@@ -34,7 +34,7 @@ pub(crate) struct Spent {
 }
 
 /// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state.
-pub(crate) trait Course<M: Method>: Send {
+pub(crate) trait Course<M: Resumable>: Send {
     /// Shows the whole state; what is swapped for it meanwhile must be back in the end.
     fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
     fn is_done(&self) -> bool;
@@ -52,7 +52,7 @@ pub(crate) fn begin(rounds: &mut dyn Rounds, phases: &mut Phases, name: &'static
     phases.enter(name);
 }
 
-impl<'o, M: Method> Run<'o, M> {
+impl<'o, M: Resumable> Run<'o, M> {
     /// A run on the data of a fingerprint, or one that goes on from a state.
     pub fn new(
         fingerprint: u64,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lehr_data::error::number;
 use serde::{Deserialize, Serialize};
 
 use super::basis::Grid;
@@ -130,8 +131,9 @@ impl Parameters {
         if let Some(input) = input
             && self.latent > input.dimension()
         {
-            let found = format!("{} for {} columns", self.latent, input.dimension());
-            return wrong("latent", "at most as many dimensions as there are columns", found);
+            let found =
+                format!("{} of {}; ask for fewer dimensions, or use more columns", self.latent, input.dimension());
+            return wrong("latent", "a map of at most as many dimensions as there are columns", found);
         }
         // How many nodes a plane has by default depends on the rows.
         let (few, many) = (self.grid(1), self.grid(MANY_ROWS));
@@ -149,16 +151,16 @@ impl Parameters {
             return wrong("basis", "at most as many functions as there are nodes", found);
         }
         if !(0.1..=10.0).contains(&self.width) {
-            return wrong("width", "0.1 to 10", self.width.to_string());
+            return wrong("width", "0.1 to 10", number(self.width));
         }
         if !(0.0..=1e6).contains(&self.regularisation) {
-            return wrong("regularisation", "0 to 1000000", self.regularisation.to_string());
+            return wrong("regularisation", "0 to 1000000", number(self.regularisation));
         }
         if !(0.5..=0.999).contains(&self.cooling) {
-            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+            return wrong("cooling", "0.5 to 0.999", number(self.cooling));
         }
         if !(1e-12..=1e-2).contains(&self.tolerance) {
-            return wrong("tolerance", "1e-12 to 0.01", self.tolerance.to_string());
+            return wrong("tolerance", "1e-12 to 0.01", number(self.tolerance));
         }
         if self.max_sweeps == 0 {
             return wrong("max_sweeps", "at least 1", "0".into());

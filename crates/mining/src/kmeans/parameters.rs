@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use lehr_data::error::number;
+
 use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Input, PLACE, Precision};
@@ -99,14 +101,14 @@ impl Parameters {
                 return wrong("centers", expected, found);
             }
             if let Some(value) = centers.iter().find(|value| !value.is_finite()) {
-                return wrong("centers", "finite numbers", value.to_string());
+                return wrong("centers", "finite numbers", number(*value));
             }
         }
         if self.max_sweeps == 0 {
             return wrong("max_sweeps", "at least 1", "0".into());
         }
         if !(0.0..=1.0).contains(&self.tolerance) {
-            return wrong("tolerance", "0 to 1", self.tolerance.to_string());
+            return wrong("tolerance", "0 to 1", number(self.tolerance));
         }
         if u32::try_from(points.len()).is_err() {
             return Err(Error::TooManyPoints { points: points.len() });

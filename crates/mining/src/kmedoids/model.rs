@@ -81,7 +81,7 @@ impl Model {
         order.sort_by(|&a, &b| all[b].weight.total_cmp(&all[a].weight).then(all[a].medoid.cmp(&all[b].medoid)));
         let mut number = vec![0; order.len()];
         order.iter().enumerate().for_each(|(place, &cluster)| number[cluster] = place as u32);
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = problem.matrix.rounding.iter().cloned().collect();
         let empty = all.iter().filter(|cluster| cluster.weight == 0.0).count();
         if empty > 0 {
             warnings.push(format!(

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use lehr_data::error::number;
+
 use crate::Error;
 use crate::input::Input;
 
@@ -141,16 +143,16 @@ impl Parameters {
             return Err(Error::TooManyClusters { clusters: components, points: points.len() });
         }
         if !(0.0..=0.1).contains(&self.regularisation) {
-            return wrong("regularisation", "0 to 0.1", self.regularisation.to_string());
+            return wrong("regularisation", "0 to 0.1", number(self.regularisation));
         }
         if !(1e-12..=1e-2).contains(&self.tolerance) {
-            return wrong("tolerance", "1e-12 to 1e-2", self.tolerance.to_string());
+            return wrong("tolerance", "1e-12 to 1e-2", number(self.tolerance));
         }
         if self.max_sweeps == 0 {
             return wrong("max_sweeps", "at least 1", "0".into());
         }
         if !(0.5..=0.999).contains(&self.cooling) {
-            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+            return wrong("cooling", "0.5 to 0.999", number(self.cooling));
         }
         let is_matrix = matches!(self.covariance, Covariance::Tied | Covariance::Full);
         if is_matrix && points.dimension() > MOST_FORMED {

@@ -17,7 +17,7 @@ use lehr_numerics::lanes::Real;
 
 use crate::Error;
 use crate::gather::{Gather, Turn};
-use crate::matrix::{Matrix, item_weights};
+use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{LeafCells, Partition, Round, Rounds, total_of};
 
 /// A row that knows less than this share of a component's members takes the component's own mean for its own.
@@ -70,7 +70,7 @@ pub(crate) struct Problem<'a, T: Real> {
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity.
+    /// [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity, [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, weights: Option<&[f64]>) -> Result<Self, Error> {
         let items = matrix.items;
         let mut hash = xxhash_rust::xxh3::Xxh3Default::new();
@@ -78,11 +78,7 @@ impl<'a, T: Real> Problem<'a, T> {
         weights.unwrap_or_default().iter().for_each(|weight| hash.update(&weight.to_le_bytes()));
         let (weights, weight_unit) = item_weights(weights, items)?;
         if matrix.has_gaps() {
-            let is_known = |i: usize| (0..items).any(|j| j != i && weights[j] > 0.0 && matrix.get(i, j).is_some());
-            let unknown: Vec<usize> = (0..items).filter(|&i| !is_known(i)).collect();
-            if !unknown.is_empty() && items > 1 {
-                return Err(Error::Unrelated { count: unknown.len(), first: unknown.into_iter().take(10).collect() });
-            }
+            check_tied(&weights, std::iter::empty(), |i, j| matrix.get(i, j).is_some())?;
         }
         let partition = Partition::new(items, 1);
         Ok(Self {

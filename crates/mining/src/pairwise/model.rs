@@ -106,7 +106,7 @@ impl Model {
         };
         let probabilities: Vec<f64> = (0..items).map(probability).collect();
         let clusters: Vec<Cluster> = order.iter().map(|&k| cluster(problem, &hard, k)).collect();
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = problem.matrix.rounding.iter().cloned().collect();
         let is_open = parameters.stop_temperature.is_none();
         if grown.critical_temperature == 0.0 && items > 1 {
             warnings.push("nothing tells the items apart: there is one cluster".to_string());

@@ -1,6 +1,7 @@
 //! What a user asks of a pairwise clustering, checked.
 
 use lehr_data::dissimilarities::Dissimilarities;
+use lehr_data::error::number;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -66,19 +67,19 @@ impl Parameters {
         if let Some(temperature) = self.stop_temperature
             && !(temperature.is_finite() && temperature > 0.0)
         {
-            return wrong("stop_temperature", "a positive number", temperature.to_string());
+            return wrong("stop_temperature", "a positive number", number(temperature));
         }
         if self.max_clusters == Some(0) {
             return wrong("max_clusters", "at least 1", "0".into());
         }
         if !(0.5..=0.999).contains(&self.cooling) {
-            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+            return wrong("cooling", "0.5 to 0.999", number(self.cooling));
         }
         if !(1e-12..=0.1).contains(&self.tolerance) {
-            return wrong("tolerance", "1e-12 to 0.1", self.tolerance.to_string());
+            return wrong("tolerance", "1e-12 to 0.1", number(self.tolerance));
         }
         if !(1.0..=4.0).contains(&self.overshoot) {
-            return wrong("overshoot", "1 to 4", self.overshoot.to_string());
+            return wrong("overshoot", "1 to 4", number(self.overshoot));
         }
         Ok(())
     }

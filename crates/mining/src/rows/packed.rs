@@ -1,79 +1,162 @@
-//! Rows of nothing but 0 and 1 as bits, however they were given.
+//! Rows in the one form that their values ask for, whatever file they came from.
 //!
-//! Distances between such rows are whole numbers, so that many are equal. Which of equal ones is less by rounding depends on how rows are stored. So that a table, a
-//! sparse matrix and a file of bits with the same rows are given the same labels, all three are clustered as bits.
+//! Distances between rows of whole numbers are often equal, and rounding decides between equal ones by the order of additions, which depends on how rows are stored. So that a table, a
+//! sparse matrix and a file of bits with the same rows are given the same labels, k-means stores all three alike: rows of 0 and 1 as bits, others as numbers, and
+//! both sparse where most values are 0. The values alone decide.
 
 use std::mem::size_of;
 
-use lehr_data::Fingerprints;
+use lehr_data::{Fingerprints, Points, Sparse};
 
 use super::input::Input;
 
-/// Sparse rows are packed if bits take at most so many times the memory. Beyond, passes over bits would take longer than passes over what is there.
+/// Sparse rows become bits, or numbers, if these take at most so many times the memory. Beyond, passes over them would take longer than passes over what is there.
 const MOST_GROWTH: usize = 4;
+/// What a table becomes when it is stored sparse has at most so many bytes: rows of a table may be in a file because memory does not hold them.
+const MOST_BYTES: usize = 1 << 30;
 
-/// The rows as bits, if they are not bits already, hold nothing but 0 and 1, and are not too sparse for it. Cost: one pass over the rows, which ends at the first other number.
-pub(crate) fn packed(input: Input<'_>) -> Option<Fingerprints> {
-    let (count, bits) = (input.len(), input.dimension());
-    let width = bits.div_ceil(64);
-    let weights = match input {
-        Input::Bits(_) => return None,
-        Input::Numbers(points) => points.weights(),
-        Input::Sparse(rows) => {
-            let kept: usize = (0..count).map(|row| rows.row(row).0.len()).sum();
-            let bytes = kept * (size_of::<u32>() + size_of::<f64>());
-            if count * width * size_of::<u64>() > MOST_GROWTH * bytes {
-                return None;
-            }
-            rows.weights()
+/// Rows that were stored anew.
+#[derive(Debug)]
+pub(crate) enum Packed {
+    Bits(Fingerprints),
+    Numbers(Points),
+    Sparse(Sparse),
+}
+
+impl Packed {
+    /// The rows in the form in which they are clustered, if it is not the one that they have. Cost: two passes over the rows, and what is stored.
+    pub fn of(input: Input<'_>) -> Option<Self> {
+        let (count, columns) = (input.len(), input.dimension());
+        let (mut kept, mut are_bits) = (0usize, true);
+        for row in 0..count {
+            input.for_each_value(row, |_, value| {
+                kept += usize::from(value != 0.0);
+                are_bits &= value == 0.0 || value == 1.0;
+            });
         }
-    };
-    let mut words = Vec::new();
-    for row in 0..count {
-        let begin = words.len();
-        words.resize(begin + width, 0u64);
-        let mut is_packed = true;
-        input.for_each_value(row, |j, value| {
-            is_packed &= value == 0.0 || value == 1.0;
-            words[begin + j / 64] |= u64::from(value == 1.0) << (j % 64);
-        });
-        if !is_packed {
-            return None;
+        let sparse_bytes = kept.saturating_mul(size_of::<u32>() + size_of::<f64>());
+        let cells_bytes = if are_bits {
+            count.saturating_mul(columns.div_ceil(64)).saturating_mul(size_of::<u64>())
+        } else {
+            count.saturating_mul(columns).saturating_mul(size_of::<f64>())
+        };
+        let is_sparse = cells_bytes > MOST_GROWTH.saturating_mul(sparse_bytes) && sparse_bytes <= MOST_BYTES;
+        match input {
+            Input::Sparse(_) if is_sparse => None,
+            _ if is_sparse => Some(Self::Sparse(sparse(input))),
+            Input::Bits(_) => None,
+            _ if are_bits => Some(Self::Bits(bits(input))),
+            Input::Numbers(_) => None,
+            // More than a table may become: sparse rows of so many values stay what they are.
+            Input::Sparse(_) if sparse_bytes > MOST_BYTES && cells_bytes > MOST_GROWTH.saturating_mul(sparse_bytes) => {
+                None
+            }
+            Input::Sparse(rows) => Some(Self::Numbers(numbers(rows))),
         }
     }
-    let rows = Fingerprints::new(words, bits).expect("as many words as rows have, and none set beyond their bits");
-    Some(match weights {
-        Some(weights) => rows.with_weights(weights.to_vec()).expect("weights that rows had before"),
+
+    /// The rows.
+    pub fn input(&self) -> Input<'_> {
+        match self {
+            Self::Bits(rows) => Input::Bits(rows),
+            Self::Numbers(points) => Input::Numbers(points),
+            Self::Sparse(rows) => Input::Sparse(rows),
+        }
+    }
+}
+
+const WEIGHED_BEFORE: &str = "weights that rows had before";
+
+fn weights(input: Input<'_>) -> Option<Vec<f64>> {
+    let weights = match input {
+        Input::Numbers(points) => points.weights(),
+        Input::Bits(rows) => rows.weights(),
+        Input::Sparse(rows) => rows.weights(),
+    };
+    weights.map(<[f64]>::to_vec)
+}
+
+fn bits(input: Input<'_>) -> Fingerprints {
+    let width = input.dimension().div_ceil(64);
+    let mut words = vec![0u64; input.len() * width];
+    for (row, words) in words.chunks_exact_mut(width).enumerate() {
+        input.for_each_value(row, |j, value| words[j / 64] |= u64::from(value == 1.0) << (j % 64));
+    }
+    let rows = Fingerprints::new(words, input.dimension())
+        .expect("as many words as rows have, and none set beyond their bits");
+    match weights(input) {
+        Some(weights) => rows.with_weights(weights).expect(WEIGHED_BEFORE),
         None => rows,
-    })
+    }
+}
+
+fn sparse(input: Input<'_>) -> Sparse {
+    let row = |row| {
+        let mut there = Vec::new();
+        input.for_each_value(row, |j, value| {
+            if value != 0.0 {
+                there.push((j as u32, value));
+            }
+        });
+        there
+    };
+    let rows = Sparse::from_rows((0..input.len()).map(row), input.dimension())
+        .expect("finite values in columns that there are");
+    match weights(input) {
+        Some(weights) => rows.with_weights(weights).expect(WEIGHED_BEFORE),
+        None => rows,
+    }
+}
+
+fn numbers(rows: &Sparse) -> Points {
+    let mut values = vec![0.0; rows.len() * rows.dimension()];
+    values.chunks_exact_mut(rows.dimension()).enumerate().for_each(|(row, values)| rows.read(row, values));
+    let points = Points::new(values, rows.dimension()).expect("finite values");
+    match rows.weights() {
+        Some(weights) => points.with_weights(weights.to_vec()).expect(WEIGHED_BEFORE),
+        None => points,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use lehr_data::{Points, Sparse};
-
     use super::*;
 
     #[test]
-    fn rows_of_0_and_1_are_bits_and_others_are_left() {
+    fn rows_of_0_and_1_become_bits_and_others_numbers() {
         let mut values = vec![0.0; 2 * 70];
         (values[0], values[69], values[70 + 3]) = (1.0, 1.0, 1.0);
         let points = Points::new(values.clone(), 70).unwrap();
         let sparse = Sparse::from_points(&points).unwrap();
         for input in [Input::Numbers(&points), Input::Sparse(&sparse)] {
-            let bits = packed(input).unwrap();
+            let Some(Packed::Bits(bits)) = Packed::of(input) else { panic!("{input:?}") };
             assert_eq!((bits.row(0), bits.row(1)), (&[1u64, 1 << 5][..], &[8u64, 0][..]));
-            assert!(packed(Input::Bits(&bits)).is_none());
+            assert!(Packed::of(Input::Bits(&bits)).is_none());
         }
         let weighted = points.with_weights(vec![2.0, 0.0]).unwrap();
-        assert_eq!(packed(Input::Numbers(&weighted)).unwrap().weights(), Some(&[2.0, 0.0][..]));
-        values[71] = 0.5;
-        assert!(packed(Input::Numbers(&Points::new(values, 70).unwrap())).is_none());
+        let Some(Packed::Bits(bits)) = Packed::of(Input::Numbers(&weighted)) else { panic!() };
+        assert_eq!(bits.weights(), Some(&[2.0, 0.0][..]));
+        // One of four values is not 0: neither is far smaller.
+        (0..140).step_by(4).for_each(|place| values[place] = 0.5);
+        let points = Points::new(values.clone(), 70).unwrap();
+        assert!(Packed::of(Input::Numbers(&points)).is_none());
+        let Some(Packed::Numbers(same)) = Packed::of(Input::Sparse(&Sparse::from_points(&points).unwrap())) else {
+            panic!()
+        };
+        assert_eq!(same.values(), &values[..]);
     }
 
     #[test]
-    fn rows_that_are_very_sparse_stay_so() {
+    fn rows_of_few_values_become_sparse_whatever_they_were() {
         let rows = Sparse::from_rows([vec![(0, 1.0)], vec![(99_999, 1.0)]], 100_000).unwrap();
-        assert!(packed(Input::Sparse(&rows)).is_none());
+        assert!(Packed::of(Input::Sparse(&rows)).is_none());
+        let bits = bits(Input::Sparse(&rows));
+        let mut values = vec![0.0; 200_000];
+        (values[0], values[199_999]) = (1.0, 1.0);
+        let points = Points::new(values, 100_000).unwrap();
+        for input in [Input::Bits(&bits), Input::Numbers(&points)] {
+            let Some(Packed::Sparse(found)) = Packed::of(input) else { panic!() };
+            assert_eq!(found.columns(), rows.columns());
+        }
     }
 }

@@ -74,7 +74,8 @@ impl Map {
             turn_to_principal_axes(problem, &mut positions);
         }
         positions.iter_mut().for_each(|x| *x *= unit);
-        let mut warnings = Vec::new();
+        let of_weights = problem.pair_weights.iter().filter_map(|weights| weights.rounding.clone());
+        let mut warnings: Vec<String> = problem.matrix.rounding.iter().cloned().chain(of_weights).collect();
         if best.stop == Stop::MostIterations {
             warnings.push(format!(
                 "the stress still fell after {} iterations: the map is not finished",

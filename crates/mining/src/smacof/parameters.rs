@@ -1,6 +1,7 @@
 //! What a user asks of an embedding, checked.
 
 use lehr_data::dissimilarities::Dissimilarities;
+use lehr_data::error::number;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -110,16 +111,20 @@ impl Parameters {
             return wrong("starts", "1 to 10000", self.starts.to_string());
         }
         if !(0.5..=0.999).contains(&self.cooling) {
-            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+            return wrong("cooling", "0.5 to 0.999", number(self.cooling));
         }
         if !(1e-15..=0.1).contains(&self.tolerance) {
-            return wrong("tolerance", "1e-15 to 0.1", self.tolerance.to_string());
+            return wrong("tolerance", "1e-15 to 0.1", number(self.tolerance));
         }
         if self.most_iterations == 0 {
             return wrong("most_iterations", "at least 1", "0".into());
         }
         if items < 2 {
-            return wrong("dissimilarities", "those of at least 2 items", format!("{items} item"));
+            return Err(Error::Data(lehr_data::Error::Shape {
+                what: input.dissimilarities.name().into(),
+                expected: "at least 2 items, which make a pair".into(),
+                found: items.to_string(),
+            }));
         }
         if self.weighting != Weighting::Equal && input.pair_weights.is_some() {
             return wrong("weighting", "one of weighting and pair_weights", "both".into());
@@ -133,7 +138,7 @@ impl Parameters {
                 return wrong(
                     "positions",
                     "finite numbers",
-                    format!("{} for item {}", positions[place], place / self.dimension),
+                    format!("{} for item {} (counted from 0)", positions[place], place / self.dimension),
                 );
             }
         }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::parameters::{Input, Parameters, Weighting};
 use crate::Error;
 use crate::gather::{Gather, Turn};
-use crate::matrix::{Matrix, item_weights};
+use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{Partition, Round, Rounds, total_of};
 use crate::rows::RowMajor;
 
@@ -42,7 +42,7 @@ pub(crate) struct Problem<'a, T: Real> {
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// [`Error::Parameter`] for weights that are none; [`Error::Disconnected`].
+    /// [`Error::Parameter`] for weights that are none; [`Error::Unrelated`], [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, input: &Input<'_>, parameters: &Parameters) -> Result<Self, Error> {
         let items = matrix.items;
         let (weights, weight_unit) = item_weights(input.weights, items)?;
@@ -86,7 +86,10 @@ impl<'a, T: Real> Problem<'a, T> {
             pair_weights,
             matrix,
         };
-        problem.check_connected()?;
+        if problem.matrix.has_gaps() || problem.pair_weights.is_some() {
+            let fixed = (0..items).filter(|&item| !problem.is_free[item]);
+            check_tied(&problem.weights, fixed, |i, j| problem.is_pair(i, j))?;
+        }
         Ok(problem)
     }
 
@@ -134,44 +137,6 @@ impl<'a, T: Real> Problem<'a, T> {
     pub fn is_pair(&self, i: usize, j: usize) -> bool {
         let has_weight = || self.pair_weights.as_ref().is_none_or(|weights| weights.get(i, j) > Some(0.0));
         self.matrix.get(i, j).is_some() && has_weight()
-    }
-
-    /// Each item must be tied to all others by a chain of pairs, or a part of the map would float. Items of weight 0 need one pair with an item that has weight.
-    fn check_connected(&self) -> Result<(), Error> {
-        if !self.matrix.has_gaps() && self.pair_weights.is_none() {
-            return Ok(());
-        }
-        let items = self.items();
-        // What stays is tied to itself.
-        let mut root: Vec<usize> = (0..items).collect();
-        fn find(root: &mut [usize], mut item: usize) -> usize {
-            while root[item] != item {
-                root[item] = root[root[item]];
-                item = root[item];
-            }
-            item
-        }
-        let mut join = |i: usize, j: usize| {
-            let (a, b) = (find(&mut root, i), find(&mut root, j));
-            root[a.max(b)] = a.min(b);
-        };
-        let mut fixed = (0..items).filter(|&item| !self.is_free[item]);
-        if let Some(first) = fixed.next() {
-            fixed.for_each(|item| join(first, item));
-        }
-        for i in (0..items).filter(|&i| self.weights[i] > 0.0) {
-            for j in (0..items).filter(|&j| j != i && (j > i || self.weights[j] == 0.0) && self.is_pair(i, j)) {
-                join(i, j);
-            }
-        }
-        let mut sizes = vec![0usize; items];
-        (0..items).for_each(|item| sizes[find(&mut root, item)] += 1);
-        let mut sizes: Vec<usize> = sizes.into_iter().filter(|&size| size > 0).collect();
-        if sizes.len() == 1 {
-            return Ok(());
-        }
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        Err(Error::Disconnected { parts: sizes.len(), sizes: sizes.into_iter().take(10).collect() })
     }
 }
 

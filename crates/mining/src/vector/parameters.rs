@@ -3,9 +3,14 @@
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
 
+use lehr_data::error::number;
+
 use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Cost, Input, PLACE, Precision, Rows};
+
+/// How many clusters a run is expected to have where a temperature ends it.
+const EXPECTED: usize = 32;
 
 /// How to anneal. The default chooses the number of clusters.
 ///
@@ -79,6 +84,17 @@ impl Parameters {
         self.max_clusters.unwrap_or(rows.count).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
+    /// How many clusters a run has at once, as far as its parameters say; where a temperature ends it, that is not known.
+    pub(crate) fn most_expected(&self, rows: usize) -> usize {
+        let grown = self.clusters.map(|clusters| (clusters as f64 * self.overshoot).ceil() as usize);
+        grown.or(self.max_clusters).unwrap_or(EXPECTED).min(rows)
+    }
+
+    /// Whether the number of clusters is to be chosen: neither it nor a final temperature is given.
+    pub(crate) fn is_open(&self) -> bool {
+        self.clusters.is_none() && self.final_temperature().is_none()
+    }
+
     /// The final temperature, however it was said.
     pub(crate) fn final_temperature(&self) -> Option<f64> {
         self.stop_temperature.or(self.stop_length.map(|length| 2.0 * length * length))
@@ -117,7 +133,7 @@ impl Parameters {
             if let Some(value) = value
                 && !(value.is_finite() && value > 0.0)
             {
-                return wrong(name, "a positive number", value.to_string());
+                return wrong(name, "a positive number", number(value));
             }
         }
         if self.stop_temperature.is_some() && self.stop_length.is_some() {
@@ -126,19 +142,19 @@ impl Parameters {
         if let Some(length) = self.stop_length
             && !(2.0 * length * length).is_normal()
         {
-            return wrong("stop_length", "a length whose square a number can hold", length.to_string());
+            return wrong("stop_length", "a length whose square a number can hold", number(length));
         }
         if let Some(radius) = self.sponge
             && !(radius * radius).is_normal()
         {
-            return wrong("sponge", "a radius whose square a number can hold", radius.to_string());
+            return wrong("sponge", "a radius whose square a number can hold", number(radius));
         }
         self.cost.check(points)?;
         if !self.cost.is_squared() {
             // Both are lengths, and rows are no distance away from anything.
             let lengths = [("stop_length", self.stop_length), ("sponge", self.sponge)];
             if let Some((name, Some(value))) = lengths.into_iter().find(|(_, value)| value.is_some()) {
-                return wrong(name, "none with the cost bernoulli, which is no distance", value.to_string());
+                return wrong(name, "none with the cost bernoulli, which is no distance", number(value));
             }
         }
         if self.max_clusters == Some(0) {
@@ -150,13 +166,13 @@ impl Parameters {
             return wrong("max_clusters", PLACE, format!("{most} of {} columns", points.dimension()));
         }
         if !(0.5..=0.999).contains(&self.cooling) {
-            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+            return wrong("cooling", "0.5 to 0.999", number(self.cooling));
         }
         if !(1e-12..=1e-2).contains(&self.tolerance) {
-            return wrong("tolerance", "1e-12 to 1e-2", self.tolerance.to_string());
+            return wrong("tolerance", "1e-12 to 1e-2", number(self.tolerance));
         }
         if !(1.0..=4.0).contains(&self.overshoot) {
-            return wrong("overshoot", "1 to 4", self.overshoot.to_string());
+            return wrong("overshoot", "1 to 4", number(self.overshoot));
         }
         if u32::try_from(points.len()).is_err() {
             return Err(Error::TooManyPoints { points: points.len() });

@@ -303,3 +303,43 @@ fn rows_of_0_and_1_have_the_same_labels_as_numbers_sparse_and_as_bits() {
         assert_eq!(of(cluster(&bits, &parameters, &Execution::default(), &mut Silent)), reference);
     }
 }
+
+#[test]
+fn counts_have_the_same_labels_as_numbers_and_sparse_28() {
+    // Two of ten values are not 0, and one of twenty: numbers in the one case, sparse in the other, whatever they were.
+    for (seed, share) in [(0, 0.2), (1, 0.2), (2, 0.05), (3, 0.05)] {
+        let stream = lehr_numerics::random::Stream::new(seed, "rows of counts");
+        let count = |index: u64| {
+            if stream.uniform(2 * index) < share { 1.0 + (3.0 * stream.uniform(2 * index + 1)).floor() } else { 0.0 }
+        };
+        let points = Points::new((0..300 * 40).map(count).collect(), 40).unwrap();
+        let sparse = lehr_data::Sparse::from_points(&points).unwrap();
+        let parameters = Parameters { starts: 3, seed, ..of(8) };
+        let run = |model: Result<Model, Error>| without_clock(model.unwrap());
+        let reference = run(cluster(&points, &parameters, &Execution::default(), &mut Silent));
+        assert_eq!(run(cluster(&sparse, &parameters, &Execution::default(), &mut Silent)), reference, "{share}");
+    }
+}
+
+#[test]
+fn a_stray_number_of_a_column_costs_no_more_than_the_columns_that_are_used_28() {
+    // With all columns each copy of the centres would take 256 MiB, of which annealing has some sixty.
+    let last = (1 << 24) - 1;
+    let of = |last: u32| {
+        let rows = [vec![(0, 1.0), (last, 2.0)], vec![(1, 7.0)], vec![(0, 1.5), (last, 2.5)]];
+        lehr_data::Sparse::from_rows(rows, last as usize + 1).unwrap()
+    };
+    let (wide, narrow) = (of(last), of(2));
+    let parameters = Parameters { starts: 1, ..super::kmeans::of(2) };
+    let found = cluster(&wide, &parameters, &Execution::default(), &mut Silent).unwrap();
+    let expected = cluster(&narrow, &parameters, &Execution::default(), &mut Silent).unwrap();
+    assert_eq!((&found.labels, found.sum_of_squares), (&expected.labels, expected.sum_of_squares));
+    assert_eq!((found.dimension, found.centers.len()), (1 << 24, 2 << 24));
+    for (wide, narrow) in found.centers.chunks(1 << 24).zip(expected.centers.chunks(3)) {
+        assert_eq!([wide[0], wide[1], wide[last as usize]], narrow);
+        assert!(wide[2..last as usize].iter().all(|value| *value == 0.0));
+    }
+    let parameters = lehr_mining::vector::Parameters { clusters: Some(2), ..Default::default() };
+    let annealed = lehr_mining::vector::cluster(&wide, &parameters, &Execution::default(), &mut Silent).unwrap();
+    assert_eq!((annealed.labels, annealed.centers.len()), (found.labels, 2 << 24));
+}

@@ -314,8 +314,14 @@ fn what_cannot_be_clustered_is_refused_in_words() {
     };
     let five = Points::new(vec![1.0, 2.0, 3.0, 4.0, 5.0], 1).unwrap();
     assert_eq!(said(None, &of(2, 10)), "the stream: expected rows of numbers, found no rows");
-    assert_eq!(said(Some(&five), &of(6, 10)), "6 clusters of 5 points: expected at most as many clusters as points");
-    assert_eq!(said(Some(&five), &of(4, 3)), "4 clusters of 3 points: expected at most as many clusters as points");
+    assert_eq!(
+        said(Some(&five), &of(6, 10)),
+        "6 clusters were asked for, but there are only 5 rows with a weight above 0: ask for 5 or fewer"
+    );
+    assert_eq!(
+        said(Some(&five), &of(4, 3)),
+        "4 clusters were asked for, but there are only 3 rows with a weight above 0: ask for 3 or fewer"
+    );
     let parameters = [
         (of(0, 10), "clusters: expected at least 1, found 0"),
         (of(1, 0), "batch_rows: expected 1 to 4294967295, found 0"),

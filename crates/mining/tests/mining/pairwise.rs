@@ -407,10 +407,53 @@ fn what_cannot_be_meant_is_named() {
         cluster(&squares, weights, &parameters, &two(), &mut Silent).unwrap_err().to_string()
     };
     assert_eq!(wrong(clusters(0), None), "clusters: expected at least 1, found 0");
-    assert!(wrong(clusters(151), None).starts_with("151 clusters of 150"));
+    assert!(wrong(clusters(151), None).starts_with("151 clusters were asked for, but there are only 150"));
     assert!(wrong(Parameters { stop_temperature: Some(-1.0), ..Parameters::default() }, None).starts_with("stop_temp"));
     assert!(wrong(clusters(2), Some(&[1.0])).starts_with("weights:"));
     // Nothing apart is no error.
     let same = run(&matrix(5, |_, _| 0.0), &clusters(2));
     assert_eq!((same.clusters.len(), same.warnings.len(), same.cost), (1, 1, 0.0));
+}
+
+#[test]
+fn rounding_is_removed_and_reported_by_each_method_of_dissimilarities_28() {
+    use lehr_mining::{kmedoids, smacof};
+    let (points, _) = two_groups(6.0);
+    let exact = squares_of(&points);
+    let items = exact.items();
+    // As `1 - similarity` leaves it: one unit in the last place between the halves, something beside 0 on the diagonal.
+    let values = |i: usize, j: usize| match exact.get(i, j).unwrap() {
+        _ if i == j => -2.2e-16,
+        value if i > j => value.next_up(),
+        value => value,
+    };
+    let full = (0..items * items).map(|place| values(place / items, place % items)).collect();
+    let rounded = Dissimilarities::new(items, Form::Full, Values::F64(full), 1.0).unwrap();
+    let expected = "dissimilarities: removed what rounding explains, at most";
+    let found = run(&rounded, &clusters(2));
+    assert_eq!(found.labels, run(&exact, &clusters(2)).labels);
+    assert!(found.warnings[0].starts_with(expected), "{:?}", found.warnings);
+    let parameters = kmedoids::Parameters { clusters: 2, ..kmedoids::Parameters::default() };
+    let found = kmedoids::cluster(&rounded, None, &parameters, &two(), &mut Silent).unwrap();
+    assert!(found.warnings[0].starts_with(expected), "{:?}", found.warnings);
+    let map =
+        smacof::embed(&smacof::Input::new(&rounded), &smacof::Parameters::default(), &two(), &mut Silent).unwrap();
+    assert!(map.warnings[0].starts_with(expected), "{:?}", map.warnings);
+}
+
+#[test]
+fn missing_pairs_that_cut_the_items_into_parts_are_refused_by_pairwise_and_embed_alike_28() {
+    use lehr_mining::smacof;
+    let parts = |cut: usize| matrix(12, |i, j| if (i < cut) == (j < cut) { 1.0 } else { f64::NAN });
+    for (cut, expected) in [
+        (5, "pairs without a dissimilarity cut the items into 2 separate parts, of 7, 5 items"),
+        (1, "1 of the items have no dissimilarity to any item of weight above 0: 0 (counted from 0)"),
+    ] {
+        let of_clusters = cluster(&parts(cut), None, &clusters(2), &two(), &mut Silent).unwrap_err().to_string();
+        let (matrix, parameters) = (parts(cut), smacof::Parameters::default());
+        let of_map =
+            smacof::embed(&smacof::Input::new(&matrix), &parameters, &two(), &mut Silent).unwrap_err().to_string();
+        assert!(of_clusters.starts_with(expected), "{of_clusters}");
+        assert_eq!(of_clusters, of_map);
+    }
 }

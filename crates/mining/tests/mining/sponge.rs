@@ -138,7 +138,7 @@ fn a_radius_that_leaves_most_outside_or_is_none_is_refused() {
         cluster(&points, parameters, &Execution::default(), &mut Silent).unwrap_err().to_string()
     };
     let said = refused(&of(2, 0.1));
-    assert!(said.contains(" % of the weight is farther than 0.1 from every centre"), "{said}");
+    assert!(said.contains(" % of the weight is farther than the outlier radius 0.1 from every centre"), "{said}");
     for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(refused(&of(2, radius)).starts_with("sponge: expected a positive number"), "{radius}");
     }

@@ -212,7 +212,7 @@ impl Data {
         }
         let tanimoto = tanimoto::Tanimoto::new(&self.fingerprints);
         let hamming = columns::Compared::new(&self.letters, columns::Measure::Hamming)?;
-        let euclidean = rows::Compared::new(&self.records, rows::Measure::Euclidean);
+        let euclidean = rows::Compared::new(&self.records, rows::Measure::Euclidean)?;
         let items = self.records.len() as f64;
         let mut add = |name, peer, metric: Box<dyn Metric + 'a>| {
             cases.push(Case {

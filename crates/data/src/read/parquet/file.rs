@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::ParquetError;
 use parquet::file::FOOTER_SIZE;
@@ -116,6 +116,16 @@ impl From<io::Error> for Refused {
     }
 }
 
+/// What the whole numbers of a column count.
+pub(super) enum Unit {
+    /// Days since 1970.
+    Days,
+    /// So many of a second, since 1970.
+    Seconds(f64),
+    /// So many of 1.
+    Decimal(f64),
+}
+
 /// A Parquet file whose footer was read: columns, and groups of rows.
 ///
 /// # Example
@@ -179,6 +189,31 @@ impl Parquet {
     /// If there is no such column, as all that take one.
     pub fn kind(&self, column: usize) -> Kind {
         kind(&self.metadata.file_metadata().schema_descr().column(column))
+    }
+
+    /// What whole numbers of a column count, where they are no plain numbers.
+    pub(super) fn unit(&self, column: usize) -> Option<Unit> {
+        let of = self.metadata.file_metadata().schema_descr().column(column);
+        if of.max_rep_level() > 0 || of.path().parts().len() > 1 {
+            return None;
+        }
+        use ConvertedType as Converted;
+        let is_whole = matches!(of.physical_type(), Type::INT32 | Type::INT64);
+        let unit = match (of.logical_type_ref(), of.converted_type()) {
+            (Some(LogicalType::Date), _) | (None, Converted::DATE) => Unit::Days,
+            (Some(LogicalType::Timestamp(time)), _) => Unit::Seconds(match time.unit {
+                TimeUnit::MILLIS => 1e3,
+                TimeUnit::MICROS => 1e6,
+                TimeUnit::NANOS => 1e9,
+            }),
+            (None, Converted::TIMESTAMP_MILLIS) => Unit::Seconds(1e3),
+            (None, Converted::TIMESTAMP_MICROS) => Unit::Seconds(1e6),
+            (Some(LogicalType::Decimal { .. }), _) | (None, Converted::DECIMAL) => {
+                Unit::Decimal(10_f64.powi(of.type_scale()))
+            }
+            _ => return None,
+        };
+        is_whole.then_some(unit)
     }
 
     /// The columns in which pandas has kept the index of a table, by name: none of its data.

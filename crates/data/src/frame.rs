@@ -1,0 +1,340 @@
+//! A table as people have it: named columns of numbers, categories or times, with gaps.
+//!
+//! [`Points`](crate::Points) are what methods compute with: finite numbers, row by row. A [`DataFrame`] is what stands
+//! before that: what a spreadsheet or an export holds, column by column, each with the way in which it was read. What
+//! becomes of its columns (used, left out, scaled, turned into several) is decided in the open by a preparation.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::read::Dialect;
+
+/// A table of typed columns.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::{Categories, DataFrame, FrameColumn, Values};
+/// let age = FrameColumn::numbers("age", vec![41.0, f64::NAN, 37.0]);
+/// let city = FrameColumn::texts("city", ["Bern", "", "Bern"].map(str::to_owned));
+/// let frame = DataFrame::new("people.csv", vec![age, city])?;
+/// assert_eq!((frame.rows(), frame.column("age").unwrap().missing()), (3, 1));
+/// let Values::Categories(cities) = &frame.column("city").unwrap().values else { unreachable!() };
+/// assert_eq!((cities.levels(), cities.code(1)), (&["Bern".to_owned()][..], None));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataFrame {
+    name: String,
+    rows: usize,
+    columns: Vec<FrameColumn>,
+    /// What was decided about the whole table while it was read, for people: a sentence each.
+    notes: Vec<String>,
+    dialect: Option<Dialect>,
+}
+
+/// A column of a [`DataFrame`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameColumn {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: Values,
+    /// How it was read.
+    pub read_as: ReadAs,
+}
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Numbers; NaN where there is none.
+    Numbers(Vec<f64>),
+    /// Texts, each with a number.
+    Categories(Categories),
+    /// Seconds since 1970-01-01 00:00 UTC; NaN where there is none.
+    Times(Vec<f64>),
+}
+
+/// Texts of a column, each different one kept once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Categories {
+    /// Of each row; [`Categories::MISSING`] where there is none.
+    codes: Vec<u32>,
+    /// In the order in which they came up first.
+    levels: Vec<String>,
+}
+
+/// How the text of a column became its values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum ReadAs {
+    /// Numbers as programs write them, or as the file's format has them.
+    #[default]
+    Number,
+    /// Numbers as people write them.
+    WrittenNumber(NumberForm),
+    /// Two words for yes and no; yes is 1 and no is 0.
+    Truth {
+        /// The word that became 1.
+        yes: String,
+        /// The word that became 0; empty if nothing stands there.
+        no: String,
+    },
+    /// Dates, perhaps with a time of day.
+    Date {
+        /// The order of its parts, as `year-month-day` or `day.month.year`.
+        form: String,
+        /// Whether there is a time of day.
+        has_time: bool,
+    },
+    /// Times of day, in seconds since midnight.
+    TimeOfDay,
+    /// Text.
+    Text,
+}
+
+/// How the numbers of a column are written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NumberForm {
+    /// What stands before the fraction.
+    pub decimal: char,
+    /// What stands between thousands.
+    pub thousands: Option<char>,
+    /// The sign or code of the currency.
+    pub currency: Option<String>,
+    /// Whether they are per cent; 1.7% is 1.7.
+    pub is_percent: bool,
+    /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
+    pub is_ambiguous: bool,
+}
+
+impl Default for NumberForm {
+    fn default() -> Self {
+        Self { decimal: '.', thousands: None, currency: None, is_percent: false, is_ambiguous: false }
+    }
+}
+
+impl fmt::Display for ReadAs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number => write!(f, "number"),
+            Self::WrittenNumber(form) => {
+                write!(f, "number")?;
+                if form.decimal != '.' {
+                    write!(f, ", decimal {:?}", form.decimal)?;
+                }
+                if let Some(thousands) = form.thousands {
+                    write!(f, ", thousands {thousands:?}")?;
+                }
+                if let Some(currency) = &form.currency {
+                    write!(f, ", {currency}")?;
+                }
+                if form.is_percent {
+                    write!(f, ", per cent")?;
+                }
+                if form.is_ambiguous {
+                    write!(f, ", ambiguous")?;
+                }
+                Ok(())
+            }
+            Self::Truth { yes, no } if no.is_empty() => write!(f, "yes or no ({yes:?} is 1, an empty field is 0)"),
+            Self::Truth { yes, no } => write!(f, "yes or no ({yes:?} is 1, {no:?} is 0)"),
+            Self::Date { form, has_time: false } => write!(f, "date, {form}"),
+            Self::Date { form, has_time: true } => write!(f, "date and time, {form}"),
+            Self::TimeOfDay => write!(f, "time of day"),
+            Self::Text => write!(f, "text"),
+        }
+    }
+}
+
+impl Categories {
+    /// The code of a row without a text.
+    pub const MISSING: u32 = u32::MAX;
+
+    /// Texts by row; an empty one is a gap.
+    pub fn of(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let mut known = std::collections::HashMap::new();
+        let mut categories = Self::default();
+        for text in texts {
+            let text = text.as_ref();
+            let code = if text.is_empty() {
+                Self::MISSING
+            } else if let Some(code) = known.get(text) {
+                *code
+            } else {
+                let code = categories.levels.len() as u32;
+                categories.levels.push(text.to_owned());
+                known.insert(text.to_owned(), code);
+                code
+            };
+            categories.codes.push(code);
+        }
+        categories
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The different texts.
+    pub fn levels(&self) -> &[String] {
+        &self.levels
+    }
+
+    /// The number of a row's text among [`levels`](Self::levels), if it has one.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn code(&self, row: usize) -> Option<usize> {
+        let code = self.codes[row];
+        (code != Self::MISSING).then_some(code as usize)
+    }
+
+    /// The text of a row; nothing where there is none.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        self.code(row).map(|code| &*self.levels[code])
+    }
+
+    /// How many rows have each of the texts.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.levels.len()];
+        (0..self.len()).filter_map(|row| self.code(row)).for_each(|code| counts[code] += 1);
+        counts
+    }
+}
+
+impl Values {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(values) | Self::Times(values) => values.len(),
+            Self::Categories(categories) => categories.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a row has no value.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn is_missing(&self, row: usize) -> bool {
+        match self {
+            Self::Numbers(values) | Self::Times(values) => values[row].is_nan(),
+            Self::Categories(categories) => categories.code(row).is_none(),
+        }
+    }
+}
+
+/// A time as text: `2024-02-29`, with hours and minutes where it is not midnight.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::date;
+/// assert_eq!(date(0.0), "1970-01-01");
+/// assert_eq!(date(951_782_400.0 + 3600.0 * 13.5), "2000-02-29 13:30");
+/// assert_eq!(date(-86_400.0), "1969-12-31");
+/// ```
+pub fn date(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round() as i64;
+    let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
+    // Years begin in March, so that the leap day is the last of one; eras have 400 years, which all have as many days.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (year + 400 * era + i64::from(month >= 10), if month < 10 { month + 3 } else { month - 9 });
+    let time = if minute == 0 { String::new() } else { format!(" {:02}:{:02}", minute / 60, minute % 60) };
+    format!("{year:04}-{month:02}-{day:02}{time}")
+}
+
+impl FrameColumn {
+    /// A column of numbers, NaN where there is none.
+    pub fn numbers(name: &str, values: Vec<f64>) -> Self {
+        Self { name: name.to_owned(), values: Values::Numbers(values), read_as: ReadAs::Number }
+    }
+
+    /// A column of texts, empty where there is none.
+    pub fn texts(name: &str, texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        Self { name: name.to_owned(), values: Values::Categories(Categories::of(texts)), read_as: ReadAs::Text }
+    }
+
+    /// How many rows have no value.
+    pub fn missing(&self) -> usize {
+        (0..self.values.len()).filter(|row| self.values.is_missing(*row)).count()
+    }
+}
+
+impl DataFrame {
+    /// A table of columns; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the columns differ in length, [`Error::Empty`](crate::Error::Empty) if there is no column or no row.
+    pub fn new(name: &str, columns: Vec<FrameColumn>) -> Result<Self, crate::Error> {
+        let rows = columns.first().map_or(0, |column| column.values.len());
+        if rows == 0 {
+            return Err(crate::Error::Empty { name: name.into(), found: "no rows" });
+        }
+        if let Some(column) = columns.iter().find(|column| column.values.len() != rows) {
+            let (expected, found) = (format!("{rows} rows, as the first has"), column.values.len().to_string());
+            let what = format!("{name}, column {:?}", column.name);
+            return Err(crate::Error::Shape { what, expected, found });
+        }
+        Ok(Self { name: name.to_owned(), rows, columns, notes: Vec::new(), dialect: None })
+    }
+
+    /// The same with what was decided about the whole table while it was read.
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+
+    /// The same with how the file was read that it came from.
+    pub fn with_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect: Some(dialect), ..self }
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many rows there are, at least 1.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Its columns, in their order.
+    pub fn columns(&self) -> &[FrameColumn] {
+        &self.columns
+    }
+
+    /// What was decided about the whole table while it was read, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// How the file was read that it came from, if it came from one.
+    pub fn dialect(&self) -> Option<&Dialect> {
+        self.dialect.as_ref()
+    }
+
+    /// The first column of a name.
+    pub fn column(&self, name: &str) -> Option<&FrameColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}

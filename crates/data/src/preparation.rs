@@ -1,0 +1,410 @@
+//! What becomes of the columns of a table before a method sees them: which are used, and how.
+//!
+//! Nothing is done in silence. [`Preparation::new`] decides for each column whether it is used and how, gives a reason,
+//! and keeps all of it, so that a person can read it before the run and next month's file goes the same way.
+//!
+//! - A **number** stays as it is or becomes its logarithm, and is shifted and divided as [`Scale`] says.
+//! - A **category** becomes one feature for each of its texts, 1 where a row has that text and 0 elsewhere, all divided
+//!   by one number, so that the category weighs as much in distances as one column of numbers (its features have the
+//!   variance of one column together). Texts of few rows share the feature `other`.
+//! - A **date** becomes the days since 1970.
+//! - A **gap** stays one, for methods that leave it out of distances, or is filled as [`Missing`] says.
+//!
+//! Source of the coding of categories: factor analysis of mixed data (Pagès 2004) divides each feature by the root of
+//! its share, so that a category of L texts has the variance L - 1 and rare texts lie far from everything. Distances
+//! would then be ruled by the category with most texts, so the sum is brought to 1 here.
+
+mod choose;
+mod fill;
+
+use std::fmt;
+use std::str::FromStr;
+
+use lehr_numerics::elementary;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Column, Error, Fault, Faults, Place};
+use crate::frame::{DataFrame, ReadAs, Values};
+use crate::scale::Scale;
+
+pub use choose::log_reason;
+
+/// Seconds in a day.
+const DAY: f64 = 86_400.0;
+
+/// What is done about gaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// They are faults.
+    #[default]
+    Fault,
+    /// They stay: the method leaves them out of distances and likelihoods.
+    Skip,
+    /// They get the middle value of their column; of a category the shares of its texts.
+    Median,
+    /// They get the most frequent value of their column.
+    Mode,
+    /// They get the mean of the five nearest rows that have a value there, by the features that both rows have.
+    Nearest,
+    /// Rows with gaps are left out.
+    Drop,
+}
+
+impl Missing {
+    /// What a person can ask for, in the order in which help lists it.
+    pub const ALL: [Missing; 5] = [Missing::Skip, Missing::Median, Missing::Mode, Missing::Nearest, Missing::Drop];
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Missing::Fault => "fault",
+            Missing::Skip => "skip",
+            Missing::Median => "median",
+            Missing::Mode => "mode",
+            Missing::Nearest => "nearest",
+            Missing::Drop => "drop",
+        })
+    }
+}
+
+/// The text is no way to treat gaps.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected skip, median, mode, nearest or drop, found {0:?}")]
+pub struct NoSuchMissing(
+    /// The text.
+    pub String,
+);
+
+impl FromStr for Missing {
+    type Err = NoSuchMissing;
+
+    fn from_str(text: &str) -> Result<Self, NoSuchMissing> {
+        Missing::ALL.into_iter().find(|way| way.to_string() == text).ok_or_else(|| NoSuchMissing(text.into()))
+    }
+}
+
+/// What a person asks of a preparation; what is left open is decided by the table.
+///
+/// A column is given by its name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wishes {
+    /// The columns to use, of any role but [`Text`](crate::describe::Role::Text); `None`: all measures.
+    pub columns: Option<Vec<String>>,
+    /// Columns that are not used.
+    pub exclude: Vec<String>,
+    /// Columns whose logarithms are used.
+    pub log: Vec<String>,
+    /// How columns are scaled; `None`: [`Scale::Robust`] if all is to be chosen, else not at all.
+    pub scale: Option<Scale>,
+    /// What is done about gaps; `None`: the method's own way if all is to be chosen, else they are faults.
+    pub missing: Option<Missing>,
+    /// Whether logarithms, scale and the treatment of gaps are chosen from the data where nothing is said.
+    pub is_auto: bool,
+    /// What is done about gaps where that is chosen from the data.
+    pub missing_of_method: Missing,
+    /// Columns that say something else: identifiers, weights.
+    pub reserved: Vec<String>,
+}
+
+/// How a table becomes the features that a method computes with.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::{DataFrame, FrameColumn};
+/// use lehr_data::preparation::{Preparation, Wishes};
+/// let columns = vec![
+///     FrameColumn::numbers("visits", vec![3.0, 5.0, 4.0, 6.0]),
+///     FrameColumn::texts("city", ["Bern", "Basel", "Bern", "Bern"]),
+/// ];
+/// let frame = DataFrame::new("shop.csv", columns)?;
+/// let wishes = Wishes { columns: Some(vec!["visits".into(), "city".into()]), ..Wishes::default() };
+/// let preparation = Preparation::new(&frame, &wishes)?;
+/// let names: Vec<&str> = preparation.features.iter().map(|feature| &*feature.name).collect();
+/// assert_eq!(names, ["visits", "city = Bern", "city = Basel"]);
+/// let prepared = preparation.apply(&frame)?;
+/// assert_eq!(prepared.table[3..6], [5.0, 0.0, 1.0]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preparation {
+    /// What the method computes with, in this order; at least one.
+    pub features: Vec<Feature>,
+    /// What is done about gaps.
+    pub missing: Missing,
+    /// How features are scaled.
+    pub scale: Scale,
+    /// What becomes of each column of the table, in their order, and why.
+    pub uses: Vec<ColumnUse>,
+}
+
+/// One number of each row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// What results call it.
+    pub name: String,
+    /// The column that it is made of.
+    pub column: String,
+    /// How the column was read when this was decided.
+    pub read_as: ReadAs,
+    /// What of the column's value it is.
+    pub value: FeatureValue,
+    /// What is added before the logarithm is taken, if one is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub log_offset: Option<f64>,
+    /// What is subtracted, after the logarithm.
+    pub shift: f64,
+    /// What the difference is divided by.
+    pub divisor: f64,
+    /// What a gap is filled with, before the logarithm.
+    pub fill: f64,
+}
+
+/// What a feature is of the value of its column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeatureValue {
+    /// The number.
+    Number,
+    /// The days since 1970-01-01.
+    Days,
+    /// 1 if the text is this one, else 0.
+    Level(String),
+    /// 1 if the text is none of these, else 0.
+    OtherThan(Vec<String>),
+}
+
+/// What becomes of a column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnUse {
+    /// Its name.
+    pub column: String,
+    /// Whether features are made of it.
+    pub is_used: bool,
+    /// How, or why not, in words.
+    pub how: String,
+}
+
+/// A table as a method takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    /// Row after row, a value for each feature in the units of the columns; gaps are filled, or NaN if they stay.
+    pub table: Vec<f64>,
+    /// The same as the method compares them: logarithms, shifted and divided.
+    pub features: Vec<f64>,
+    /// The rows that are kept, where some are left out.
+    pub kept: Option<Vec<usize>>,
+    /// How many values were filled.
+    pub filled: usize,
+    /// What the owner should know: texts that no feature knows, rows that were left out.
+    pub notes: Vec<String>,
+}
+
+impl Feature {
+    /// A value of the column as the method compares it.
+    pub fn forward(&self, value: f64) -> f64 {
+        let value = self.log_offset.map_or(value, |offset| elementary::ln(value + offset));
+        // NaN stays NaN.
+        ((value - self.shift) / self.divisor).clamp(-f64::MAX, f64::MAX)
+    }
+
+    /// A value that the method found, in the unit of the column: of logarithms, the geometric mean.
+    pub fn back(&self, value: f64) -> f64 {
+        let value = value * self.divisor + self.shift;
+        self.log_offset.map_or(value, |offset| elementary::exp(value) - offset)
+    }
+
+    /// The feature of a row, NaN where there is a gap.
+    fn of(&self, values: &Values, row: usize) -> f64 {
+        match (&self.value, values) {
+            (FeatureValue::Number, Values::Numbers(values)) => values[row],
+            (FeatureValue::Days, Values::Times(values)) => values[row] / DAY,
+            (FeatureValue::Level(level), Values::Categories(texts)) => {
+                texts.text(row).map_or(f64::NAN, |text| f64::from(u8::from(text == level)))
+            }
+            (FeatureValue::OtherThan(levels), Values::Categories(texts)) => {
+                texts.text(row).map_or(f64::NAN, |text| f64::from(u8::from(!levels.iter().any(|level| level == text))))
+            }
+            _ => f64::NAN,
+        }
+    }
+
+    /// What the column must hold for this, in words.
+    fn expected(&self) -> &'static str {
+        match self.value {
+            FeatureValue::Number => "numbers",
+            FeatureValue::Days => "dates",
+            FeatureValue::Level(_) | FeatureValue::OtherThan(_) => "texts",
+        }
+    }
+
+    fn takes(&self, values: &Values) -> bool {
+        matches!(
+            (&self.value, values),
+            (FeatureValue::Number, Values::Numbers(_))
+                | (FeatureValue::Days, Values::Times(_))
+                | (FeatureValue::Level(_) | FeatureValue::OtherThan(_), Values::Categories(_))
+        )
+    }
+}
+
+impl Preparation {
+    /// The columns that features are made of, each once, in the order of the features.
+    pub fn columns(&self) -> Vec<&str> {
+        let mut columns: Vec<&str> = self.features.iter().map(|feature| &*feature.column).collect();
+        columns.dedup();
+        columns
+    }
+
+    /// A row that the method found, in the units of the columns, in place.
+    ///
+    /// # Panics
+    /// If `values` has not one value a feature.
+    pub fn back(&self, values: &mut [f64]) {
+        assert_eq!(values.len(), self.features.len(), "one value a feature");
+        values.iter_mut().zip(&self.features).for_each(|(value, feature)| *value = feature.back(*value));
+    }
+
+    /// A table with the same columns as a method takes it: this one, or that of next month.
+    ///
+    /// Cost: a pass over the columns used; with [`Missing::Nearest`] of rows with gaps, a distance to each of 2,000 rows
+    /// at most.
+    ///
+    /// # Errors
+    /// - [`Error::NoSuchColumns`] if columns are not there; [`Error::Shape`] if one holds something else than before.
+    /// - [`Error::Faults`]: gaps where there may be none, values without a logarithm.
+    /// - [`Error::Empty`] if no row is left.
+    pub fn apply(&self, frame: &DataFrame) -> Result<Prepared, Error> {
+        let columns = self.found(frame)?;
+        let width = self.features.len();
+        let mut faults = Faults::new(frame.name());
+        let mut table = Vec::with_capacity(frame.rows() * width);
+        for row in 0..frame.rows() {
+            for (feature, index) in self.features.iter().zip(&columns) {
+                let column = &frame.columns()[*index];
+                let value = feature.of(&column.values, row);
+                let place = |expected: &str, found: String| Fault {
+                    place: Place::Row(row as u64),
+                    column: Some(Column { index: *index, name: Some(column.name.clone()) }),
+                    expected: expected.into(),
+                    found,
+                };
+                if value.is_nan() && self.missing == Missing::Fault {
+                    faults.add_gap_with(|| place("a value", "none".into()));
+                }
+                if let Some(offset) = feature.log_offset
+                    && value + offset <= 0.0
+                {
+                    let expected = if offset == 0.0 {
+                        "a number above 0, whose logarithm is taken".to_owned()
+                    } else {
+                        format!("a number above {}, as its logarithm is taken after adding {offset}", -offset)
+                    };
+                    faults.add_with(|| place(&expected, value.to_string()));
+                }
+                table.push(value);
+            }
+        }
+        faults.or(())?;
+        let mut notes = self.unknown_texts(frame, &columns);
+        let kept = self.keep(frame, &mut table, &mut notes)?;
+        let forward = |table: &[f64]| -> Vec<f64> {
+            let features = self.features.iter().cycle();
+            table.iter().zip(features).map(|(value, feature)| feature.forward(*value)).collect()
+        };
+        let mut features = forward(&table);
+        let gaps = table.iter().filter(|value| value.is_nan()).count();
+        let filled = if matches!(self.missing, Missing::Skip) { 0 } else { gaps };
+        if filled > 0 {
+            if self.missing == Missing::Nearest {
+                fill::from_nearest(&mut features, width);
+            }
+            for (index, value) in table.iter_mut().enumerate().filter(|(_, value)| value.is_nan()) {
+                let feature = &self.features[index % width];
+                let from_rows = features[index];
+                *value = if from_rows.is_nan() { feature.fill } else { feature.back(from_rows) };
+                features[index] = if from_rows.is_nan() { feature.forward(feature.fill) } else { from_rows };
+            }
+        }
+        Ok(Prepared { table, features, kept, filled, notes })
+    }
+
+    /// Where in a table the column of each feature is.
+    fn found(&self, frame: &DataFrame) -> Result<Vec<usize>, Error> {
+        let place = |name: &str| frame.columns().iter().position(|column| column.name == name);
+        let wanted: Vec<String> =
+            self.columns().into_iter().filter(|name| place(name).is_none()).map(str::to_owned).collect();
+        if !wanted.is_empty() {
+            let columns = frame.columns().iter().map(|column| column.name.clone()).collect();
+            return Err(Error::NoSuchColumns { name: frame.name().into(), wanted, columns });
+        }
+        let columns: Vec<usize> =
+            self.features.iter().map(|feature| place(&feature.column).expect("no column is missing")).collect();
+        for (feature, index) in self.features.iter().zip(&columns) {
+            let column = &frame.columns()[*index];
+            let is_empty = column.missing() == frame.rows();
+            if !feature.takes(&column.values) && !is_empty {
+                return Err(Error::Shape {
+                    what: format!("{}, column {:?}", frame.name(), column.name),
+                    expected: format!("{}, as before ({})", feature.expected(), feature.read_as),
+                    found: column.read_as.to_string(),
+                });
+            }
+        }
+        Ok(columns)
+    }
+
+    /// Texts that no feature knows, which are 0 in all features of their category.
+    fn unknown_texts(&self, frame: &DataFrame, columns: &[usize]) -> Vec<String> {
+        let mut notes = Vec::new();
+        for name in self.columns() {
+            let of_column = || self.features.iter().zip(columns).filter(move |(feature, _)| feature.column == name);
+            let place = of_column().map(|(_, place)| *place).next();
+            let Some(Values::Categories(texts)) = place.map(|place| &frame.columns()[place].values) else { continue };
+            let is_known = |text: &str| {
+                of_column().any(|(feature, _)| match &feature.value {
+                    FeatureValue::Level(level) => level == text,
+                    // Whatever is none of the others.
+                    FeatureValue::OtherThan(_) => true,
+                    FeatureValue::Number | FeatureValue::Days => false,
+                })
+            };
+            let unknown = || texts.levels().iter().zip(texts.counts()).filter(|(text, _)| !is_known(text));
+            if let Some((example, _)) = unknown().next() {
+                let rows: usize = unknown().map(|(_, count)| count).sum();
+                notes.push(format!(
+                    "{name}: texts that were not there before, such as {example:?}, in {rows} of {} rows; they are like none of the known ones",
+                    frame.rows()
+                ));
+            }
+        }
+        notes
+    }
+
+    /// Leaves out rows with gaps, if that is wanted.
+    fn keep(
+        &self,
+        frame: &DataFrame,
+        table: &mut Vec<f64>,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Vec<usize>>, Error> {
+        if self.missing != Missing::Drop {
+            return Ok(None);
+        }
+        let width = self.features.len();
+        let is_whole = |row: &usize| !table[row * width..][..width].iter().any(|value| value.is_nan());
+        let kept: Vec<usize> = (0..frame.rows()).filter(is_whole).collect();
+        if kept.len() == frame.rows() {
+            return Ok(None);
+        }
+        if kept.is_empty() {
+            return Err(Error::Empty { name: frame.name().into(), found: "a gap in every row" });
+        }
+        *table = kept.iter().flat_map(|row| &table[row * width..][..width]).copied().collect();
+        notes.push(format!("left out {} of {} rows, which have gaps", frame.rows() - kept.len(), frame.rows()));
+        Ok(Some(kept))
+    }
+}

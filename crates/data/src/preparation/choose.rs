@@ -1,0 +1,423 @@
+//! Which columns are used and how: what was asked for, and what the table says where nothing was.
+
+use super::{ColumnUse, Feature, FeatureValue, Missing, Preparation, Wishes};
+use crate::describe::{ColumnAccount, Dominant, Facts, NumberFacts, Role, describe_columns};
+use crate::error::Error;
+use crate::frame::{Categories, DataFrame, FrameColumn, Values};
+use crate::points::Points;
+use crate::scale::{Scale, Scaling};
+
+/// Logarithms are taken of columns that are skewed by more than this, if that at least halves it.
+const SKEWED: f64 = 1.5;
+/// Texts of fewer than this share of the rows are not worth a feature of their own.
+const RARE: f64 = 0.01;
+/// The interquartile range of a normal column of standard deviation 1.
+const NORMAL_RANGE: f64 = 1.349;
+
+impl Preparation {
+    /// Decides what becomes of each column of a table.
+    ///
+    /// # Errors
+    /// - [`Error::NoSuchColumns`] if a column that is named is not there.
+    /// - [`Error::Shape`] if a column cannot be used as it is asked to be, or none is left to use.
+    pub fn new(frame: &DataFrame, wishes: &Wishes) -> Result<Self, Error> {
+        Self::of_accounts(frame, &describe_columns(frame), wishes)
+    }
+
+    /// The same where the columns have been described.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn of_accounts(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes) -> Result<Self, Error> {
+        check_names(frame, wishes)?;
+        let auto = wishes.is_auto;
+        let scale = wishes.scale.unwrap_or(if auto { Scale::Robust } else { Scale::None });
+        let missing = wishes.missing.unwrap_or(if auto { wishes.missing_of_method } else { Missing::Fault });
+        let mut chosen = Vec::new();
+        let mut uses = Vec::new();
+        for (column, account) in frame.columns().iter().zip(accounts) {
+            match decided(column, account, accounts, wishes) {
+                Ok(how) => {
+                    uses.push(ColumnUse { column: column.name.clone(), is_used: true, how: how.words.clone() });
+                    chosen.push((column, account, how));
+                }
+                Err(why) => uses.push(ColumnUse { column: column.name.clone(), is_used: false, how: why }),
+            }
+        }
+        if let Some(order) = &wishes.columns {
+            chosen.sort_by_key(|(column, ..)| order.iter().position(|name| *name == column.name));
+            refused(frame, order, &uses)?;
+        }
+        let mut features = Vec::new();
+        for (column, account, how) in chosen {
+            features.extend(features_of(column, account, &how, scale, missing)?);
+        }
+        if features.is_empty() {
+            let why: Vec<String> = uses.iter().map(|used| format!("{} ({})", used.column, used.how)).collect();
+            return Err(Error::Shape {
+                what: frame.name().into(),
+                expected: "a column to compute with".into(),
+                found: why.join(", "),
+            });
+        }
+        Ok(Self { features, missing, scale, uses })
+    }
+}
+
+/// How a column is used.
+struct How {
+    log_offset: Option<f64>,
+    words: String,
+}
+
+/// That every column that is named is there.
+fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
+    let named = wishes.columns.iter().flatten().chain(&wishes.exclude).chain(&wishes.log);
+    let wanted: Vec<String> = named.filter(|name| frame.column(name).is_none()).cloned().collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let columns = frame.columns().iter().map(|column| column.name.clone()).collect();
+    Err(Error::NoSuchColumns { name: frame.name().into(), wanted, columns })
+}
+
+/// That every column that was asked for can be used.
+fn refused(frame: &DataFrame, order: &[String], uses: &[ColumnUse]) -> Result<(), Error> {
+    let refused = uses.iter().find(|used| !used.is_used && order.contains(&used.column));
+    refused.map_or(Ok(()), |used| {
+        Err(Error::Shape {
+            what: format!("{}, column {:?}", frame.name(), used.column),
+            expected: "a column that can be used".into(),
+            found: used.how.clone(),
+        })
+    })
+}
+
+/// How a column is used, or why not.
+fn decided(
+    column: &FrameColumn,
+    account: &ColumnAccount,
+    all: &[ColumnAccount],
+    wishes: &Wishes,
+) -> Result<How, String> {
+    let name = &column.name;
+    if wishes.reserved.contains(name) {
+        return Err("it has identifiers or weights".to_owned());
+    }
+    if wishes.exclude.contains(name) {
+        return Err("excluded".to_owned());
+    }
+    let is_asked_for = wishes.columns.as_ref().map(|columns| columns.contains(name));
+    if is_asked_for == Some(false) {
+        return Err("not asked for".to_owned());
+    }
+    let is_asked_for = is_asked_for == Some(true) || wishes.log.contains(name);
+    match (&account.role, &account.facts) {
+        (Role::Empty, _) => return Err("it has no value in any row".to_owned()),
+        (Role::Text, _) => return Err(told("text", account)),
+        _ if is_asked_for => {}
+        (Role::Measure, _) => {}
+        (Role::Category, _) if has_no_measure(all, wishes) => {}
+        (Role::Category, _) => {
+            return Err("a category: it explains the clusters; --columns makes it part of the distances".to_owned());
+        }
+        (Role::Date, _) => return Err("a date: --columns makes it part of the distances, in days".to_owned()),
+        (Role::Id, _) => return Err(told("identifiers", account)),
+        (Role::Constant, _) => return Err("it has one value in all rows".to_owned()),
+        (Role::Duplicate { of }, _) => return Err(format!("the same values as {of}")),
+    }
+    match (&column.values, &account.facts) {
+        (Values::Numbers(_), Facts::Numbers(facts)) => logged(name, facts, wishes, account.rows),
+        (Values::Times(_), _) if wishes.log.contains(name) => Err("a date has no logarithm".to_owned()),
+        (Values::Times(_), _) => Ok(How { log_offset: None, words: "days".to_owned() }),
+        (Values::Categories(_), _) if wishes.log.contains(name) => Err("texts have no logarithm".to_owned()),
+        (Values::Categories(_), _) => {
+            Ok(How { log_offset: None, words: "a feature for each text; together they weigh as one column".to_owned() })
+        }
+        _ => Err("it has no value in any row".to_owned()),
+    }
+}
+
+fn told(what: &str, account: &ColumnAccount) -> String {
+    account.reason.as_ref().map_or_else(|| what.to_owned(), |reason| format!("{what}: {reason}"))
+}
+
+/// Whether a table has no column of measures, so that its categories are all there is.
+fn has_no_measure(accounts: &[ColumnAccount], wishes: &Wishes) -> bool {
+    wishes.is_auto
+        && !accounts.iter().any(|account| {
+            let is_free = !wishes.reserved.contains(&account.name) && !wishes.exclude.contains(&account.name);
+            is_free && account.role == Role::Measure
+        })
+}
+
+/// Whether the logarithm of a column of numbers is taken.
+fn logged(name: &str, facts: &NumberFacts, wishes: &Wishes, rows: usize) -> Result<How, String> {
+    if wishes.log.iter().any(|log| log == name) {
+        if facts.low < 0.0 {
+            return Err(format!("values below 0, down to {}, have no logarithm", facts.low));
+        }
+        return Ok(How { log_offset: Some(facts.log_offset), words: log_words(facts) });
+    }
+    match log_reason(facts, rows) {
+        Some(reason) if wishes.is_auto => {
+            Ok(How { log_offset: Some(facts.log_offset), words: format!("{}: {reason}", log_words(facts)) })
+        }
+        _ => Ok(How { log_offset: None, words: "as it is".to_owned() }),
+    }
+}
+
+fn log_words(facts: &NumberFacts) -> String {
+    match facts.log_offset {
+        0.0 => "logarithm".to_owned(),
+        offset => format!("logarithm of {offset} + x"),
+    }
+}
+
+/// Why the logarithm of a column should be taken, if it should.
+///
+/// # Example
+/// ```
+/// use lehr_data::describe::{Facts, describe_columns};
+/// use lehr_data::frame::{DataFrame, FrameColumn};
+/// use lehr_data::preparation::log_reason;
+/// let incomes: Vec<f64> = (0..1000).map(|row| (f64::from(row) / 100.0).exp()).collect();
+/// let accounts = describe_columns(&DataFrame::new("t", vec![FrameColumn::numbers("income", incomes)])?);
+/// let Facts::Numbers(facts) = &accounts[0].facts else { unreachable!() };
+/// assert!(log_reason(facts, 1000).is_some());
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn log_reason(facts: &NumberFacts, rows: usize) -> Option<String> {
+    let in_logs = facts.log_skewness?;
+    if facts.skewness < SKEWED || in_logs.abs() > facts.skewness / 2.0 {
+        return None;
+    }
+    Some(match facts.dominant {
+        Some(Dominant { rows: few, share }) => {
+            format!("{few} of {rows} rows make {:.1} % of its variance", 100.0 * share)
+        }
+        None => format!("its skewness is {:.1}, of the logarithms {in_logs:.1}", facts.skewness),
+    })
+}
+
+/// The features of a column.
+fn features_of(
+    column: &FrameColumn,
+    account: &ColumnAccount,
+    how: &How,
+    scale: Scale,
+    missing: Missing,
+) -> Result<Vec<Feature>, Error> {
+    let feature = |name: String, value: FeatureValue| Feature {
+        name,
+        column: column.name.clone(),
+        read_as: column.read_as.clone(),
+        value,
+        log_offset: how.log_offset,
+        shift: 0.0,
+        divisor: 1.0,
+        fill: 0.0,
+    };
+    Ok(match &column.values {
+        Values::Numbers(_) | Values::Times(_) => {
+            let value =
+                if matches!(column.values, Values::Times(_)) { FeatureValue::Days } else { FeatureValue::Number };
+            vec![scaled(feature(column.name.clone(), value), column, scale, missing)?]
+        }
+        Values::Categories(texts) => {
+            let levels = kept_levels(texts);
+            let present = (account.rows - account.missing).max(1) as f64;
+            let shares: Vec<f64> = levels.iter().map(|(_, count)| *count as f64 / present).collect();
+            let variance: f64 = shares.iter().map(|share| share * (1.0 - share)).sum();
+            let divisor = match scale {
+                Scale::None => 1.0,
+                Scale::Std => variance.sqrt(),
+                // A column of numbers has about this variance then.
+                Scale::Robust => variance.sqrt() * NORMAL_RANGE,
+            };
+            let most = levels.iter().enumerate().max_by_key(|(index, (_, count))| (*count, usize::MAX - index));
+            let mode = most.map_or(0, |(index, _)| index);
+            let named: Vec<String> = levels.iter().filter_map(|(level, _)| level.clone()).collect();
+            let of_level = |(index, (level, _)): (usize, &(Option<String>, usize))| {
+                let value = match level {
+                    Some(level) => FeatureValue::Level(level.clone()),
+                    None => FeatureValue::OtherThan(named.clone()),
+                };
+                let name = format!("{} = {}", column.name, level.as_deref().unwrap_or("other"));
+                let fill = match missing {
+                    Missing::Mode => f64::from(u8::from(index == mode)),
+                    _ => shares[index],
+                };
+                let shift = if scale == Scale::None { 0.0 } else { shares[index] };
+                let divisor = if divisor > 0.0 { divisor } else { 1.0 };
+                Feature { shift, divisor, fill, ..feature(name, value) }
+            };
+            levels.iter().enumerate().map(of_level).collect()
+        }
+    })
+}
+
+/// The texts of a category that get a feature, by falling count, and last, without a text, those of few rows together.
+fn kept_levels(texts: &Categories) -> Vec<(Option<String>, usize)> {
+    let counts = texts.counts();
+    let present: usize = counts.iter().sum();
+    let is_rare = |count: usize| (count as f64) < RARE * present as f64;
+    let mut levels: Vec<(Option<String>, usize)> = texts.levels().iter().cloned().map(Some).zip(counts).collect();
+    levels.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let rare: usize = levels.iter().filter(|(_, count)| is_rare(*count)).map(|(_, count)| count).sum();
+    levels.retain(|(_, count)| !is_rare(*count));
+    if rare > 0 {
+        levels.push((None, rare));
+    }
+    levels
+}
+
+/// A feature of numbers with its shift, divisor and fill, by what is there of its column.
+fn scaled(feature: Feature, column: &FrameColumn, scale: Scale, missing: Missing) -> Result<Feature, Error> {
+    let rows = 0..column.values.len();
+    let mut present: Vec<f64> =
+        rows.map(|row| feature.of(&column.values, row)).filter(|value| !value.is_nan()).collect();
+    let logs = present.iter().map(|value| feature.forward(*value)).collect();
+    let scaling = Scaling::fit(&Points::new(logs, 1)?, scale);
+    present.sort_unstable_by(f64::total_cmp);
+    let fill = match missing {
+        Missing::Mode => mode_of_sorted(&present),
+        _ => crate::describe::median_of_sorted(&present),
+    };
+    Ok(Feature { shift: scaling.shifts()[0], divisor: scaling.divisors()[0], fill, ..feature })
+}
+
+/// The most frequent value, the smallest of those.
+fn mode_of_sorted(sorted: &[f64]) -> f64 {
+    let mut best = (0, f64::NAN);
+    for run in sorted.chunk_by(|a, b| a == b) {
+        if run.len() > best.0 {
+            best = (run.len(), run[0]);
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame() -> DataFrame {
+        let rows = 0..200usize;
+        // From 1 to e^10, so that few rows make the variance and logarithms are even.
+        let revenue = rows.clone().map(|row| (row as f64 / 20.0).exp()).collect();
+        let age = rows.clone().map(|row| if row % 10 == 3 { f64::NAN } else { 20.0 + (row % 50) as f64 }).collect();
+        let city = rows.clone().map(|row| ["Bern", "Basel", "Chur"][if row == 7 { 2 } else { row % 2 }]);
+        let id = rows.map(|row| row as f64).collect();
+        let columns = vec![
+            FrameColumn::numbers("id", id),
+            FrameColumn::numbers("revenue", revenue),
+            FrameColumn::numbers("age", age),
+            FrameColumn::texts("city", city),
+        ];
+        DataFrame::new("t", columns).unwrap()
+    }
+
+    fn auto(missing_of_method: Missing) -> Wishes {
+        Wishes { is_auto: true, missing_of_method, ..Wishes::default() }
+    }
+
+    #[test]
+    fn all_is_chosen_with_a_reason() {
+        let frame = frame();
+        let preparation = Preparation::new(&frame, &auto(Missing::Nearest)).unwrap();
+        assert_eq!(preparation.columns(), ["revenue", "age"]);
+        assert_eq!((preparation.scale, preparation.missing), (Scale::Robust, Missing::Nearest));
+        let how: Vec<&str> = preparation.uses.iter().map(|used| &*used.how).collect();
+        assert!(how[0].starts_with("identifiers: "), "{how:?}");
+        assert!(how[1].starts_with("logarithm: its skewness is"), "{how:?}");
+        assert_eq!(how[2], "as it is");
+        assert!(how[3].starts_with("a category: "), "{how:?}");
+        let prepared = preparation.apply(&frame).unwrap();
+        assert_eq!((prepared.filled, prepared.table.len()), (20, 400));
+        assert!(prepared.features.iter().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn what_was_asked_for_is_done_and_nothing_else() {
+        let frame = frame();
+        let wishes = Wishes { columns: Some(vec!["city".into(), "revenue".into()]), ..Wishes::default() };
+        let preparation = Preparation::new(&frame, &wishes).unwrap();
+        let names: Vec<&str> = preparation.features.iter().map(|feature| &*feature.name).collect();
+        assert_eq!(names, ["city = Bern", "city = Basel", "city = other", "revenue"]);
+        assert!(preparation.features.iter().all(|feature| feature.divisor == 1.0 && feature.log_offset.is_none()));
+        let gaps = Wishes { columns: Some(vec!["age".into()]), ..Wishes::default() };
+        let error = Preparation::new(&frame, &gaps).unwrap().apply(&frame).unwrap_err().to_string();
+        assert!(error.contains("row 4, column 3 (\"age\"): expected a value, found none"), "{error}");
+        let wrong = Wishes { log: vec!["revenu".into()], ..Wishes::default() };
+        assert!(matches!(Preparation::new(&frame, &wrong), Err(Error::NoSuchColumns { .. })));
+    }
+
+    #[test]
+    fn a_category_weighs_as_one_column_of_numbers() {
+        let frame = frame();
+        for (scale, variance) in [(Scale::Std, 1.0), (Scale::Robust, 1.0 / (NORMAL_RANGE * NORMAL_RANGE))] {
+            let wishes = Wishes { columns: Some(vec!["city".into()]), scale: Some(scale), ..Wishes::default() };
+            let preparation = Preparation::new(&frame, &wishes).unwrap();
+            let features = preparation.apply(&frame).unwrap().features;
+            let all: f64 = features.iter().map(|value| value * value).sum();
+            assert!((all / 200.0 - variance).abs() < 1e-12, "{all}");
+        }
+    }
+
+    #[test]
+    fn features_go_back_to_the_units_of_their_columns() {
+        let frame = frame();
+        let preparation = Preparation::new(&frame, &auto(Missing::Median)).unwrap();
+        let prepared = preparation.apply(&frame).unwrap();
+        let mut back = prepared.features[2..4].to_vec();
+        preparation.back(&mut back);
+        for (back, value) in back.iter().zip(&prepared.table[2..4]) {
+            assert!((back - value).abs() < 1e-12 * value.abs(), "{back} {value}");
+        }
+        let text = serde_json::to_string(&preparation).unwrap();
+        assert_eq!(serde_json::from_str::<Preparation>(&text).unwrap(), preparation);
+    }
+
+    #[test]
+    fn rows_with_gaps_are_filled_or_left_out_as_asked() {
+        let frame = frame();
+        let with = |missing| {
+            let wishes = Wishes { columns: Some(vec!["age".into()]), missing: Some(missing), ..Wishes::default() };
+            Preparation::new(&frame, &wishes).unwrap().apply(&frame).unwrap()
+        };
+        let kept = with(Missing::Drop);
+        assert_eq!((kept.table.len(), kept.kept.unwrap().len()), (180, 180));
+        assert!(kept.notes[0].starts_with("left out 20 of 200 rows"));
+        assert_eq!(with(Missing::Median).table[3], 45.0);
+        assert_eq!(with(Missing::Mode).table[3], 20.0);
+        assert!(with(Missing::Skip).table[3].is_nan());
+    }
+
+    #[test]
+    fn next_months_table_goes_the_same_way_and_what_is_new_is_told() {
+        let frame = frame();
+        let wishes = Wishes {
+            columns: Some(vec!["age".into(), "city".into()]),
+            missing: Some(Missing::Median),
+            ..Wishes::default()
+        };
+        let mut preparation = Preparation::new(&frame, &wishes).unwrap();
+        preparation.features.retain(|feature| !matches!(feature.value, FeatureValue::OtherThan(_)));
+        let next =
+            vec![FrameColumn::texts("city", ["Bern", "Genf"]), FrameColumn::numbers("age", vec![f64::NAN, 30.0])];
+        let next = DataFrame::new("next", next).unwrap();
+        let prepared = preparation.apply(&next).unwrap();
+        assert_eq!(prepared.table, [45.0, 1.0, 0.0, 30.0, 0.0, 0.0]);
+        assert_eq!(prepared.notes.len(), 1);
+        assert!(
+            prepared.notes[0].starts_with("city: texts that were not there before, such as \"Genf\", in 1 of 2 rows")
+        );
+        let other = DataFrame::new("next", vec![FrameColumn::texts("age", ["old"])]).unwrap();
+        let error = preparation.apply(&other).unwrap_err().to_string();
+        assert!(error.contains("\"city\""), "{error}");
+        let other = vec![FrameColumn::texts("age", ["old"]), FrameColumn::texts("city", ["Bern"])];
+        let error = preparation.apply(&DataFrame::new("next", other).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("expected numbers, as before (number), found text"), "{error}");
+    }
+}

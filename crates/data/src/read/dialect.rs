@@ -1,0 +1,81 @@
+//! What was found out about a whole table while it was read, to be saved with what is made of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DateOrder, Encoding, TableForm};
+
+/// How a table was read. It makes a [`TableForm`] that reads the next file of the same kind in the same way.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::{TableForm, data_frame_from};
+/// let frame = data_frame_from("a;b\n1,5;x\n2,5;y\n".as_bytes(), "t.csv", &TableForm::default())?;
+/// let dialect = frame.dialect().unwrap();
+/// assert_eq!((dialect.delimiter, dialect.header_rows, dialect.decimal), (Some(';'), 1, Some(',')));
+/// let saved = serde_json::to_string(dialect).unwrap();
+/// assert_eq!(&serde_json::from_str::<lehr_data::read::Dialect>(&saved).unwrap(), dialect);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dialect {
+    /// The kind of file.
+    pub format: Format,
+    /// How characters are stored.
+    pub encoding: Encoding,
+    /// What stands between fields; a space stands for any run of spaces and tabs.
+    pub delimiter: Option<char>,
+    /// How many lines above the header were left out.
+    pub skipped: usize,
+    /// How many rows name the columns.
+    pub header_rows: usize,
+    /// How many rows below the values were left out.
+    pub footer_rows: usize,
+    /// The sheet of a workbook.
+    pub sheet: Option<String>,
+    /// What stands before the fraction of numbers, where a column shows it.
+    pub decimal: Option<char>,
+    /// The order of the parts of dates, where a column shows it.
+    pub dates: Option<DateOrder>,
+    /// Spellings of a missing value that were asked for.
+    pub missing: Vec<String>,
+}
+
+/// The kind of file that a table came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Format {
+    /// Text with a delimiter between fields.
+    #[default]
+    Delimited,
+    /// A JSON value on each line.
+    JsonLines,
+    /// An array in JSON.
+    Json,
+    /// An Excel workbook.
+    Xlsx,
+    /// An Excel workbook in the old format.
+    Xls,
+    /// An OpenDocument spreadsheet.
+    Ods,
+    /// Parquet.
+    Parquet,
+    /// NumPy's array.
+    Npy,
+}
+
+impl Dialect {
+    /// What is to be asked of the next table of the same kind. Where its values begin and end is found out again.
+    pub fn form(&self) -> TableForm {
+        TableForm {
+            delimiter: self.delimiter,
+            header: Some(self.header_rows > 0),
+            sheet: self.sheet.clone(),
+            decimal: self.decimal,
+            dates: self.dates,
+            missing: self.missing.clone(),
+            ..TableForm::default()
+        }
+    }
+}

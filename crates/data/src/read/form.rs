@@ -1,0 +1,100 @@
+//! What is asked for of a table before it is read: where nothing is asked, it is found out and reported.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::ReadAs;
+
+/// How a table is to be read. Each field that is `None` or empty is found out from the file.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::Values;
+/// use lehr_data::read::{TableForm, data_frame_from};
+/// let table = "name,price\nA,\"1,234\"\nB,-999\n";
+/// let form = TableForm { decimal: Some(','), missing: vec!["-999".into()], ..TableForm::default() };
+/// let frame = data_frame_from(table.as_bytes(), "t.csv", &form)?;
+/// let Values::Numbers(prices) = &frame.column("price").unwrap().values else { unreachable!() };
+/// assert!(prices[0] == 1.234 && prices[1].is_nan());
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TableForm {
+    /// What stands between fields; a space stands for any run of spaces and tabs.
+    pub delimiter: Option<char>,
+    /// Whether there are names of columns above the values.
+    pub header: Option<bool>,
+    /// How characters are stored.
+    pub encoding: Option<Encoding>,
+    /// How many lines above the header are left out.
+    pub skip: Option<usize>,
+    /// The sheet of a workbook: its name, or its number counted from 1.
+    pub sheet: Option<String>,
+    /// What stands before the fraction of numbers: `.` or `,`.
+    pub decimal: Option<char>,
+    /// What stands between thousands.
+    pub thousands: Option<char>,
+    /// The order of the parts of dates such as `3/4/2021`.
+    pub dates: Option<DateOrder>,
+    /// What becomes of rows that have more or fewer fields than there are columns; they are faults unless all rows show why.
+    pub ragged: Option<Ragged>,
+    /// Further spellings of a missing value, such as `-999`.
+    pub missing: Vec<String>,
+    /// Columns that are text, whatever they look like, by name.
+    pub text: Vec<String>,
+    /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the same kind.
+    pub columns: BTreeMap<String, ReadAs>,
+}
+
+/// What becomes of rows that have more or fewer fields than there are columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ragged {
+    /// They are left out, and told.
+    LeaveOut,
+    /// Fields that are not there are missing values; rows with too many are faults.
+    Fill,
+}
+
+/// How the characters of a text are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Encoding {
+    /// UTF-8.
+    #[default]
+    #[serde(rename = "utf-8")]
+    Utf8,
+    /// UTF-16, the lower byte first.
+    #[serde(rename = "utf-16le")]
+    Utf16Le,
+    /// UTF-16, the higher byte first.
+    #[serde(rename = "utf-16be")]
+    Utf16Be,
+    /// Windows-1252, which has Latin-1 within it.
+    #[serde(rename = "windows-1252")]
+    Windows1252,
+}
+
+/// The order of the parts of dates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateOrder {
+    /// `23.04.2021`.
+    DayFirst,
+    /// `4/23/2021`.
+    MonthFirst,
+    /// `2021-04-23`.
+    YearFirst,
+}
+
+impl std::fmt::Display for Encoding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Utf8 => "UTF-8",
+            Self::Utf16Le => "UTF-16 (lower byte first)",
+            Self::Utf16Be => "UTF-16 (higher byte first)",
+            Self::Windows1252 => "Windows-1252 (Latin-1)",
+        })
+    }
+}

@@ -1,0 +1,448 @@
+//! A table as people have it into a [`DataFrame`]: what each column is shows in all of its values.
+//!
+//! In the order in which a table visits it: its rows become a [`Grid`] of fields; every column is surveyed, and all of them are decided on together (`written.rs`); then each becomes
+//! values. Whatever is decided and is not the usual is a note of the data frame.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::decode::{self, Census};
+use super::grid::Grid;
+use super::json::{self, Objects};
+use super::layout::{self, Laid};
+#[cfg(feature = "parquet")]
+use super::parquet;
+use super::records::{Quoting, Record, Records, detect_delimiter};
+#[cfg(feature = "sheets")]
+use super::sheet::{self, Cells};
+use super::source::{HEAD_BYTES, Source, stopped};
+use super::written::{self, AsNumber, Survey, gap};
+use super::{DateOrder, Dialect, Encoding, Form, Format, Selection, TableForm, form_of, npy};
+use crate::error::{Column, Error, Fault, Faults, Place, quoted};
+use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
+
+/// A table of named columns of numbers, categories and times, each read as all of its values show.
+///
+/// What `form` leaves open is found out; what is found out stands in the data frame: of each column in
+/// [`read_as`](FrameColumn::read_as), of the table in [`dialect`](DataFrame::dialect) and for people in [`notes`](DataFrame::notes).
+///
+/// # Errors
+/// As [`points`](super::points), except that text and gaps are no faults. [`Error::Faults`] for rows that have more or fewer fields than the others.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::Values;
+/// use lehr_data::read::{TableForm, data_frame};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("kunden.csv");
+/// std::fs::write(&path, "Name;Umsatz;Ort\nA;1.818,99 €;Bern\nB;;Basel\n").unwrap();
+/// let frame = data_frame(&path, &TableForm::default())?;
+/// let sales = frame.column("Umsatz").unwrap();
+/// assert_eq!(sales.read_as.to_string(), "number, decimal ',', thousands '.', €");
+/// let Values::Numbers(values) = &sales.values else { unreachable!() };
+/// assert!(values[0] == 1818.99 && values[1].is_nan());
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
+    Ok(framed(&|| Source::open(path), form)?.sound()?.frame)
+}
+
+/// As [`data_frame`], from a reader; `name` is what messages call it.
+///
+/// # Errors
+/// As [`data_frame`], except for those of opening a file.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::{TableForm, data_frame_from};
+/// let frame = data_frame_from("city,share\nBern,1.7%\nBasel,n/a\n".as_bytes(), "t.csv", &TableForm::default())?;
+/// let share = frame.column("share").unwrap();
+/// assert_eq!((share.read_as.to_string(), share.missing()), ("number, per cent".to_owned(), 1));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Result<DataFrame, Error> {
+    let mut bytes = Vec::new();
+    let mut reader = reader;
+    let read = reader.read_to_end(&mut bytes);
+    read.map_err(|cause| stopped(name, cause, format!("{} bytes", bytes.len())))?;
+    Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
+}
+
+/// Reads what can be opened more than once: text that turns out not to be UTF-8 is read anew.
+pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<Framed, Error> {
+    let (line, found) = match of_source(open()?, form) {
+        Err(Error::Encoding { line, found, .. }) if form.encoding.is_none() && !found.contains("zero byte") => {
+            (line, found)
+        }
+        other => return other,
+    };
+    let mut census = Census::default();
+    let mut source = open()?;
+    loop {
+        let window = source.window();
+        let length = window.len();
+        census.add(window);
+        source.consume(length);
+        if !source.more(None)? {
+            break;
+        }
+    }
+    if census.is_utf8() {
+        // With its place, which a second reading finds again.
+        return of_source(open()?, form);
+    }
+    let encoding = Encoding::Windows1252;
+    let framed = of_source(open()?, &TableForm { encoding: Some(encoding), ..form.clone() })?;
+    let note = format!("read as {encoding}: line {line} has {found}, which is no UTF-8");
+    let notes = std::iter::once(note).chain(framed.frame.notes().iter().cloned()).collect();
+    Ok(Framed { frame: framed.frame.with_notes(notes), ..framed })
+}
+
+/// A data frame with the fields that it was made of.
+pub(super) struct Framed {
+    pub(super) frame: DataFrame,
+    grid: Grid,
+    /// The row of the grid that each row is of.
+    rows: Vec<usize>,
+    /// Of columns of text, how they would be read as numbers.
+    as_numbers: Vec<Option<AsNumber>>,
+    missing: Vec<String>,
+    /// Rows of other lengths than the others.
+    pub(super) faults: Faults,
+}
+
+impl Framed {
+    /// The same if no row has another length.
+    pub(super) fn sound(self) -> Result<Self, Error> {
+        self.faults.clone().or(())?;
+        Ok(self)
+    }
+
+    /// Whether it comes from a file whose columns have types, and has no text of its fields.
+    pub(super) fn is_typed(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(super) fn has_header(&self) -> bool {
+        self.frame.dialect().is_none_or(|dialect| dialect.format != Format::Delimited || dialect.header_rows > 0)
+    }
+
+    /// One of a file whose columns have types.
+    fn typed(frame: DataFrame) -> Self {
+        let as_numbers = frame.columns().iter().map(|_| None).collect();
+        let faults = Faults::new(frame.name());
+        Framed { frame, grid: Grid::default(), rows: Vec::new(), as_numbers, missing: Vec::new(), faults }
+    }
+
+    /// The line of a row, counted from 1.
+    pub(super) fn line(&self, row: usize) -> u64 {
+        // Rows of a file with types have no lines, and are counted.
+        self.rows.get(row).map_or(row as u64 + 1, |row| self.grid.line(*row))
+    }
+
+    pub(super) fn text(&self, row: usize, column: usize) -> &str {
+        self.rows.get(row).map_or("", |row| self.grid.field(*row, column))
+    }
+
+    pub(super) fn is_gap(&self, row: usize, column: usize) -> bool {
+        gap::is_gap(self.text(row, column), &self.missing)
+    }
+
+    /// Whether most values of a column of text are numbers.
+    pub(super) fn is_nearly_number(&self, column: usize) -> bool {
+        self.as_numbers[column].as_ref().is_some_and(|of| of.is_nearly)
+    }
+
+    /// The form of the numbers of a column that is read as one; nothing where programs write them so.
+    pub(super) fn form_of(&self, column: usize) -> Option<NumberForm> {
+        match &self.frame.columns()[column].read_as {
+            ReadAs::WrittenNumber(form) => Some(form.clone()),
+            ReadAs::Text => self.as_numbers[column].as_ref().map(|of| of.form.clone()),
+            _ => None,
+        }
+    }
+
+    /// The numbers of a column, nothing where there is none.
+    pub(super) fn numbers(&self, column: usize) -> Vec<Option<f64>> {
+        let of = &self.frame.columns()[column];
+        match (&of.values, &self.as_numbers[column]) {
+            (Values::Numbers(values), _) => {
+                values.iter().map(|value| Some(*value).filter(|value| !value.is_nan())).collect()
+            }
+            (Values::Categories(_), Some(AsNumber { form, .. })) => {
+                let number = |row: usize| form.number(self.text(row, column)).filter(|_| !self.is_gap(row, column));
+                (0..self.frame.rows()).map(number).collect()
+            }
+            _ => vec![None; self.frame.rows()],
+        }
+    }
+}
+
+fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> {
+    let seen = form.encoding.is_none().then(|| decode::seen(source.peek(HEAD_BYTES))).flatten();
+    let encoding = form.encoding.or(seen).unwrap_or_default();
+    if encoding != Encoding::Utf8 {
+        let note = seen.map(|_| format!("read as {encoding}"));
+        return of_text(source.decoded(encoding)?, form, encoding, note.into_iter().collect());
+    }
+    match form_of(
+        &mut source,
+        &Selection {
+            delimiter: form.delimiter.map(|delimiter| delimiter as u8),
+            header: form.header,
+            ..Selection::default()
+        },
+    )? {
+        Form::Text => of_text(source, form, encoding, Vec::new()),
+        Form::Objects => {
+            let name = source.name().to_owned();
+            let Objects { grid, names, dialect, notes } = json::objects(source)?;
+            let rows = (0..grid.rows()).collect();
+            of_laid(
+                &name,
+                grid,
+                form,
+                Laid { names, rows, totals: Vec::new(), dialect, notes, faults: Faults::new(&*name) },
+            )
+        }
+        #[cfg(feature = "sheets")]
+        Form::Cells(format) => {
+            let name = source.name().to_owned();
+            let Cells { grid, dialect, notes } = sheet::cells(source, format, form)?;
+            of_grid(&name, grid, form, dialect, notes)
+        }
+        Form::Array => {
+            let rows = npy::incomplete(source, &Selection::default())?;
+            let column = |column: usize| rows.values()[column..].iter().step_by(rows.dimension()).copied().collect();
+            let columns =
+                rows.columns().iter().enumerate().map(|(place, name)| FrameColumn::numbers(name, column(place)));
+            let frame = DataFrame::new(rows.name(), columns.collect())?;
+            Ok(Framed::typed(frame.with_dialect(Dialect { format: Format::Npy, ..Dialect::default() })))
+        }
+        #[cfg(feature = "parquet")]
+        Form::Columns => parquet::frame(&source, form).map(Framed::typed),
+    }
+}
+
+fn of_text(
+    mut source: Source<'_>,
+    form: &TableForm,
+    encoding: Encoding,
+    mut notes: Vec<String>,
+) -> Result<Framed, Error> {
+    let name = source.name().to_owned();
+    let terminator = source.terminator()?;
+    let mut skipped = form.skip.unwrap_or(0);
+    let mut delimiter = form.delimiter.map(|delimiter| delimiter as u8);
+    if form.skip.is_none()
+        && let Some((named, line)) = separator_line(source.peek(16), terminator)
+    {
+        notes.push(format!("line 1, {}, names the separator; left out", quoted(&line)));
+        delimiter = delimiter.or(Some(named));
+        skipped = 1;
+    }
+    let head = source.fill(HEAD_BYTES, Some(0))?;
+    let head = behind_lines(head, skipped, terminator);
+    let quoting = quoting_of(head);
+    let delimiter =
+        delimiter.unwrap_or_else(|| detect_delimiter(head, terminator, &name, quoting, written::is_value_between));
+    let mut records = Records::new(source, Some(delimiter))?.with_quoting(quoting);
+    records.skip_lines(skipped)?;
+    let (mut grid, mut record) = (Grid::default(), Record::default());
+    while records.read(&mut record)? {
+        grid.add(&record);
+    }
+    if grid.rows() == 0 {
+        return Err(Error::Empty { name, found: "an empty file" });
+    }
+    if quoting.quote != b'"' {
+        notes.push(format!("fields are within {}", quoted(&char::from(quoting.quote).to_string())));
+    }
+    if quoting.escape.is_some() {
+        notes.push("quotes within quotes have a backslash before them".into());
+    }
+    if let Some((line, count)) = records.stray() {
+        let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+        notes.push(format!("line {line}: a quote that nothing closes is taken for a letter{more}"));
+    }
+    let dialect = Dialect {
+        format: Format::Delimited,
+        encoding,
+        delimiter: Some(delimiter as char),
+        skipped,
+        ..Dialect::default()
+    };
+    of_grid(&name, grid, form, dialect, notes)
+}
+
+/// What a first line such as `sep=;` says that stands between fields, and that line.
+fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
+    let end = head.iter().position(|byte| *byte == terminator)?;
+    let line = std::str::from_utf8(&head[..end]).ok()?.trim_end_matches(['\r', '\n']);
+    let bare = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
+    let separator = bare.get(..4).filter(|start| start.eq_ignore_ascii_case("sep=")).map(|_| &bare[4..])?;
+    match separator.as_bytes() {
+        [one] => Some((*one, line.to_owned())),
+        b"\\t" => Some((b'\t', line.to_owned())),
+        _ => None,
+    }
+}
+
+/// What stands behind so many lines.
+fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
+    for _ in 0..lines {
+        let Some(end) = text.iter().position(|byte| *byte == terminator) else { return &[] };
+        text = &text[end + 1..];
+    }
+    text
+}
+
+/// How a text quotes its fields: within `"` unless `'` stands at both ends of fields and `"` at none; with a backslash if quotes have one before them and are never doubled.
+pub(super) fn quoting_of(head: &[u8]) -> Quoting {
+    let is_edge =
+        |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b',' | b';' | b'\t' | b'|' | b'\n' | b'\r'));
+    let ends = |quote: u8| {
+        let opening = (0..head.len())
+            .filter(|place| head[*place] == quote && is_edge(place.checked_sub(1).map(|before| &head[before])))
+            .count();
+        let closing = (0..head.len()).filter(|place| head[*place] == quote && is_edge(head.get(place + 1))).count();
+        opening.min(closing)
+    };
+    let quote = if ends(b'"') == 0 && ends(b'\'') > 1 { b'\'' } else { b'"' };
+    let pairs = |first: u8| head.windows(2).filter(|pair| pair[0] == first && pair[1] == quote).count();
+    let is_escaped = |place: usize| head[place - 1] == b'\\' && head[place] == quote && !is_edge(head.get(place + 1));
+    let has_escapes = (1..head.len()).any(is_escaped) && ends(quote) > 0;
+    // Empty quotes, "", are no doubled ones.
+    let doubled = (1..head.len().saturating_sub(2))
+        .filter(|place| {
+            head[*place] == quote
+                && head[place + 1] == quote
+                && !is_edge(head.get(place - 1))
+                && !is_edge(head.get(place + 2))
+        })
+        .count();
+    let escape = (has_escapes && pairs(b'\\') > 0 && doubled == 0).then_some(b'\\');
+    Quoting { quote, escape, is_tolerant: true }
+}
+
+/// Fields that are there, however they came: lays them out and reads their columns.
+pub(super) fn of_grid(
+    name: &str,
+    mut grid: Grid,
+    form: &TableForm,
+    dialect: Dialect,
+    mut notes: Vec<String>,
+) -> Result<Framed, Error> {
+    let mut laid = layout::lay(name, &mut grid, form, dialect)?;
+    notes.append(&mut laid.notes);
+    of_laid(name, grid, form, Laid { notes, ..laid })
+}
+
+/// Surveys the columns of a table that is in its place, decides on them and reads them.
+fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Framed, Error> {
+    let Laid { names, mut rows, totals, mut dialect, mut notes, faults } = laid;
+    let mut read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
+    if !totals.is_empty() {
+        let mut kept = totals.clone();
+        while let Some(row) = kept.first().copied() {
+            let Some(what) = sums_up(row, &read.columns, rows.len(), &grid) else { break };
+            let text = grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
+            notes.push(format!("line {}, {}, has {what} of the rows above; left out", grid.line(row), quoted(text)));
+            dialect.footer_rows += 1;
+            kept.remove(0);
+        }
+        if let Some(row) = kept.first() {
+            let text = grid.fields(*row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
+            notes.push(format!(
+                "line {}, {}, is called as a sum and is none of the rows above; kept",
+                grid.line(*row),
+                quoted(text)
+            ));
+            rows.extend(kept);
+            rows.sort_unstable();
+            read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
+        }
+    }
+    notes.append(&mut read.notes);
+    (dialect.decimal, dialect.dates) = (read.decimal, read.dates);
+    dialect.missing = form.missing.clone();
+    let frame = DataFrame::new(name, read.columns)?.with_notes(notes).with_dialect(dialect);
+    Ok(Framed { frame, grid, rows, as_numbers: read.as_numbers, missing: form.missing.clone(), faults })
+}
+
+/// Columns that were read, and what was decided for it.
+pub(super) struct Columns {
+    pub(super) columns: Vec<FrameColumn>,
+    decimal: Option<char>,
+    dates: Option<DateOrder>,
+    as_numbers: Vec<Option<AsNumber>>,
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) fn columns(
+    name: &str,
+    names: &[String],
+    rows: &[usize],
+    grid: &Grid,
+    form: &TableForm,
+    delimiter: Option<char>,
+) -> Result<Columns, Error> {
+    let mut surveys: Vec<Survey> = names.iter().map(|_| Survey::default()).collect();
+    for row in rows {
+        for (column, survey) in surveys.iter_mut().enumerate() {
+            let field = grid.field(*row, column);
+            if !gap::is_gap(field, &form.missing) {
+                survey.look(*row, field.trim(), grid.kind(*row, column));
+            }
+        }
+    }
+    let decided = written::decide(names, &surveys, grid, form, rows.len(), delimiter == Some(','));
+    let mut faults = Faults::new(name);
+    let mut columns = Vec::with_capacity(names.len());
+    for (column, (called, read_as)) in names.iter().zip(decided.read_as).enumerate() {
+        let (values, misfits) = written::values(&read_as, column, rows, grid, &form.missing);
+        for row in misfits {
+            faults.add_with(|| Fault {
+                place: Place::Line(grid.line(row)),
+                column: Some(Column { index: column, name: Some(called.clone()) }),
+                expected: format!("a value as this column had before ({read_as})"),
+                found: quoted(grid.field(row, column).trim()),
+            });
+        }
+        columns.push(FrameColumn { name: called.clone(), values, read_as });
+    }
+    faults.or(())?;
+    let as_numbers = surveys.iter().map(|survey| survey.as_number(decided.decimal)).collect();
+    Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
+}
+
+/// What a row sums up of those above it: all of its numbers must be sums, or all means, and one at least of numbers that are not all 0.
+fn sums_up(row: usize, columns: &[FrameColumn], count: usize, grid: &Grid) -> Option<&'static str> {
+    let (mut sums, mut means, mut others) = (0, 0, 0);
+    for (place, column) in columns.iter().enumerate() {
+        let Values::Numbers(values) = &column.values else { continue };
+        let Some(given) = written::number_as(&column.read_as, grid.field(row, place)) else { continue };
+        let there = || values.iter().filter(|value| !value.is_nan());
+        let (sum, total) = (there().sum::<f64>(), there().map(|value| value.abs()).sum::<f64>());
+        if total == 0.0 || count < 2 {
+            continue;
+        }
+        // As exact as its digits: totals are rounded.
+        let is_near = |value: f64, scale: f64| {
+            (given - value).abs() <= scale * 1e-3 && (given - value).abs() <= 0.51_f64.max(scale * 1e-6)
+        };
+        if is_near(sum, total) {
+            sums += 1;
+        } else if is_near(sum / there().count() as f64, total / there().count() as f64) {
+            means += 1;
+        } else {
+            others += 1;
+        }
+    }
+    match (sums, means, others) {
+        (1.., 0, 0) => Some("the sums"),
+        (0, 1.., 0) => Some("the means"),
+        (1.., _, others) if sums > others => Some("sums"),
+        _ => None,
+    }
+}

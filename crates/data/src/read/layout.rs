@@ -1,0 +1,581 @@
+//! Where the table stands in a file: title lines, names of columns and their units above it, totals and sources below it, and rows that are none.
+//!
+//! What most rows have, fields or types, shows what the others are. A row is left out only where it can be no row of the table, and each that is left out is told. Rows that may be
+//! a total are kept apart until numbers are known: then the sum shows it (`frame.rs`).
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::grid::Grid;
+use super::header::has_header;
+use super::records::Record;
+use super::written::{gap::is_gap, is_value};
+use super::{Dialect, Ragged, Selection, TableForm};
+use crate::error::{Error, Fault, Faults, Place, quoted};
+
+/// How many rows above a table may be its title, and how many may name its columns.
+const TITLE_ROWS: usize = 50;
+const HEADER_ROWS: usize = 4;
+/// How many rows below a table may be notes on it.
+const FOOTER_ROWS: usize = 20;
+/// How many rows are looked at to find out what columns hold.
+const SAMPLE_ROWS: usize = 100;
+
+/// A table in its place.
+pub(super) struct Laid {
+    pub(super) names: Vec<String>,
+    /// The rows of the grid that are rows of the table.
+    pub(super) rows: Vec<usize>,
+    /// Rows behind them whose first words say that they sum up those above.
+    pub(super) totals: Vec<usize>,
+    /// Whether the rows have a column more than names, before the others: names of rows.
+    pub(super) dialect: Dialect,
+    pub(super) notes: Vec<String>,
+    /// Rows of other lengths, which are not among the rows.
+    pub(super) faults: Faults,
+}
+
+/// Words with which notes below a table begin.
+const NOTES: [&str; 22] = [
+    "source",
+    "sources",
+    "quelle",
+    "quellen",
+    "note",
+    "notes",
+    "anmerkung",
+    "hinweis",
+    "stand",
+    "fuente",
+    "fonte",
+    "nota",
+    "remarque",
+    "*",
+    "**",
+    "©",
+    "(c)",
+    "copyright",
+    "downloaded",
+    "generated",
+    "http",
+    "#",
+];
+
+/// Words with which rows begin that sum up those above.
+const TOTALS: [&str; 25] = [
+    "total",
+    "totals",
+    "grand total",
+    "subtotal",
+    "sub-total",
+    "sum",
+    "summe",
+    "gesamt",
+    "gesamtsumme",
+    "insgesamt",
+    "somme",
+    "totale",
+    "totaal",
+    "suma",
+    "soma",
+    "average",
+    "avg",
+    "mean",
+    "mittelwert",
+    "durchschnitt",
+    "moyenne",
+    "media",
+    "median",
+    "count",
+    "anzahl",
+];
+
+pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Dialect) -> Result<Laid, Error> {
+    let mut notes = Vec::new();
+    let mut width = usual_width(grid);
+    if width == 1 {
+        grid.fill_blank_lines();
+    }
+    let top = title_rows(grid, width);
+    if top > 0 {
+        let (first, last) = (grid.line(0), grid.line(top - 1));
+        let lines = if first == last { format!("line {first} is") } else { format!("lines {first} to {last} are") };
+        notes.push(format!(
+            "{lines} a title, {}; left out",
+            quoted(grid.fields(0).find(|field| !field.trim().is_empty()).unwrap_or_default().trim())
+        ));
+        dialect.skipped += top;
+    }
+    let names_rows = has_row_names(grid, top, width);
+    let own = grid.width(top);
+    if own != width && !names_rows && !ends_with_delimiter(grid, top, width) && form.ragged.is_none() {
+        let mut faults = Faults::new(name);
+        let expected = format!("{width} fields");
+        faults.add(Fault { place: Place::Line(grid.line(top)), column: None, expected, found: own.to_string() });
+        return Err(Error::Faults(faults));
+    }
+    let typed = typed_columns(grid, top, width);
+    let header_rows = header_rows(name, grid, top, &typed, names_rows, form)?;
+    let first = top + header_rows;
+    dialect.header_rows = header_rows;
+    if first >= grid.rows() {
+        let found = if grid.rows() == 0 { "an empty file" } else { "a header and no rows" };
+        return Err(Error::Empty { name: name.into(), found });
+    }
+    let mut rows: Vec<usize> = (first..grid.rows()).collect();
+    without_repeated_header(grid, top, header_rows, &mut rows, &mut notes);
+    dialect.footer_rows = without_footer(grid, width, &typed, &mut rows, &mut notes);
+    let totals = totals(grid, &rows);
+    let kept = rows.len() - totals.len();
+    if kept > 0 {
+        rows.truncate(kept);
+    }
+    let totals = if kept > 0 { totals } else { Vec::new() };
+    blank_lines(grid, &rows, width, &mut notes);
+    let has_names = header_rows > 0;
+    // A delimiter at the end of every row divides nothing.
+    let is_empty = |column: usize| rows.iter().all(|row| grid.field(*row, column).trim().is_empty());
+    let is_unnamed = |column: usize| !has_names || grid.field(top, column).trim().is_empty();
+    let usual = width;
+    if width > 1 && !names_rows && is_unnamed(width - 1) && is_empty(width - 1) && (has_names || rows.len() > 1) {
+        width -= 1;
+        notes.push("rows end with a delimiter; no column is made of what is behind it".into());
+    }
+    let faults = ragged(name, grid, width, usual > width, &mut rows, form, &mut notes)?;
+    if rows.is_empty() {
+        faults.or(())?;
+        return Err(Error::Empty { name: name.into(), found: "no rows that can be read" });
+    }
+    let names = names(grid, top, header_rows, width, names_rows, &mut notes);
+    Ok(Laid { names, rows, totals, dialect, notes, faults })
+}
+
+/// How many fields most rows have.
+fn usual_width(grid: &Grid) -> usize {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for row in 0..grid.rows() {
+        *counts.entry(grid.width(row)).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(width, count)| (*count, *width)).map_or(0, |(width, _)| width)
+}
+
+fn filled(grid: &Grid, row: usize) -> usize {
+    grid.fields(row).filter(|field| !field.trim().is_empty()).count()
+}
+
+/// How many rows stand above the table.
+fn title_rows(grid: &Grid, width: usize) -> usize {
+    if width < 2 {
+        return 0;
+    }
+    let most = TITLE_ROWS.min(grid.rows().saturating_sub(1));
+    let mut top = 0;
+    while top < most {
+        let is_blank = filled(grid, top) == 0;
+        let is_other =
+            grid.width(top) != width && !has_row_names(grid, top, width) && !ends_with_delimiter(grid, top, width);
+        // Names of which one was lost or cut in two are told, and not taken for a title.
+        let is_near = grid.width(top).abs_diff(width) == 1 && filled(grid, top) >= 3 && !grid.fields(top).any(is_value);
+        let next = (top + 1..grid.rows()).find(|row| filled(grid, *row) > 0);
+        let is_above =
+            |next: usize| filled(grid, next) * 5 >= width * 4 && (top + 1..next).all(|row| filled(grid, row) == 0);
+        // A name alone, filled up with delimiters.
+        let is_padded = width > 2
+            && filled(grid, top) == 1
+            && grid.width(top) == width
+            && next.is_some_and(|next| is_above(next) || filled(grid, next) == 1);
+        if !(is_blank || (is_other && !is_near) || is_padded) {
+            break;
+        }
+        top += 1;
+    }
+    // What never ends is no title.
+    if (top..grid.rows()).any(|row| grid.width(row) == width) && top < most.max(1) { top } else { 0 }
+}
+
+/// Whether a row of names has a field less or more than the rows below it for a delimiter at their ends.
+fn ends_with_delimiter(grid: &Grid, row: usize, width: usize) -> bool {
+    let own = grid.width(row);
+    let is_empty = |row: usize, column: usize| grid.field(row, column).trim().is_empty();
+    let rows = || (row + 1..grid.rows().min(row + SAMPLE_ROWS)).filter(|row| grid.width(*row) == width);
+    (own == width + 1 && is_empty(row, width) && filled(grid, row) == width)
+        || (own + 1 == width && rows().count() > 0 && rows().all(|row| is_empty(row, width - 1)))
+}
+
+/// Whether rows have a field before those that are named: the names of the rows, as R writes them.
+fn has_row_names(grid: &Grid, row: usize, width: usize) -> bool {
+    if row + 1 >= grid.rows() || grid.width(row) + 1 != width || width < 2 {
+        return false;
+    }
+    let are_words = grid.fields(row).all(|field| !field.trim().is_empty() && !is_value(field));
+    let below = || (row + 1..grid.rows().min(row + SAMPLE_ROWS)).filter(|row| grid.width(*row) == width);
+    let has_values = grid.fields(row + 1).any(is_value);
+    let names: HashSet<&str> = below().map(|row| grid.field(row, 0)).collect();
+    let is_last_filled = below().any(|row| !grid.field(row, width - 1).trim().is_empty());
+    are_words && has_values && names.len() == below().count() && is_last_filled
+}
+
+/// Which columns hold mostly numbers or dates below a row.
+fn typed_columns(grid: &Grid, top: usize, width: usize) -> Vec<bool> {
+    let last = grid.rows().min(top + 1 + SAMPLE_ROWS);
+    (0..width)
+        .map(|column| {
+            let (mut values, mut others) = (0, 0);
+            for row in top + 1..last {
+                let field = grid.field(row, column);
+                if is_gap(field, &[]) {
+                } else if is_value(field) {
+                    values += 1;
+                } else {
+                    others += 1;
+                }
+            }
+            values > others
+        })
+        .collect()
+}
+
+/// How many rows name the columns.
+fn header_rows(
+    name: &str,
+    grid: &Grid,
+    top: usize,
+    typed: &[bool],
+    has_row_names: bool,
+    form: &TableForm,
+) -> Result<usize, Error> {
+    let is_name = |field: &str| !is_gap(field, &[]) && !is_value(field);
+    // Of a row, whether words stand above values, and whether values do.
+    let above = |row: usize| {
+        let columns = || (0..typed.len()).filter(|column| typed[*column]);
+        let field = |column: usize| grid.field(row, if has_row_names && column > 0 { column - 1 } else { column });
+        (columns().any(|column| is_name(field(column))), columns().any(|column| is_value(field(column))))
+    };
+    if form.header == Some(false) {
+        return Ok(0);
+    }
+    let is_header = match above(top) {
+        _ if form.header == Some(true) || has_row_names => true,
+        (true, false) => true,
+        (false, true)
+            if !typed.is_empty()
+                && (0..typed.len()).all(|column| !typed[column] || is_value(grid.field(top, column)))
+                && has_written(grid, top) =>
+        {
+            false
+        }
+        _ => {
+            let sample: Vec<Record> = (top..grid.rows().min(top + 1 + SAMPLE_ROWS))
+                .map(|row| Record::of(grid.line(row), grid.fields(row)))
+                .collect();
+            has_header(name, &sample, &Selection::default())?
+        }
+    };
+    if !is_header {
+        return Ok(0);
+    }
+    let mut rows = 1;
+    // Two rows of names show above values alone; and there must be values.
+    while rows < HEADER_ROWS
+        && !has_row_names
+        && top + rows + 1 < grid.rows()
+        && grid.width(top + rows) == grid.width(top)
+        && form.header.is_none()
+        && above(top).0
+        && above(top + rows) == (true, false)
+        && !is_data_like(grid, top + rows, typed)
+    {
+        rows += 1;
+    }
+    Ok(rows)
+}
+
+/// Whether a row has a value that no program writes, and so no name has either: a price, a date.
+fn has_written(grid: &Grid, row: usize) -> bool {
+    grid.fields(row).any(|field| is_value(field) && field.trim().parse::<f64>().is_err())
+}
+
+/// Whether a row below the names has words where others have values because its values are missing or wrong: fewer words than half of those columns.
+fn is_data_like(grid: &Grid, row: usize, typed: &[bool]) -> bool {
+    let columns: Vec<usize> = (0..typed.len()).filter(|column| typed[*column]).collect();
+    let words = columns
+        .iter()
+        .filter(|column| !is_gap(grid.field(row, **column), &[]) && !is_value(grid.field(row, **column)))
+        .count();
+    words * 2 <= columns.len()
+}
+
+/// Leaves out rows that are the header once more, as where tables with the same one follow each other.
+fn without_repeated_header(
+    grid: &Grid,
+    top: usize,
+    header_rows: usize,
+    rows: &mut Vec<usize>,
+    notes: &mut Vec<String>,
+) {
+    if header_rows == 0 {
+        return;
+    }
+    let is_same = |row: usize, header: usize| {
+        grid.width(row) == grid.width(header)
+            && grid.fields(row).zip(grid.fields(header)).all(|(field, name)| field.trim() == name.trim())
+    };
+    // One row of gaps or numbers may be the same as names by chance.
+    let is_word = |header: usize| grid.fields(header).any(|field| !is_gap(field, &[]) && !is_value(field));
+    let headers: Vec<usize> = (top..top + header_rows).filter(|row| is_word(*row)).collect();
+    let before = rows.len();
+    let first = rows.iter().copied().find(|row| headers.iter().any(|header| is_same(*row, *header)));
+    let Some(first) = first else { return };
+    rows.retain(|row| !headers.iter().any(|header| is_same(*row, *header)));
+    let count = before - rows.len();
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    notes.push(format!(
+        "the names of the columns stand {times} more among the rows, first in line {}; left out",
+        grid.line(first)
+    ));
+}
+
+/// Leaves out notes below the table and rows of nothing; how many there were.
+fn without_footer(grid: &Grid, width: usize, typed: &[bool], rows: &mut Vec<usize>, notes: &mut Vec<String>) -> usize {
+    let mut left = 0;
+    let mut said: Option<(u64, u64, String)> = None;
+    while left < FOOTER_ROWS && rows.len() > 1 {
+        let row = rows[rows.len() - 1];
+        let count = filled(grid, row);
+        let text = grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
+        let is_nothing = count == 0 && width > 1;
+        let is_alone = count == 1 && width > 1 && !is_value(text) && grid.field(row, 0).trim() == text;
+        let is_apart =
+            grid.blank_lines_before(row) > 0 || rows.len() > 1 && width > 1 && filled(grid, rows[rows.len() - 2]) == 0;
+        let lower = text.to_lowercase();
+        let begins = NOTES.iter().any(|word| {
+            lower.strip_prefix(word).is_some_and(|rest| {
+                rest.is_empty() || !rest.starts_with(char::is_alphanumeric) || *word == "http" || *word == "#"
+            })
+        });
+        let is_of_values = typed.first() == Some(&true);
+        let is_note = is_alone && (is_apart || begins || is_of_values)
+            || (width == 1 && begins && is_of_values && !is_value(text));
+        if !is_nothing && !is_note {
+            break;
+        }
+        if is_note {
+            let line = grid.line(row);
+            said = Some(match said {
+                None => (line, line, text.to_owned()),
+                Some((_, last, _)) => (line, last, text.to_owned()),
+            });
+        }
+        rows.pop();
+        left += 1;
+    }
+    if let Some((first, last, text)) = said {
+        let lines = if first == last {
+            format!("line {first}, {}, is a note", quoted(&text))
+        } else {
+            format!("lines {first} to {last}, from {} on, are notes", quoted(&text))
+        };
+        notes.push(format!("{lines} below the table; left out"));
+    } else if left > 0 {
+        notes.push(format!("{left} rows of empty fields at the end; left out"));
+    }
+    left
+}
+
+/// Whether a text is one with which rows begin that sum up those above.
+pub(super) fn is_total(text: &str) -> bool {
+    if !text.starts_with(char::is_alphabetic) {
+        return false;
+    }
+    let text = text.to_lowercase();
+    let text = text.trim_end_matches([':', '.']).trim();
+    TOTALS
+        .iter()
+        .any(|word| text == *word || text.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', ':', '('])))
+}
+
+/// The rows at the end whose first words say that they sum up those above.
+fn totals(grid: &Grid, rows: &[usize]) -> Vec<usize> {
+    let is_total =
+        |row: usize| is_total(grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim());
+    let count = rows.iter().rev().take(FOOTER_ROWS).take_while(|row| is_total(**row)).count();
+    rows[rows.len() - count..].to_vec()
+}
+
+fn blank_lines(grid: &Grid, rows: &[usize], width: usize, notes: &mut Vec<String>) {
+    if width < 2 {
+        return;
+    }
+    let blank: Vec<(u64, u64)> = rows
+        .iter()
+        .skip(1)
+        .map(|row| (grid.line(*row), grid.blank_lines_before(*row)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    let count: u64 = blank.iter().map(|(_, count)| count).sum();
+    if let Some((line, before)) = blank.first() {
+        let lines = if count == 1 { "1 empty line".to_owned() } else { format!("{count} empty lines") };
+        notes.push(format!("{lines} among the rows, the first at line {}; left out", line - before));
+    }
+}
+
+/// Sees to rows that have more or fewer fields than there are columns; `has_ends` if all have a delimiter behind the last one.
+fn ragged(
+    name: &str,
+    grid: &Grid,
+    width: usize,
+    has_ends: bool,
+    rows: &mut Vec<usize>,
+    form: &TableForm,
+    notes: &mut Vec<String>,
+) -> Result<Faults, Error> {
+    let is_sound = |row: usize| {
+        let own = grid.width(row);
+        own == width || (has_ends && own == width + 1 && grid.field(row, width).trim().is_empty())
+    };
+    let wrong: Vec<usize> = rows.iter().copied().filter(|row| !is_sound(*row)).collect();
+    if wrong.is_empty() {
+        return Ok(Faults::new(name));
+    }
+    // A program that leaves out what is empty at the end of rows does so in all of them.
+    let last = |row: usize| grid.width(row).checked_sub(1).map(|column| grid.field(row, column).trim());
+    let drops = wrong.len() >= 2
+        && wrong.len() * 20 >= rows.len()
+        && wrong.iter().all(|row| grid.width(*row) < width)
+        && rows.iter().all(|row| last(*row).is_some_and(|field| !field.is_empty()));
+    let count = wrong.len();
+    let rows_have = if count == 1 { "1 row has".to_owned() } else { format!("{count} rows have") };
+    match form.ragged {
+        Some(Ragged::LeaveOut) => {
+            notes.push(format!(
+                "{rows_have} more or fewer than {width} fields, the first in line {}; left out",
+                grid.line(wrong[0])
+            ));
+            rows.retain(|row| is_sound(*row));
+            return Ok(Faults::new(name));
+        }
+        Some(Ragged::Fill) if wrong.iter().all(|row| grid.width(*row) < width) => {
+            notes.push(format!(
+                "{rows_have} fewer than {width} fields, the first in line {}; the others are missing",
+                grid.line(wrong[0])
+            ));
+            return Ok(Faults::new(name));
+        }
+        _ if drops => {
+            notes.push(format!("{rows_have} fewer than {width} fields, as a program writes that leaves out what is empty at the end of rows; the others are missing"));
+            return Ok(Faults::new(name));
+        }
+        _ => {}
+    }
+    let other = grid.width(wrong[0]);
+    let is_another = count > 2
+        && wrong.iter().all(|row| grid.width(*row) == other)
+        && wrong.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    let is_second = is_another && !grid.fields(wrong[0]).any(is_value) && grid.fields(wrong[1]).any(is_value);
+    if is_second {
+        return Err(Error::Format {
+            name: format!("{name}, line {}", grid.line(wrong[0])),
+            expected: format!("one table, of {width} columns"),
+            found: format!("another one of {other}; save each in a file of its own"),
+        });
+    }
+    let mut faults = Faults::new(name);
+    rows.retain(|row| is_sound(*row));
+    for row in wrong {
+        let expected = if width == 1 { "1 field".to_owned() } else { format!("{width} fields") };
+        faults.add_with(|| Fault {
+            place: Place::Line(grid.line(row)),
+            column: None,
+            expected,
+            found: grid.width(row).to_string(),
+        });
+    }
+    Ok(faults)
+}
+
+/// The names of the columns, all different.
+fn names(
+    grid: &Grid,
+    top: usize,
+    header_rows: usize,
+    width: usize,
+    has_row_names: bool,
+    notes: &mut Vec<String>,
+) -> Vec<String> {
+    if header_rows == 0 {
+        return (0..width).map(|column| format!("x{column}")).collect();
+    }
+    let mut parts: Vec<Vec<String>> = (top..top + header_rows)
+        .map(|row| {
+            (0..width)
+                .map(|column| {
+                    if has_row_names {
+                        if column == 0 { String::new() } else { grid.field(row, column - 1).to_owned() }
+                    } else {
+                        grid.field(row, column).to_owned()
+                    }
+                })
+                .collect()
+        })
+        .collect();
+    // The mark that says that a line is none of the data.
+    if let Some(first) = parts[0].first_mut()
+        && let Some(rest) = first.strip_prefix('#')
+    {
+        *first = rest.trim_start().to_owned();
+    }
+    if header_rows > 1 {
+        let last_is_full = parts[header_rows - 1].iter().all(|part| !part.trim().is_empty());
+        // The name of a group stands above its first column.
+        for row in parts.iter_mut().take(header_rows - 1).filter(|_| last_is_full) {
+            for column in 1..width {
+                if row[column].trim().is_empty() && !row[0].trim().is_empty() {
+                    row[column] = row[column - 1].clone();
+                }
+            }
+        }
+        let (first, last) = (grid.line(top), grid.line(top + header_rows - 1));
+        notes.push(format!("lines {first} to {last} name the columns; their names are put together"));
+    }
+    let given = (0..width).map(|column| {
+        let mut words: Vec<String> = Vec::new();
+        for row in &parts {
+            let part = row[column].split_whitespace().collect::<Vec<_>>().join(" ");
+            if !part.is_empty() && !words.contains(&part) {
+                words.push(part);
+            }
+        }
+        words.join(" ")
+    });
+    let given: Vec<String> = given.collect();
+    if has_row_names {
+        notes.push("rows have a field more than the names; the first is taken for the name of the row".into());
+    }
+    unique(given, has_row_names, notes)
+}
+
+/// Names that are all there and all different, as near to those of the file as can be.
+fn unique(given: Vec<String>, has_row_names: bool, notes: &mut Vec<String>) -> Vec<String> {
+    let all: HashSet<&str> = given.iter().map(String::as_str).collect();
+    let mut used: HashSet<String> = HashSet::new();
+    let mut unique = Vec::with_capacity(given.len());
+    for (column, name) in given.iter().enumerate() {
+        let mut candidate = match name.is_empty() {
+            true if has_row_names && column == 0 => "row".to_owned(),
+            true => format!("x{column}"),
+            false => name.clone(),
+        };
+        let (base, mut count) = (candidate.clone(), 1);
+        while used.contains(&candidate) || (candidate != *name && all.contains(&*candidate)) {
+            count += 1;
+            candidate = format!("{base} {count}");
+        }
+        if name.is_empty() && !(has_row_names && column == 0) {
+            notes.push(format!("column {} has no name; called {candidate:?}", column + 1));
+        } else if candidate != *name && !name.is_empty() {
+            notes.push(format!("column {} is called {name:?} as one before it; called {candidate:?}", column + 1));
+        }
+        used.insert(candidate.clone());
+        unique.push(candidate);
+    }
+    unique
+}

@@ -1,0 +1,439 @@
+//! The columns of numbers of a table as people have it, as rows for methods: points, or rows with gaps.
+//!
+//! A table of numbers as programs write them is read row by row (`csv.rs`), which is fast and holds no text. Whatever that reader finds wrong or doubtful is read here instead, as a data
+//! frame is: forms of numbers, titles and totals, encodings. So both say the same of a table; what is wrong is said once, for all columns together.
+
+use std::cell::RefCell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use lehr_spill::{Builder, Spill};
+
+use super::decode::{self, Census};
+use super::frame::{Framed, framed, quoting_of};
+use super::records::Quoting;
+use super::source::Source;
+use super::{Asked, Encoding, Selection, TableForm, csv, slip};
+use crate::error::{Class, Column, Error, Fault, Place, quoted};
+use crate::frame::{FrameColumn, ReadAs, Values};
+use crate::incomplete::Incomplete;
+use crate::left_out::LeftOut;
+use crate::points::{Points, total_weight_fault, weight_fault};
+
+/// How many bytes of a stream are kept, for reading it once more.
+const KEPT_BYTES: usize = 1 << 28;
+
+/// Opens a source once more, if that is possible.
+pub(super) type Again<'o, 'a> = &'o dyn Fn() -> Option<Result<Source<'a>, Error>>;
+
+/// Points out of a table of text.
+pub(super) fn points<'a>(
+    source: Source<'a>,
+    again: Again<'_, 'a>,
+    selection: &Selection,
+    spill: Option<&Spill>,
+) -> Result<Points, Error> {
+    let read = if selection.form == TableForm::default() {
+        csv::points(source, selection, spill)
+    } else {
+        Err(csv::Refused::Doubtful)
+    };
+    let refused = match read {
+        Ok(points) => return Ok(points),
+        Err(refused) => refused,
+    };
+    settled(refused, again, selection, |framed| measures(framed, selection, spill, false)?.into_points())
+}
+
+/// Rows with gaps out of a table of text.
+pub(super) fn incomplete<'a>(
+    source: Source<'a>,
+    again: Again<'_, 'a>,
+    selection: &Selection,
+) -> Result<Incomplete, Error> {
+    let read = if selection.form == TableForm::default() {
+        csv::incomplete(source, selection)
+    } else {
+        Err(csv::Refused::Doubtful)
+    };
+    let refused = match read {
+        Ok(rows) => return Ok(rows),
+        Err(refused) => refused,
+    };
+    settled(refused, again, selection, |framed| measures(framed, selection, None, true)?.into_incomplete())
+}
+
+/// Points out of a file whose values have types.
+pub(super) fn points_of_typed<'a>(
+    again: Again<'_, 'a>,
+    selection: &Selection,
+    spill: Option<&Spill>,
+) -> Result<Points, Error> {
+    settled(csv::Refused::Doubtful, again, selection, |framed| measures(framed, selection, spill, false)?.into_points())
+}
+
+/// Rows with gaps out of a file whose values have types.
+pub(super) fn incomplete_of_typed<'a>(again: Again<'_, 'a>, selection: &Selection) -> Result<Incomplete, Error> {
+    settled(csv::Refused::Doubtful, again, selection, |framed| {
+        measures(framed, selection, None, true)?.into_incomplete()
+    })
+}
+
+/// What a table is as a data frame, or what is wrong with it: said by the reader that finds less.
+fn settled<'a, T>(
+    refused: csv::Refused,
+    again: Again<'_, 'a>,
+    selection: &Selection,
+    of: impl Fn(&Framed) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let first = match refused {
+        csv::Refused::Wrong(error) if error.class() != Class::Data || is_final(&error) => return Err(error),
+        csv::Refused::Wrong(error) => Some(error),
+        csv::Refused::Doubtful => None,
+    };
+    let form = asked(selection);
+    // What was opened is gone, or too long to be kept.
+    let mut is_there = true;
+    let open = || {
+        again().unwrap_or_else(|| {
+            let expected = "a table of at most 256 MiB where it comes as a stream and its numbers are not written as programs write them".into();
+            Err(Error::Format { name: "the table".into(), expected, found: "a longer one; save it as a file".into() })
+        })
+    };
+    if first.is_some() {
+        is_there = again().is_some();
+    }
+    let read = if is_there {
+        framed(&open, &form).and_then(|framed| match &first {
+            // An array where a text is asked for.
+            Some(_) if framed.is_typed() => Err(no_text(framed.frame.name())),
+            _ => of(&framed),
+        })
+    } else {
+        return Err(first.expect("an error"));
+    };
+    match (read, first) {
+        (Err(second), Some(first)) => Err(if says_more(&second, &first) { second } else { first }),
+        (read, _) => read,
+    }
+}
+
+fn no_text(name: &str) -> Error {
+    Error::Format { name: name.into(), expected: "a table of text".into(), found: "another file".into() }
+}
+
+/// How much of a stream shows how its rows are written.
+const SAMPLE_BYTES: usize = 1 << 16;
+
+/// The rows of a table of text, some at a time: in the forms of numbers, and behind the title lines, that its first rows show.
+pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<csv::Rows<'a>, Error> {
+    let form = asked(selection);
+    let mut encoding = form.encoding.or_else(|| decode::seen(source.peek(SAMPLE_BYTES))).unwrap_or_default();
+    let head = source.peek(SAMPLE_BYTES);
+    if form.encoding.is_none()
+        && std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some())
+        && !head.contains(&0)
+    {
+        let mut census = Census::default();
+        census.add(head);
+        if !census.is_utf8() {
+            encoding = Encoding::Windows1252;
+        }
+    }
+    let is_decoded = encoding != Encoding::Utf8;
+    if is_decoded {
+        source = source.decoded(encoding)?;
+    }
+    let mut head = source.peek(SAMPLE_BYTES).to_vec();
+    if head.len() == SAMPLE_BYTES {
+        // Without the line that was cut.
+        let end = head.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(head.len(), |place| place + 1);
+        head.truncate(end);
+    }
+    let name = source.name().to_owned();
+    let form = TableForm { encoding: Some(Encoding::Utf8), ..form };
+    // What is wrong is told by who reads all rows.
+    let Ok(framed) = framed(&|| Source::new(&head[..], &name), &form).and_then(Framed::sound) else {
+        return csv::Rows::new(source, selection);
+    };
+    let Some(dialect) = framed.frame.dialect() else { return csv::Rows::new(source, selection) };
+    let columns = framed.frame.columns();
+    let is_written = columns.iter().any(|column| matches!(column.read_as, ReadAs::WrittenNumber(_)));
+    let quoting = quoting_of(&head);
+    let is_usual = dialect.skipped == 0 && dialect.header_rows <= 1 && !is_written && !is_decoded;
+    if is_usual && selection.form == TableForm::default() && quoting.quote == b'"' && quoting.escape.is_none() {
+        return csv::Rows::new(source, selection);
+    }
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let Asked { columns: chosen, weights, id } = Asked::of(&name, selection, &names)?;
+    let mut left_out = Vec::new();
+    let chosen = chosen.unwrap_or_else(|| {
+        let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
+        let (numbers, others): (Vec<_>, Vec<_>) = free.partition(|column| is_measure(&framed, *column, false));
+        left_out.extend(others.into_iter().map(|column| (column, left(&framed, column).example)));
+        numbers
+    });
+    if chosen.is_empty() {
+        return csv::Rows::new(source, selection);
+    }
+    let form_of = |column: &usize| framed.form_of(*column);
+    let mut notes = framed.frame.notes().to_vec();
+    if is_decoded && selection.form.encoding.is_none() {
+        notes.insert(0, format!("read as {encoding}, which the first rows show"));
+    }
+    let told =
+        chosen.iter().chain(&weights).filter(|column| matches!(columns[**column].read_as, ReadAs::WrittenNumber(_)));
+    notes.extend(
+        told.map(|column| {
+            format!("{:?} is read as {}, as the first rows show", names[*column], columns[*column].read_as)
+        }),
+    );
+    csv::Rows::written(
+        source,
+        csv::Written {
+            delimiter: dialect.delimiter.map_or(b',', |delimiter| delimiter as u8),
+            quoting: Quoting { is_tolerant: false, ..quoting },
+            lines: framed.line(0).saturating_sub(1) as usize,
+            has_header: dialect.header_rows > 0,
+            forms: chosen.iter().chain(&weights).map(form_of).collect(),
+            columns: chosen,
+            names,
+            weights,
+            id,
+            left_out,
+            notes,
+        },
+    )
+}
+
+/// What is asked of a table of text.
+fn asked(selection: &Selection) -> TableForm {
+    TableForm {
+        delimiter: selection.delimiter.map(char::from).or(selection.form.delimiter),
+        header: selection.header.or(selection.form.header),
+        ..selection.form.clone()
+    }
+}
+
+/// Whether no other way to read a table helps.
+fn is_final(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::CutShort { .. }
+            | Error::Empty { .. }
+            | Error::Contents { .. }
+            | Error::AmbiguousColumn { .. }
+            | Error::RepeatedColumn { .. }
+    )
+}
+
+/// Whether the second of two errors is the one to be told: it found less wrong, as it read more.
+fn says_more(second: &Error, first: &Error) -> bool {
+    match (second, first) {
+        (Error::Faults(second), Error::Faults(first)) => second.total() < first.total(),
+        // A quote that nothing closes is told as one, not as the fields that it leaves.
+        (Error::Faults(_), Error::Format { expected, .. }) => !expected.starts_with("a quote"),
+        (Error::Faults(_), Error::Encoding { .. }) => true,
+        (Error::Format { .. }, Error::Encoding { .. }) => true,
+        // With the names of the columns, where a title stands above them.
+        (Error::NoSuchColumns { columns: second, .. }, Error::NoSuchColumns { columns: first, .. }) => second != first,
+        // Of two tables in one file.
+        (Error::Format { expected, .. }, Error::Faults(_)) => expected.starts_with("one table"),
+        _ => false,
+    }
+}
+
+/// Rows, in the order in which the columns were chosen.
+struct Measures {
+    name: String,
+    columns: Vec<String>,
+    values: Builder<f64>,
+    weights: Option<Vec<f64>>,
+    ids: Option<Vec<String>>,
+    left_out: Vec<LeftOut>,
+    notes: Vec<String>,
+}
+
+fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_gaps: bool) -> Result<Measures, Error> {
+    let frame = &framed.frame;
+    let name = frame.name();
+    let names: Vec<String> = frame.columns().iter().map(|column| column.name.clone()).collect();
+    let Asked { columns: chosen, weights, id } = Asked::of(name, selection, &names)?;
+    let weights = weights.filter(|_| !has_gaps);
+    let asked_weights = selection.weights.as_ref().and_then(|_| Asked::of(name, selection, &names).ok()?.weights);
+    let mut left_out = Vec::new();
+    let is_chosen = chosen.is_some();
+    let columns = chosen.unwrap_or_else(|| {
+        let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != asked_weights);
+        let (numbers, others): (Vec<_>, Vec<_>) = free.partition(|column| is_measure(framed, *column, has_gaps));
+        left_out.extend(others.into_iter().map(|column| left(framed, column)));
+        numbers
+    });
+    if columns.is_empty() && !is_chosen {
+        let shown = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let found = format!("none among the columns {shown}");
+        return Err(Error::Format { name: name.into(), expected: "a column of numbers".into(), found });
+    }
+    let mut faults = framed.faults.clone();
+    let at = |row: usize, column: usize| {
+        let column = Column { index: column, name: framed.has_header().then(|| names[column].clone()) };
+        (Place::Line(framed.line(row)), Some(column))
+    };
+    let read: Vec<Vec<Option<f64>>> = columns.iter().map(|column| framed.numbers(*column)).collect();
+    let weight: Option<Vec<Option<f64>>> = weights.map(|column| framed.numbers(column));
+    let mut values =
+        Builder::new(spill, frame.rows().saturating_mul(columns.len())).map_err(|error| Error::kept(name, error))?;
+    let mut fields = vec![0.0; columns.len()];
+    let mut given = Vec::new();
+    for row in 0..frame.rows() {
+        for ((field, numbers), column) in fields.iter_mut().zip(&read).zip(&columns) {
+            *field = numbers[row].unwrap_or(f64::NAN);
+            if numbers[row].is_some() {
+                continue;
+            }
+            let text = framed.text(row, *column);
+            let is_missing = framed.is_gap(row, *column);
+            let (place, column) = at(row, *column);
+            let fault = || Fault { place, column, expected: "a finite number".into(), found: shown(text) };
+            match (is_missing, has_gaps) {
+                (true, true) => {}
+                (true, false) => faults.add_gap_with(fault),
+                (false, _) => faults.add_with(fault),
+            }
+        }
+        if let (Some(weight), Some(index)) = (&weight, weights) {
+            let one = weight[row].unwrap_or(f64::NAN);
+            if let Some(expected) = weight_fault(one) {
+                let (place, column) = at(row, index);
+                faults.add_with(|| Fault {
+                    place,
+                    column,
+                    expected: expected.into(),
+                    found: quoted(framed.text(row, index).trim()),
+                });
+            }
+            given.push(one);
+        }
+        if faults.is_empty() {
+            values.extend(&fields).map_err(|error| Error::kept(name, error))?;
+        }
+    }
+    if let (Some(index), true) = (weights, faults.is_empty())
+        && let Some((expected, found)) = total_weight_fault(&given, frame.rows())
+    {
+        faults.add(Fault { place: Place::Whole, column: at(0, index).1, expected, found });
+    }
+    faults.or(())?;
+    let mut notes = frame.notes().to_vec();
+    for column in columns.iter().chain(&weights) {
+        let FrameColumn { name, read_as, .. } = &frame.columns()[*column];
+        if let ReadAs::WrittenNumber(_) = read_as {
+            notes.push(format!("{name:?} is read as {read_as}"));
+        }
+    }
+    Ok(Measures {
+        name: name.to_owned(),
+        columns: columns.iter().map(|column| names[*column].clone()).collect(),
+        values,
+        weights: weights.map(|_| given),
+        ids: id.map(|column| (0..frame.rows()).map(|row| framed.text(row, column).to_owned()).collect()),
+        left_out,
+        notes,
+    })
+}
+
+/// Whether a column is one of numbers for who chose none: all of its values are, or most are and the others look like mistakes, which are told.
+fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
+    let of = &framed.frame.columns()[column];
+    match (&of.read_as, &of.values) {
+        (ReadAs::Number | ReadAs::WrittenNumber(_), Values::Numbers(values)) => {
+            !has_gaps || values.iter().any(|value| !value.is_nan())
+        }
+        (ReadAs::Text, _) => framed.is_nearly_number(column),
+        _ => false,
+    }
+}
+
+fn left(framed: &Framed, column: usize) -> LeftOut {
+    let FrameColumn { name, read_as, .. } = &framed.frame.columns()[column];
+    let first = (0..framed.frame.rows()).find(|row| !framed.is_gap(*row, column));
+    let example = first.map_or("", |row| framed.text(row, column).trim()).to_owned();
+    let slip = if *read_as == ReadAs::Text { slip(&example) } else { None };
+    LeftOut { column: name.clone(), example, slip, kind: None }
+}
+
+/// A field that should be a number as messages show it.
+fn shown(field: &str) -> String {
+    let why = slip(field).map(|why| format!(", {why}")).unwrap_or_default();
+    format!("{}{why}", quoted(field))
+}
+
+impl Measures {
+    fn into_points(self) -> Result<Points, Error> {
+        let dimension = self.columns.len();
+        let points = Points::of_finite(self.values.finish()?, dimension)?;
+        let mut points =
+            points.with_columns(self.columns)?.with_name(self.name).with_left_out(self.left_out).with_notes(self.notes);
+        if let Some(weights) = self.weights {
+            points = points.with_weights(weights)?;
+        }
+        match self.ids {
+            Some(ids) => points.with_ids(ids),
+            None => Ok(points),
+        }
+    }
+
+    fn into_incomplete(self) -> Result<Incomplete, Error> {
+        let values = self.values.finish()?.to_vec();
+        let rows = Incomplete::named(values, self.columns, &self.name)?;
+        Ok(rows.with_read_ids(self.ids).with_left_out(self.left_out).with_notes(self.notes))
+    }
+}
+
+/// A reader that keeps what it has given, so that it can be read once more, unless that becomes too much.
+pub(super) struct Stream<'a> {
+    reader: RefCell<Box<dyn Read + 'a>>,
+    /// What was read; nothing if it was too much.
+    kept: RefCell<Option<Rc<Vec<u8>>>>,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) fn new(reader: impl Read + 'a) -> Rc<Self> {
+        Rc::new(Stream { reader: RefCell::new(Box::new(reader)), kept: RefCell::new(Some(Rc::default())) })
+    }
+
+    /// All of it, with what has not been read yet; nothing if that is too much.
+    pub(super) fn whole(self: &Rc<Self>, name: &str) -> Option<Result<Source<'a>, Error>> {
+        let rest = io::copy(&mut Handle(Rc::clone(self)), &mut io::sink());
+        if let Err(cause) = rest {
+            return Some(Err(Error::Read { name: name.into(), cause }));
+        }
+        let kept = self.kept.borrow().clone()?;
+        Some(Source::new(io::Cursor::new(Whole(kept)), name))
+    }
+}
+
+/// Reads from a stream on behalf of a source.
+pub(super) struct Handle<'a>(pub(super) Rc<Stream<'a>>);
+
+impl Read for Handle<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.reader.borrow_mut().read(buffer)?;
+        let mut kept = self.0.kept.borrow_mut();
+        if kept.as_ref().is_some_and(|kept| kept.len() + read > KEPT_BYTES) {
+            *kept = None;
+        }
+        if let Some(kept) = kept.as_mut() {
+            Rc::make_mut(kept).extend_from_slice(&buffer[..read]);
+        }
+        Ok(read)
+    }
+}
+
+struct Whole(Rc<Vec<u8>>);
+
+impl AsRef<[u8]> for Whole {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}

@@ -1,0 +1,580 @@
+//! What people write in the cells of a column, and what it means.
+//!
+//! Every value of a column is looked at before any is read ([`Survey`]): its form is one that explains all of them. Where several do, other columns of the table say which is
+//! meant ([`decide`]); where these are silent too, the more usual one is taken and the column is said to be ambiguous.
+
+mod date;
+pub mod gap;
+pub(crate) mod number;
+mod truth;
+
+use std::collections::BTreeMap;
+
+use super::grid::{Grid, Kind};
+use super::{DateOrder, TableForm};
+use crate::error::quoted;
+use crate::frame::{Categories, NumberForm, ReadAs, Values};
+use date::{Date, Orders};
+use number::{Mark, Parts};
+
+/// What the values of a column could be, as far as they have been looked at.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// How many rows have a value.
+    filled: usize,
+    /// With a point and with a comma before the fraction.
+    readings: [Reading; 2],
+    /// Whether a value is another number in the other reading.
+    differs: bool,
+    currencies: Vec<&'static str>,
+    percents: usize,
+    /// Values that are not 0 and not per cent.
+    plain: usize,
+    /// Values that are not as programs write them.
+    written: usize,
+    /// The first number that begins with a 0 that no program writes, as codes and keys do.
+    code: Option<usize>,
+    times: Times,
+    /// The first different values, three at most.
+    words: Vec<String>,
+}
+
+/// What the values of a column are as dates.
+#[derive(Debug)]
+struct Times {
+    /// The orders that all of them allow.
+    orders: Orders,
+    /// For each order, the row of the first date that does not allow it.
+    denied: [Option<usize>; 3],
+    has_time: bool,
+    zones: usize,
+    is_short: bool,
+    has_words: bool,
+    separator: Option<char>,
+    /// Whether all of them are times of day.
+    are_clocks: bool,
+    /// Numbers written as 20210423 are dates for a person; they stay numbers.
+    seen: usize,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            orders: Orders::ALL,
+            denied: [None; 3],
+            has_time: false,
+            zones: 0,
+            is_short: false,
+            has_words: false,
+            separator: None,
+            are_clocks: true,
+            seen: 0,
+        }
+    }
+}
+
+const ORDERS: [DateOrder; 3] = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
+
+impl Times {
+    /// Looks at a value that is no number, the first one or after others that were dates.
+    fn look(&mut self, row: usize, field: &str) {
+        self.seen += 1;
+        self.are_clocks = self.are_clocks && date::time_of_day(field).is_some();
+        if self.orders == Orders::NONE {
+            return;
+        }
+        let Some(date) = Date::of(field) else {
+            self.orders = Orders::NONE;
+            return;
+        };
+        for (order, denied) in ORDERS.iter().zip(&mut self.denied) {
+            if !date.orders.has(*order) {
+                denied.get_or_insert(row);
+            }
+        }
+        self.orders = self.orders.and(date.orders);
+        self.has_time |= date.time.is_some();
+        self.zones += usize::from(date.zone.is_some());
+        self.is_short |= date.is_short;
+        self.has_words |= date.separator.is_none();
+        self.separator = self.separator.or(date.separator);
+    }
+
+    /// The order that the column shows, if one alone fits.
+    fn shown(&self) -> Option<DateOrder> {
+        let mut fitting = ORDERS.into_iter().filter(|order| self.orders.has(*order));
+        let first = fitting.next()?;
+        fitting.next().is_none().then_some(first)
+    }
+}
+
+/// How a column of text would be read as one of numbers.
+#[derive(Debug)]
+pub(super) struct AsNumber {
+    pub(super) form: NumberForm,
+    /// Whether most of its values are numbers.
+    pub(super) is_nearly: bool,
+}
+
+/// Numbers in one of the two readings.
+#[derive(Debug, Default)]
+struct Reading {
+    /// How many values are none.
+    misfits: usize,
+    /// The row of the first of them.
+    misfit: Option<usize>,
+    thousands: Option<char>,
+    /// Whether a value shows this reading: in the other one it is no number.
+    is_shown: bool,
+}
+
+impl Survey {
+    pub(super) fn look(&mut self, row: usize, field: &str, kind: Kind) {
+        self.filled += 1;
+        if kind == Kind::Number {
+            return;
+        }
+        if is_whole(field) {
+            // Common case: the same number in both readings.
+            self.plain += usize::from(field != "0");
+            if self.code.is_none() && field.len() > 1 && field.starts_with('0') {
+                self.code = Some(row);
+            }
+            return;
+        }
+        if let Some((whole, fraction)) = pointed(field) {
+            // Common case: with a point before the fraction, or before thousands.
+            self.plain += 1;
+            if (1..=3).contains(&whole) && fraction == 3 && !field.trim_start_matches('-').starts_with('0') {
+                self.differs = true;
+                match self.readings[1].thousands {
+                    None | Some('.') => self.readings[1].thousands = Some('.'),
+                    Some(_) => self.readings[1].miss(row),
+                }
+            } else {
+                self.readings[0].is_shown = true;
+                self.readings[1].miss(row);
+            }
+            return;
+        }
+        let parts = Parts::of(field);
+        let numbers = Mark::BOTH.map(|mark| parts.and_then(|parts| parts.number(mark)));
+        for (reading, number) in self.readings.iter_mut().zip(&numbers) {
+            match number {
+                Some((_, Some(thousands))) if reading.thousands.is_some_and(|known| known != *thousands) => {
+                    reading.miss(row)
+                }
+                Some((_, thousands)) => reading.thousands = reading.thousands.or(*thousands),
+                None => reading.miss(row),
+            }
+        }
+        match numbers {
+            [Some((point, _)), Some((comma, _))] => self.differs |= point != comma,
+            [Some(_), None] => self.readings[0].is_shown = true,
+            [None, Some(_)] => self.readings[1].is_shown = true,
+            [None, None] => {
+                self.times.look(row, field);
+                if self.words.len() < 3 && !self.words.iter().any(|word| word.eq_ignore_ascii_case(field)) {
+                    self.words.push(field.to_owned());
+                }
+                return;
+            }
+        }
+        let Some(parts) = parts else { return };
+        let is_zero = numbers.iter().flatten().all(|(number, _)| *number == 0.0);
+        if parts.is_percent {
+            self.percents += 1;
+        } else if !is_zero {
+            self.plain += 1;
+        }
+        if let Some(currency) = parts.currency
+            && !self.currencies.contains(&currency)
+        {
+            self.currencies.push(currency);
+        }
+        self.written += usize::from(number::plain(field.trim()).is_none());
+        let whole = parts.digits.len() > 1 && parts.digits.bytes().all(|byte| byte.is_ascii_digit());
+        if self.code.is_none() && whole && parts.digits.starts_with('0') && parts.currency.is_none() {
+            self.code = Some(row);
+        }
+    }
+
+    /// How the column would be read as one of numbers, if some of its values are numbers.
+    pub(super) fn as_number(&self, decimal: Option<char>) -> Option<AsNumber> {
+        let misfits = |mark: Mark| self.readings[mark as usize].misfits;
+        let mark = match misfits(Mark::Point).cmp(&misfits(Mark::Comma)) {
+            std::cmp::Ordering::Less => Mark::Point,
+            std::cmp::Ordering::Greater => Mark::Comma,
+            _ if decimal == Some(',') => Mark::Comma,
+            _ => Mark::Point,
+        };
+        let reading = &self.readings[mark as usize];
+        let form = NumberForm {
+            decimal: mark.character(),
+            thousands: reading.thousands,
+            currency: self.currencies.first().map(|sign| (*sign).to_owned()),
+            is_percent: self.percents > self.plain,
+            is_ambiguous: false,
+        };
+        // Codes have no misfits and are no numbers all the same.
+        let is_nearly = reading.misfits * 2 <= self.filled && self.code.is_none();
+        (reading.misfits < self.filled).then_some(AsNumber { form, is_nearly })
+    }
+
+    /// Whether all values are dates.
+    fn is_date(&self) -> bool {
+        self.filled > 0 && self.times.seen == self.filled && self.times.orders != Orders::NONE
+    }
+
+    /// The reading that all values fit, if one alone does.
+    fn shown(&self) -> Option<Mark> {
+        match [self.readings[0].misfits, self.readings[1].misfits] {
+            [0, 0] => None,
+            [0, _] => Some(Mark::Point),
+            [_, 0] => Some(Mark::Comma),
+            _ => None,
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        self.filled > 0 && self.readings.iter().any(|reading| reading.misfits == 0)
+    }
+}
+
+impl Reading {
+    fn miss(&mut self, row: usize) {
+        self.misfits += 1;
+        self.misfit.get_or_insert(row);
+    }
+}
+
+/// Whether a field is a number, a date or a time in any form.
+pub(super) fn is_value(field: &str) -> bool {
+    let is_number = |parts: Parts<'_>| Mark::BOTH.iter().any(|mark| parts.number(*mark).is_some());
+    let field = field.trim();
+    Parts::of(field).is_some_and(is_number) || Date::of(field).is_some() || date::time_of_day(field).is_some()
+}
+
+/// As [`is_value`], for finding out what stands between fields: a comma in a number is not seen where commas do.
+pub(super) fn is_value_between(field: &str, delimiter: u8) -> bool {
+    if delimiter == b',' && field.contains(',') {
+        return false;
+    }
+    is_value(field)
+}
+
+/// Digits and perhaps a sign.
+fn is_whole(field: &str) -> bool {
+    let digits = field.strip_prefix('-').unwrap_or(field);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// How many digits stand before and behind the point of a number that has one and nothing else but a sign.
+fn pointed(field: &str) -> Option<(usize, usize)> {
+    let bytes = field.as_bytes();
+    let bytes = bytes.strip_prefix(b"-").unwrap_or(bytes);
+    let whole = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if whole == 0 || bytes.get(whole) != Some(&b'.') {
+        return None;
+    }
+    let fraction = &bytes[whole + 1..];
+    fraction.iter().all(u8::is_ascii_digit).then_some((whole, fraction.len()))
+}
+
+/// What was decided of the columns of a table.
+pub(super) struct Decided {
+    /// How each is read.
+    pub(super) read_as: Vec<ReadAs>,
+    /// What stands before the fraction of numbers, where a column shows it.
+    pub(super) decimal: Option<char>,
+    /// The order of the parts of dates, where a column shows it.
+    pub(super) dates: Option<DateOrder>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Decides how columns are read, all together: a column that is ambiguous by itself is read as the others are.
+pub(super) fn decide(
+    names: &[String],
+    surveys: &[Survey],
+    grid: &Grid,
+    form: &TableForm,
+    rows: usize,
+    has_commas_between: bool,
+) -> Decided {
+    let mut notes = Vec::new();
+    let mut shown: BTreeMap<char, usize> = BTreeMap::new();
+    for mark in surveys.iter().filter_map(|survey| survey.shown().filter(|_| survey.is_number())) {
+        shown.entry(mark.character()).and_modify(|count| *count += 1).or_insert(1);
+    }
+    let decimal = match shown.len() {
+        1 => shown.keys().next().copied(),
+        _ => None,
+    };
+    let orders: Vec<DateOrder> = surveys
+        .iter()
+        .filter(|survey| survey.is_date())
+        .filter_map(|survey| survey.times.shown().filter(|order| *order != DateOrder::YearFirst))
+        .collect();
+    let dates = orders.first().copied().filter(|first| orders.iter().all(|order| order == first));
+    let others = Others { decimal, dates, has_commas_between };
+    let mut read_as = Vec::with_capacity(surveys.len());
+    for (column, (name, survey)) in names.iter().zip(surveys).enumerate() {
+        let given = form.columns.get(name).cloned();
+        let one = if form.text.contains(name) {
+            ReadAs::Text
+        } else {
+            given.unwrap_or_else(|| one(column, name, survey, &others, grid, form, rows, &mut notes))
+        };
+        read_as.push(one);
+    }
+    if let [(',', commas), ('.', points)] = shown.iter().map(|(mark, count)| (*mark, *count)).collect::<Vec<_>>()[..] {
+        let columns =
+            |count: usize| if count == 1 { "1 column has".to_owned() } else { format!("{count} columns have") };
+        notes.push(format!("{} a decimal comma and {} a decimal point", columns(commas), columns(points)));
+    }
+    let (decimal, dates) = (form.decimal.or(decimal), form.dates.or(dates));
+    Decided { read_as, decimal, dates, notes }
+}
+
+/// What the columns of a table show together.
+struct Others {
+    decimal: Option<char>,
+    dates: Option<DateOrder>,
+    /// Whether a comma stands between fields.
+    has_commas_between: bool,
+}
+
+/// How a column is read, with what is to be said of it. Of `rows` rows some may have gaps.
+#[allow(clippy::too_many_arguments)] // one call, of everything that there is
+fn one(
+    column: usize,
+    name: &str,
+    survey: &Survey,
+    others: &Others,
+    grid: &Grid,
+    form: &TableForm,
+    rows: usize,
+    notes: &mut Vec<String>,
+) -> ReadAs {
+    if survey.filled == 0 {
+        return ReadAs::Text;
+    }
+    let example = |row: usize| quoted(grid.field(row, column).trim());
+    if survey.is_date() {
+        return date(name, &survey.times, others, form, &example, notes);
+    }
+    if survey.times.seen == survey.filled && survey.times.are_clocks {
+        return ReadAs::TimeOfDay;
+    }
+    if survey.times.seen == survey.filled
+        && let Some((yes, no)) = truth::pair(&survey.words, survey.filled < rows)
+    {
+        if no.is_empty() {
+            notes.push(format!("{name:?} has {yes:?} or nothing; read as yes or no"));
+        }
+        return ReadAs::Truth { yes, no };
+    }
+    if !survey.is_number() {
+        // Numbers but for some: more likely a mistake than text.
+        let best = survey.readings.iter().min_by_key(|reading| reading.misfits);
+        if let Some(Reading { misfits, misfit: Some(row), .. }) = best
+            && *misfits * 2 < survey.filled
+        {
+            let numbers = survey.filled - misfits;
+            let line = grid.line(*row);
+            notes.push(format!(
+                "{name:?} is read as text: {numbers} of its {} values are numbers, and {} in line {line} is none; if it stands for a missing value, say so",
+                survey.filled,
+                example(*row)
+            ));
+        }
+        return ReadAs::Text;
+    }
+    if survey.currencies.len() > 1 {
+        notes.push(format!("{name:?} is read as text: it has several currencies, {}", survey.currencies.join(", ")));
+        return ReadAs::Text;
+    }
+    if survey.percents > 0 && survey.plain > 0 {
+        notes.push(format!(
+            "{name:?} is read as text: {} of its values are per cent and {} are not",
+            survey.percents, survey.plain
+        ));
+        return ReadAs::Text;
+    }
+    if let Some(row) = survey.code {
+        notes.push(format!(
+            "{name:?} is read as text: {} in line {} begins with a 0, as codes do and numbers do not",
+            example(row),
+            grid.line(row)
+        ));
+        return ReadAs::Text;
+    }
+    let asked = form.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
+    let mut is_ambiguous = false;
+    let mark = match survey.shown() {
+        Some(mark) => mark,
+        None if !survey.differs => Mark::Point,
+        None => {
+            let by_others = || others.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
+            asked.or_else(by_others).unwrap_or_else(|| {
+                // Where commas part fields, none stands in a number that is not quoted, and a point is what programs write.
+                is_ambiguous = survey.readings[0].thousands.is_some() || !others.has_commas_between;
+                Mark::Point
+            })
+        }
+    };
+    let reading = &survey.readings[mark as usize];
+    if is_ambiguous {
+        let row = (0..grid.rows()).find(|row| grid.field(*row, column).contains(['.', ','])).unwrap_or_default();
+        let meant = if reading.thousands.is_some() { "thousands" } else { "a fraction" };
+        notes.push(format!("{name:?} is ambiguous: the mark in {} may stand before thousands or a fraction, and no column shows which; read as {meant}", example(row)));
+    }
+    if survey.written == 0 && mark == Mark::Point && !is_ambiguous {
+        return ReadAs::Number;
+    }
+    ReadAs::WrittenNumber(NumberForm {
+        decimal: mark.character(),
+        thousands: reading.thousands,
+        currency: survey.currencies.first().map(|sign| (*sign).to_owned()),
+        is_percent: survey.percents > 0,
+        is_ambiguous,
+    })
+}
+
+/// How a column of dates is read.
+fn date(
+    name: &str,
+    times: &Times,
+    others: &Others,
+    form: &TableForm,
+    example: &dyn Fn(usize) -> String,
+    notes: &mut Vec<String>,
+) -> ReadAs {
+    let words = |order: DateOrder| match order {
+        DateOrder::DayFirst => "day first",
+        DateOrder::MonthFirst => "month first",
+        DateOrder::YearFirst => "year first",
+    };
+    let order = match times.shown() {
+        Some(order) => {
+            let other = if order == DateOrder::DayFirst { DateOrder::MonthFirst } else { DateOrder::DayFirst };
+            if let Some(row) = times.denied[other as usize].filter(|_| order != DateOrder::YearFirst) {
+                notes.push(format!(
+                    "dates in {name:?} are {}: {} cannot be {}",
+                    words(order),
+                    example(row),
+                    words(other)
+                ));
+            }
+            order
+        }
+        // Months that are words, and no others.
+        None if times.separator.is_none() => DateOrder::DayFirst,
+        None => {
+            let asked = form.dates.filter(|order| times.orders.has(*order));
+            let by_others = others.dates.filter(|order| times.orders.has(*order));
+            asked.or(by_others).unwrap_or_else(|| {
+                // With points the day stands first wherever such dates are written.
+                let is_day = times.separator == Some('.') || others.decimal == Some(',');
+                let order = if is_day { DateOrder::DayFirst } else { DateOrder::MonthFirst };
+                let why = match times.separator {
+                    Some('.') => ", as dates with points are",
+                    _ if is_day => ", as where numbers have a decimal comma",
+                    _ => "",
+                };
+                notes.push(format!(
+                    "dates in {name:?} are ambiguous: no day is above 12; read as {}{why}",
+                    words(order)
+                ));
+                order
+            })
+        }
+    };
+    if times.is_short {
+        notes.push(format!("years in {name:?} have two digits: 69 to 99 are of 19.., 00 to 68 of 20.."));
+    }
+    if times.zones > 0 && times.zones < times.seen {
+        notes.push(format!(
+            "{} of the {} times in {name:?} have a zone; the others are taken as UTC",
+            times.zones, times.seen
+        ));
+    }
+    let parts = match order {
+        DateOrder::DayFirst => ["day", "month", "year"],
+        DateOrder::MonthFirst => ["month", "day", "year"],
+        DateOrder::YearFirst => ["year", "month", "day"],
+    };
+    let form = match times.separator {
+        Some(separator) => parts.join(&separator.to_string()),
+        None => "day month year, the month a word".into(),
+    };
+    ReadAs::Date { form, has_time: times.has_time }
+}
+
+/// The number in a field of a column of numbers.
+pub(super) fn number_as(read_as: &ReadAs, field: &str) -> Option<f64> {
+    match read_as {
+        ReadAs::Number => number::plain(field.trim()),
+        ReadAs::WrittenNumber(form) => form.number(field),
+        _ => None,
+    }
+}
+
+/// The order of the parts of dates that a form names.
+fn order_of(form: &str) -> DateOrder {
+    if form.starts_with("year") {
+        DateOrder::YearFirst
+    } else if form.starts_with("month") {
+        DateOrder::MonthFirst
+    } else {
+        DateOrder::DayFirst
+    }
+}
+
+/// The values of a column that is read so, and the rows that are not written so.
+pub(super) fn values(
+    read_as: &ReadAs,
+    column: usize,
+    rows: &[usize],
+    grid: &Grid,
+    missing: &[String],
+) -> (Values, Vec<usize>) {
+    let mut misfits = Vec::new();
+    let is_asked_gap = |field: &str| !missing.is_empty() && gap::is_gap(field, missing);
+    let mut numbers = |rows: &mut dyn Iterator<Item = usize>, read: &dyn Fn(&str) -> Option<f64>| -> Vec<f64> {
+        rows.map(|row| {
+            let field = grid.field(row, column).trim();
+            let value = if grid.kind(row, column) == Kind::Number { number::plain(field) } else { read(field) };
+            if value.is_none() && !gap::is_gap(field, missing) {
+                misfits.push(row);
+            }
+            value.filter(|_| !is_asked_gap(field)).unwrap_or(f64::NAN)
+        })
+        .collect()
+    };
+    let rows = &mut rows.iter().copied();
+    let values = match read_as {
+        ReadAs::Number => Values::Numbers(numbers(rows, &number::plain)),
+        ReadAs::WrittenNumber(form) => Values::Numbers(numbers(rows, &|field| form.number(field))),
+        ReadAs::Truth { yes, no } => {
+            let (yes, no) = (yes.to_lowercase(), no.to_lowercase());
+            Values::Numbers(numbers(rows, &|field| {
+                let field = field.to_lowercase();
+                if field == yes { Some(1.0) } else { (field == no).then_some(0.0) }
+            }))
+        }
+        ReadAs::Date { form, .. } => {
+            let order = order_of(form);
+            Values::Times(numbers(rows, &|field| Date::of(field)?.seconds(order)))
+        }
+        ReadAs::TimeOfDay => Values::Numbers(numbers(rows, &date::time_of_day)),
+        ReadAs::Text => {
+            let texts = rows.map(|row| {
+                let field = grid.field(row, column).trim();
+                if gap::is_gap(field, missing) { "" } else { field }
+            });
+            Values::Categories(Categories::of(texts))
+        }
+    };
+    (values, misfits)
+}

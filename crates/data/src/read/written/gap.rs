@@ -1,0 +1,27 @@
+//! What files write where a value is missing.
+
+/// The spellings that are taken for a missing value, in lower case.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::gap::{GAPS, is_gap};
+/// assert!(GAPS.contains(&"n/a") && is_gap(" N/A ", &[]) && is_gap("", &[]));
+/// assert!(is_gap("-999", &["-999".to_owned()]) && !is_gap("-999", &[]) && !is_gap("0", &[]));
+/// ```
+pub const GAPS: [&str; 30] = [
+    "", "?", "-", "--", "---", ".", "..", "...", "na", "<na>", "n/a", "n.a.", "n.a", "#n/a", "#na", "nan", "-nan",
+    "null", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "none", "nil", "k.a.", "k. a.", "missing",
+    "\\n",
+];
+
+/// Whether a field says that there is no value; `further` are spellings of one's own.
+pub fn is_gap(field: &str, further: &[String]) -> bool {
+    let field = field.trim();
+    let Some(first) = field.bytes().next() else { return true };
+    if first.is_ascii_digit() {
+        // Common case.
+        return further.iter().any(|gap| gap == field);
+    }
+    let is_known = field.len() <= 8 && GAPS.iter().any(|gap| gap.eq_ignore_ascii_case(field));
+    is_known || matches!(field, "–" | "—") || further.iter().any(|gap| gap == field)
+}

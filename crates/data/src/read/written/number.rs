@@ -1,0 +1,301 @@
+//! Numbers as people write them: `1,818.99`, `1.818,99 €`, `(12.50)`, `1.7%`.
+//!
+//! What a comma or a point means is not seen from one number: `1,234` is one thousand and some in one country and one and a bit in another. So each text is read
+//! in both ways ([`Mark`]), and the column decides which of them explains all that stands in it. What stands around the digits (a sign, a currency, a per cent sign) is
+//! the same in both. A number that programs write the same way has the same bits: its digits are put together and parsed once.
+
+use std::borrow::Cow;
+
+use crate::frame::NumberForm;
+
+/// What stands before the fraction of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Point,
+    Comma,
+}
+
+impl Mark {
+    pub(crate) const BOTH: [Mark; 2] = [Mark::Point, Mark::Comma];
+
+    pub(crate) fn character(self) -> char {
+        match self {
+            Mark::Point => '.',
+            Mark::Comma => ',',
+        }
+    }
+}
+
+/// The signs and codes of currencies that may stand beside a number.
+const CURRENCIES: [&str; 58] = [
+    "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "₫", "₪", "฿", "₴", "₦", "R$", "US$", "A$", "C$", "HK$", "NZ$", "S$", "zł",
+    "Kč", "kr", "kr.", "Fr.", "Ft", "lei", "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "RMB", "INR", "RUB", "KRW", "TRY",
+    "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "RON", "AUD", "CAD", "NZD", "SGD", "HKD", "ZAR", "BRL", "MXN", "ILS",
+    "THB", "UAH", "SFr.", "Rs.",
+];
+
+/// A number in its parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parts<'t> {
+    pub(crate) is_negative: bool,
+    pub(crate) currency: Option<&'static str>,
+    pub(crate) is_percent: bool,
+    /// Digits, what divides them, and perhaps an exponent.
+    pub(crate) digits: &'t str,
+}
+
+/// Whether a character is one of the spaces that stand between thousands or before a sign.
+fn is_space(character: char) -> bool {
+    matches!(character, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\t')
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
+}
+
+fn currency_before(text: &str) -> Option<(&'static str, &str)> {
+    let found = CURRENCIES.iter().filter(|sign| text.starts_with(**sign)).max_by_key(|sign| sign.len())?;
+    let rest = &text[found.len()..];
+    rest.starts_with(|next: char| {
+        next.is_ascii_digit() || is_space(next) || matches!(next, '-' | '\u{2212}' | '.' | ',' | '(')
+    })
+    .then_some((found, trim(rest)))
+}
+
+fn currency_behind(text: &str) -> Option<(&'static str, &str)> {
+    let found = CURRENCIES.iter().filter(|sign| text.ends_with(**sign)).max_by_key(|sign| sign.len())?;
+    let rest = &text[..text.len() - found.len()];
+    rest.ends_with(|last: char| last.is_ascii_digit() || is_space(last) || matches!(last, '-' | '.' | ',' | ')'))
+        .then_some((found, trim(rest)))
+}
+
+/// What stands before the dash that says that there are no cents: `12.-`, `12,-`.
+fn without_cents(text: &str) -> Option<&str> {
+    let rest = text.strip_suffix(['-', '\u{2013}', '\u{2014}'])?;
+    rest.trim_end_matches('-').strip_suffix(['.', ','])
+}
+
+impl<'t> Parts<'t> {
+    /// The parts of a text that may be a number; nothing where it surely is none.
+    pub(crate) fn of(text: &'t str) -> Option<Self> {
+        let (mut parts, mut text, mut has_sign) = (Self::default(), trim(text), false);
+        // From the outside in, each at most once.
+        loop {
+            if text.starts_with(|first: char| first.is_ascii_digit())
+                && text.ends_with(|last: char| last.is_ascii_digit())
+            {
+                break;
+            }
+            if let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).filter(|_| !has_sign) {
+                (parts.is_negative, has_sign, text) = (true, true, trim(inner));
+            } else if let Some(rest) = text.strip_prefix(['-', '+', '\u{2212}', '\u{2013}']).filter(|_| !has_sign) {
+                (parts.is_negative, has_sign, text) = (!text.starts_with('+'), true, trim(rest));
+            } else if let Some(rest) = without_cents(text) {
+                text = rest;
+            } else if let Some(rest) = text.strip_suffix(['-', '\u{2212}']).filter(|_| !has_sign) {
+                (parts.is_negative, has_sign, text) = (true, true, trim(rest));
+            } else if let Some(rest) = text.strip_suffix('%').filter(|_| !parts.is_percent) {
+                (parts.is_percent, text) = (true, trim(rest));
+            } else if let Some((sign, rest)) =
+                currency_before(text).or_else(|| currency_behind(text)).filter(|_| parts.currency.is_none())
+            {
+                (parts.currency, text) = (Some(sign), rest);
+            } else {
+                break;
+            }
+        }
+        if parts.is_percent && parts.currency.is_some() {
+            return None;
+        }
+        let begins = text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '.' | ','));
+        let is_plausible = |character: char| {
+            character.is_ascii_digit()
+                || matches!(character, '.' | ',' | '\'' | '\u{2019}' | '_' | 'e' | 'E' | '+' | '-')
+                || is_space(character)
+        };
+        parts.digits = text;
+        (begins && text.chars().all(is_plausible)).then_some(parts)
+    }
+
+    /// The digits as a program would write them, and what divides their thousands, if they are a number with this mark before the fraction.
+    pub(crate) fn plain(&self, mark: Mark) -> Option<(Cow<'t, str>, Option<char>)> {
+        let digits = self.digits;
+        let (mantissa, exponent) = match digits.find(['e', 'E']) {
+            Some(place) => (&digits[..place], &digits[place..]),
+            None => (digits, ""),
+        };
+        if let Some(exponent) = exponent.get(1..) {
+            let power = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            if power.is_empty() || !power.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+        }
+        let (whole, fraction) = match mantissa.split_once(mark.character()) {
+            Some((whole, fraction)) => (whole, Some(fraction)),
+            None => (mantissa, None),
+        };
+        let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !are_digits(fraction.unwrap_or_default()) || (whole.is_empty() && fraction.is_none_or(str::is_empty)) {
+            return None;
+        }
+        let Some(thousands) = whole.chars().find(|character| !character.is_ascii_digit()) else {
+            // Common case.
+            return Some(match (mark, fraction) {
+                (Mark::Comma, Some(fraction)) => (Cow::Owned(format!("{whole}.{fraction}{exponent}")), None),
+                _ => (Cow::Borrowed(digits), None),
+            });
+        };
+        if !exponent.is_empty() || !divides_thousands(whole, thousands, mark) {
+            return None;
+        }
+        let mut plain: String = whole.chars().filter(char::is_ascii_digit).collect();
+        if let Some(fraction) = fraction {
+            plain.push('.');
+            plain.push_str(fraction);
+        }
+        Some((Cow::Owned(plain), Some(same(thousands))))
+    }
+
+    /// The number that its digits are with this mark before the fraction.
+    pub(crate) fn number(&self, mark: Mark) -> Option<(f64, Option<char>)> {
+        let (plain, thousands) = self.plain(mark)?;
+        let number: f64 = plain.parse().ok().filter(|number: &f64| number.is_finite())?;
+        Some((if self.is_negative { -number } else { number }, thousands))
+    }
+}
+
+/// One character for all that look the same between thousands.
+fn same(thousands: char) -> char {
+    match thousands {
+        '\u{2019}' => '\'',
+        space if is_space(space) => ' ',
+        other => other,
+    }
+}
+
+/// Whether a character stands where thousands end, and nothing else does: `1,234,567`, or `12,34,567` as in India.
+fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
+    let can_divide = matches!(same(thousands), ' ' | '\'' | '_')
+        || matches!((thousands, mark), (',', Mark::Point) | ('.', Mark::Comma));
+    let groups = || whole.split(thousands);
+    let are_digits = groups().all(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit()));
+    let count = groups().count();
+    if !can_divide || !are_digits || count < 2 {
+        return false;
+    }
+    let lengths: Vec<usize> = groups().map(str::len).collect();
+    let (first, between, last) = (lengths[0], &lengths[1..count - 1], lengths[count - 1]);
+    let is_usual = (1..=3).contains(&first) && between.iter().all(|length| *length == 3) && last == 3;
+    let is_indian = thousands == ','
+        && count > 2
+        && (1..=2).contains(&first)
+        && between.iter().all(|length| *length == 2)
+        && last == 3;
+    // Nobody writes 0,123 for 123.
+    (is_usual || is_indian) && !whole.starts_with('0')
+}
+
+/// A number as programs write it: what most fields of most tables are.
+pub(crate) fn plain(text: &str) -> Option<f64> {
+    let first = text.bytes().next()?;
+    // Not the words that stand for what is no number.
+    let begins = first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.');
+    if !begins || text.as_bytes().last().is_some_and(|last| !last.is_ascii_digit() && *last != b'.') {
+        return None;
+    }
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+impl NumberForm {
+    /// The number in a text that is written in this form.
+    ///
+    /// What stands between thousands may be left out, as may a currency; what the form does not have may not be there.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::frame::NumberForm;
+    /// let form = NumberForm { decimal: ',', thousands: Some('.'), currency: Some("€".into()), ..NumberForm::default() };
+    /// assert_eq!(form.number("1.818,99 €"), Some(1818.99));
+    /// assert_eq!(form.number("-12,5"), Some(-12.5));
+    /// assert_eq!((form.number("12.5"), form.number("$3")), (None, None));
+    /// ```
+    pub fn number(&self, text: &str) -> Option<f64> {
+        let parts = Parts::of(text)?;
+        let mark = if self.decimal == ',' { Mark::Comma } else { Mark::Point };
+        let (number, thousands) = parts.number(mark)?;
+        let fits = (thousands.is_none() || thousands == self.thousands)
+            && (parts.currency.is_none() || parts.currency == self.currency.as_deref())
+            && (parts.is_percent == self.is_percent || (number == 0.0 && !parts.is_percent));
+        fits.then_some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(text: &str) -> [Option<f64>; 2] {
+        Mark::BOTH.map(|mark| Parts::of(text)?.number(mark).map(|(number, _)| number))
+    }
+
+    #[test]
+    fn a_number_is_read_in_both_ways() {
+        for (text, point, comma) in [
+            ("12", Some(12.0), Some(12.0)),
+            ("1,818.99", Some(1818.99), None),
+            ("1.818,99", None, Some(1818.99)),
+            ("1 818,99", None, Some(1818.99)),
+            ("1'818.99", Some(1818.99), None),
+            ("1\u{202f}818\u{202f}000", Some(1_818_000.0), Some(1_818_000.0)),
+            ("1,234", Some(1234.0), Some(1.234)),
+            ("1.234", Some(1.234), Some(1234.0)),
+            ("0,123", None, Some(0.123)),
+            ("1234,567", None, Some(1234.567)),
+            ("12,34,567.5", Some(1_234_567.5), None),
+            ("1,23", None, Some(1.23)),
+            (",5", None, Some(0.5)),
+            ("5.", Some(5.0), None),
+            ("1e3", Some(1000.0), Some(1000.0)),
+            ("2,5E-3", None, Some(0.0025)),
+            ("(12.5)", Some(-12.5), None),
+            ("12.5-", Some(-12.5), None),
+            ("\u{2212}12.5", Some(-12.5), None),
+            ("€1,818.99", Some(1818.99), None),
+            ("-$5.50", Some(-5.5), None),
+            ("$-5.50", Some(-5.5), None),
+            ("($5.50)", Some(-5.5), None),
+            ("1.818,99 €", None, Some(1818.99)),
+            ("CHF 12.-", Some(12.0), Some(12.0)),
+            ("12,\u{2013}", Some(12.0), Some(12.0)),
+            ("12,-- €", Some(12.0), Some(12.0)),
+            ("EUR 12", Some(12.0), Some(12.0)),
+            ("12 kr", Some(12.0), Some(12.0)),
+            ("1.7 %", Some(1.7), None),
+            ("", None, None),
+            ("-", None, None),
+            ("€", None, None),
+            ("1 2", None, None),
+            ("044 123 45 67", None, None),
+            ("12A", None, None),
+            ("1.2.3", None, None),
+            ("192.168.1.1", None, None),
+            ("1e", None, None),
+            ("1e999", None, None),
+            ("nan", None, None),
+            ("--5", None, None),
+            ("(-5)", None, None),
+            ("5 %€", None, None),
+            ("A 100", None, None),
+        ] {
+            assert_eq!(both(text), [point, comma], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_form_takes_what_it_has_and_nothing_else() {
+        let form = NumberForm { thousands: Some(','), is_percent: true, ..NumberForm::default() };
+        assert_eq!(form.number("1,234.5%"), Some(1234.5));
+        assert_eq!(form.number("0"), Some(0.0));
+        assert_eq!((form.number("5"), form.number("1'234%"), form.number("$5%")), (None, None, None));
+    }
+}

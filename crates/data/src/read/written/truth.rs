@@ -1,0 +1,47 @@
+//! Pairs of words for yes and no.
+
+/// A word for yes and one for no, in lower case.
+const PAIRS: [(&str, &str); 20] = [
+    ("yes", "no"),
+    ("y", "n"),
+    ("true", "false"),
+    ("t", "f"),
+    ("ja", "nein"),
+    ("ja", "nee"),
+    ("ja", "nej"),
+    ("ja", "nei"),
+    ("j", "n"),
+    ("wahr", "falsch"),
+    ("oui", "non"),
+    ("o", "n"),
+    ("vrai", "faux"),
+    ("si", "no"),
+    ("sí", "no"),
+    ("sì", "no"),
+    ("s", "n"),
+    ("sim", "não"),
+    ("tak", "nie"),
+    ("on", "off"),
+];
+
+/// What is put where something is so, with nothing where it is not.
+const CROSSES: [&str; 6] = ["x", "✓", "✔", "☑", "•", "*"];
+
+/// The words for yes and no among the different values of a column (two at most), as they are written there, if that is what they are.
+pub(crate) fn pair(words: &[String], has_gaps: bool) -> Option<(String, String)> {
+    let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    match &lower[..] {
+        [one, other] => PAIRS.iter().find_map(|(yes, no)| {
+            let is = |a: &str, b: &str| a == *yes && b == *no;
+            if is(one, other) {
+                Some((words[0].clone(), words[1].clone()))
+            } else if is(other, one) {
+                Some((words[1].clone(), words[0].clone()))
+            } else {
+                None
+            }
+        }),
+        [cross] if has_gaps && CROSSES.contains(&&**cross) => Some((words[0].clone(), String::new())),
+        _ => None,
+    }
+}

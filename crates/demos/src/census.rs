@@ -1,0 +1,17 @@
+//! Census blocks: what they are, and the workflows that cluster them.
+
+use lehr_report::Subject;
+
+pub use lehr_data::datasets::census_blocks as points;
+
+/// The workflow, as people can read it.
+pub const WORKFLOW: &str = include_str!("../workflows/census.toml");
+
+/// The same over two nodes.
+pub const TWO_NODES: &str = include_str!("../workflows/two-nodes.toml");
+
+/// What the rows are, and where they come from, in the report's words.
+pub const SUBJECT: Subject<'static> = Subject {
+    row: "census block",
+    about: "Census blocks of Nevada, Utah and West Virginia, 2020, weighted by inhabitants",
+};

@@ -1,0 +1,349 @@
+//! Backups of what a node keeps: a copy of its folder with a list of checksums, and a check of either.
+//!
+//! | function | what it does |
+//! | --- | --- |
+//! | [`verify`] | checks each state, the contents of data sets, and in a backup the list too |
+//! | [`export`] | copies a folder that is in order into a new backup |
+//! | [`import`] | checks a backup, and copies it into a new folder |
+//!
+//! A backup is a folder like the one of the node, with [`LIST`] beside the files: their names, sizes and SHA-256. Copies appear by renaming the folder, all or
+//! nothing. A node that runs changes its files, so it has to be stopped first; where it keeps data sets, that is found out.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use lehr_services::kept_state;
+use serde::{Deserialize, Serialize};
+
+use crate::datasets::Datasets;
+use crate::format::arrow;
+use crate::table::Columns;
+
+/// The name of a backup's list.
+pub const LIST: &str = "backup.json";
+/// What it says it is; raised with every change of meaning.
+const FORMAT: &str = "lehr backup 1";
+/// The file that a running node has locked.
+const LOCK: &str = "lock";
+
+/// Why a backup is not made, or not used.
+#[derive(Debug)]
+pub enum Error {
+    /// Files that are not what they should be, a line each.
+    Damaged(Vec<String>),
+    /// What was asked for cannot be done with these folders.
+    Refused(String),
+    /// What the disk said of a file.
+    Disk(PathBuf, io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged(faults) => formatter.write_str(&faults.join("\n")),
+            Self::Refused(reason) => formatter.write_str(reason),
+            Self::Disk(path, cause) => write!(formatter, "{}: {cause}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What stands in [`LIST`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    format: String,
+    /// The version that wrote it.
+    version: String,
+    /// By name, with `/` between folders.
+    files: BTreeMap<String, Entry>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    bytes: u64,
+    sha256: String,
+}
+
+/// How much was looked at or copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Files.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The states of services among them.
+    pub states: usize,
+    /// The contents of data sets among them.
+    pub datasets: usize,
+}
+
+/// Checks what a node keeps, or a backup of it: the checksum of each state, that each data set has the content that its service names, and in a backup each file
+/// by its list.
+///
+/// # Errors
+/// [`Error::Damaged`] with a line for each file that is not what it should be; [`Error::Disk`].
+///
+/// # Example
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// std::fs::write(folder.path().join("notes.json"), "{}").unwrap();
+/// let error = lehr_jobs::backup::verify(folder.path()).unwrap_err().to_string();
+/// assert!(error.ends_with("notes.json: it has one line, where two are expected"), "{error}");
+/// ```
+pub fn verify(folder: &Path) -> Result<Counted, Error> {
+    let files = files(folder)?;
+    let (mut counted, mut faults) = (Counted::default(), Vec::new());
+    for file in &files {
+        let path = folder.join(file);
+        counted.files += 1;
+        counted.bytes += fs::metadata(&path).map_err(|cause| Error::Disk(path.clone(), cause))?.len();
+        if !is_state(file) {
+            continue;
+        }
+        let bytes = fs::read(&path).map_err(|cause| Error::Disk(path.clone(), cause))?;
+        match kept_state(&bytes) {
+            Ok((contract, document)) => {
+                counted.states += 1;
+                let is_copy = file.ends_with(".copy");
+                if contract == <Datasets as lehr_services::Contract>::NAME && !is_copy {
+                    counted.datasets += check_datasets(&path, document, &mut faults);
+                }
+            }
+            Err(damage) => faults.push(format!("{}: {damage}", path.display())),
+        }
+        // A node puts the copy in the place of a state that is gone, so it is reported too.
+        if let Some(original) = file.strip_suffix(".copy")
+            && !files.iter().any(|file| file == original)
+        {
+            faults.push(format!(
+                "{}: gone; its copy is there, from which the next start restores it",
+                folder.join(original).display()
+            ));
+        }
+    }
+    if let Some(list) = list(folder)? {
+        check_list(folder, &list, &files, &mut faults)?;
+    }
+    if faults.is_empty() { Ok(counted) } else { Err(Error::Damaged(faults)) }
+}
+
+/// Copies what a node keeps into a backup, which must not be there yet. The node must not run meanwhile.
+///
+/// # Errors
+/// Those of [`verify`]; [`Error::Refused`] if a node has the folder, or the backup is there.
+///
+/// # Example
+/// See [`import`].
+pub fn export(keep: &Path, backup: &Path) -> Result<Counted, Error> {
+    if keep.join(LIST).exists() {
+        return Err(Error::Refused(format!("{}: expected the folder of a node, found a backup", keep.display())));
+    }
+    let _locks = locked(keep)?;
+    let counted = verify(keep)?;
+    appear(backup, |new| {
+        let mut list =
+            List { format: FORMAT.into(), version: env!("CARGO_PKG_VERSION").into(), files: BTreeMap::new() };
+        for file in files(keep)? {
+            copy(keep, new, &file)?;
+            list.files.insert(file.clone(), entry(&new.join(&file))?);
+        }
+        let path = new.join(LIST);
+        let text = serde_json::to_string_pretty(&list).map_err(|cause| Error::Disk(path.clone(), cause.into()))?;
+        let written = fs::write(&path, text).and_then(|()| File::open(&path)?.sync_all());
+        written.map_err(|cause| Error::Disk(path, cause))
+    })?;
+    Ok(counted)
+}
+
+/// Copies a backup into the folder of a node, which must not be there yet, or be empty.
+///
+/// # Errors
+/// Those of [`verify`]; [`Error::Refused`] if it is no backup, or the folder holds something.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::backup::{export, import};
+/// let folder = tempfile::tempdir().unwrap();
+/// let at = |name: &str| folder.path().join(name);
+/// std::fs::create_dir(at("keep")).unwrap();
+/// std::fs::write(at("keep").join("other"), "kept").unwrap();
+/// export(&at("keep"), &at("backup"))?;
+/// import(&at("backup"), &at("again"))?;
+/// assert_eq!(std::fs::read_to_string(at("again").join("other")).unwrap(), "kept");
+/// assert!(import(&at("backup"), &at("keep")).unwrap_err().to_string().ends_with("expected a folder that is not there yet or is empty"));
+/// # Ok::<(), lehr_jobs::backup::Error>(())
+/// ```
+pub fn import(backup: &Path, keep: &Path) -> Result<Counted, Error> {
+    if list(backup)?.is_none() {
+        return Err(Error::Refused(format!("{}: expected a backup, found no {LIST} in it", backup.display())));
+    }
+    let counted = verify(backup)?;
+    appear(keep, |new| files(backup)?.iter().try_for_each(|file| copy(backup, new, file)))?;
+    Ok(counted)
+}
+
+/// The files below a folder by name, without locks, lists and what a node has not finished writing.
+fn files(folder: &Path) -> Result<Vec<String>, Error> {
+    fn walk(folder: &Path, before: &str, found: &mut Vec<String>) -> Result<(), Error> {
+        let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
+        for entry in fs::read_dir(folder).map_err(disk)? {
+            let entry = entry.map_err(disk)?;
+            let path = entry.path();
+            let Ok(name) = entry.file_name().into_string() else {
+                return Err(Error::Refused(format!("{}: expected a name in UTF-8", path.display())));
+            };
+            let kind = entry.file_type().map_err(disk)?;
+            let within = format!("{before}{name}");
+            if kind.is_dir() {
+                walk(&path, &format!("{within}/"), found)?;
+            } else if !kind.is_file() {
+                return Err(Error::Refused(format!(
+                    "{}: expected files and folders, found a link or a device",
+                    path.display()
+                )));
+            } else if name != LOCK && within != LIST && !name.ends_with(".new") && !name.ends_with(".tmp") {
+                found.push(within);
+            }
+        }
+        Ok(())
+    }
+    let mut found = Vec::new();
+    walk(folder, "", &mut found)?;
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Whether a file is the state of a service or its copy. Checkpoints of jobs stand in folders of their own.
+fn is_state(file: &str) -> bool {
+    let name = file.strip_suffix(".copy").unwrap_or(file);
+    name.ends_with(".json") && !file.split('/').any(|part| part == "checkpoints" || part == "contents")
+}
+
+/// Checks that each data set has the content that its service names; gives how many there are.
+fn check_datasets(state: &Path, document: &str, faults: &mut Vec<String>) -> usize {
+    let document: Datasets = match serde_json::from_str(document) {
+        Ok(document) => document,
+        Err(error) => {
+            faults.push(format!("{}: its document: {error}", state.display()));
+            return 0;
+        }
+    };
+    let contents = state.with_file_name("contents");
+    for (name, dataset) in &document.datasets {
+        let path = contents.join(format!("{}.arrow", dataset.content));
+        let read = File::open(&path).map_err(|error| error.to_string()).and_then(|file| {
+            let read = arrow::read_from(BufReader::new(file), &Columns::default(), false, name, u64::MAX);
+            read.map(|table| table.checksum()).map_err(|fault| fault.to_string())
+        });
+        match read {
+            Ok(found) if found == dataset.checksum => {}
+            Ok(_) => {
+                faults.push(format!("{}: not the content of the data set {name:?}: another checksum", path.display()))
+            }
+            Err(error) => faults.push(format!("{}: the content of the data set {name:?}: {error}", path.display())),
+        }
+    }
+    document.datasets.len()
+}
+
+/// The list of a backup; nothing if the folder is none.
+fn list(folder: &Path) -> Result<Option<List>, Error> {
+    let path = folder.join(LIST);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(Error::Disk(path, cause)),
+    };
+    let list: List = serde_json::from_str(&text)
+        .map_err(|error| Error::Damaged(vec![format!("{}: expected the list of a backup: {error}", path.display())]))?;
+    if list.format != FORMAT {
+        let found = &list.format;
+        return Err(Error::Damaged(vec![format!("{}: expected {FORMAT:?}, found {found:?}", path.display())]));
+    }
+    Ok(Some(list))
+}
+
+fn check_list(folder: &Path, list: &List, files: &[String], faults: &mut Vec<String>) -> Result<(), Error> {
+    for (file, expected) in &list.files {
+        let path = folder.join(file);
+        if !files.contains(file) {
+            faults.push(format!("{}: gone", path.display()));
+        } else if entry(&path)? != *expected {
+            faults.push(format!("{}: not the file that was backed up: another checksum", path.display()));
+        }
+    }
+    let added = files.iter().filter(|file| !list.files.contains_key(*file));
+    faults.extend(added.map(|file| format!("{}: not in {LIST}", folder.join(file).display())));
+    Ok(())
+}
+
+fn entry(path: &Path) -> Result<Entry, Error> {
+    let disk = |cause| Error::Disk(path.to_path_buf(), cause);
+    let mut file = File::open(path).map_err(disk)?;
+    let bytes = file.metadata().map_err(disk)?.len();
+    Ok(Entry { bytes, sha256: crate::datasets::digest(&mut file).map_err(disk)? })
+}
+
+/// The locks of a folder, held as long as these live.
+fn locked(folder: &Path) -> Result<Vec<File>, Error> {
+    let mut held = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let disk = |cause| Error::Disk(folder.clone(), cause);
+        for entry in fs::read_dir(&folder).map_err(disk)? {
+            let path = entry.map_err(disk)?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.file_name().is_some_and(|name| name == LOCK) {
+                let lock = File::options().write(true).open(&path).map_err(disk)?;
+                match lock.try_lock() {
+                    Ok(()) => held.push(lock),
+                    Err(fs::TryLockError::WouldBlock) => {
+                        let reason = format!("{}: a node keeps its data there: stop it first", folder.display());
+                        return Err(Error::Refused(reason));
+                    }
+                    Err(fs::TryLockError::Error(cause)) => return Err(Error::Disk(path, cause)),
+                }
+            }
+        }
+    }
+    Ok(held)
+}
+
+fn copy(from: &Path, to: &Path, file: &str) -> Result<(), Error> {
+    let target = to.join(file);
+    let disk = |cause| Error::Disk(target.clone(), cause);
+    if let Some(folder) = target.parent() {
+        fs::create_dir_all(folder).map_err(disk)?;
+    }
+    fs::copy(from.join(file), &target).and_then(|_| File::open(&target)?.sync_all()).map_err(disk)
+}
+
+/// Has a folder appear when all that is to be in it is there.
+fn appear(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
+    let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
+    let is_free = match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => true,
+        Err(cause) => return Err(disk(cause)),
+    };
+    if !is_free {
+        let reason = format!("{}: expected a folder that is not there yet or is empty", folder.display());
+        return Err(Error::Refused(reason));
+    }
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(disk)?;
+    let new = tempfile::Builder::new().prefix(".lehr-keep-").tempdir_in(parent).map_err(disk)?;
+    fill(new.path())?;
+    // Over an empty folder, as the system allows it.
+    fs::rename(new.path(), folder).and_then(|()| File::open(parent)?.sync_all()).map_err(disk)?;
+    // It has another name now.
+    let _gone = new.keep();
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! What the model of a job says of other rows: those of a data set, or of a file that came with the request.
+
+use std::io::{Seek, Write};
+
+use lehr_methods::ModelFile;
+use lehr_methods::predict::{Predicted, Refusal};
+use lehr_services::{Code, Fault};
+
+use crate::declared::result;
+use crate::format::{self, Form, Found, Reading, fault_of};
+use crate::jobs::Predict;
+use crate::table::{Columns, Table};
+
+/// How large the rows of a file may become, unpacked.
+const BYTES_MAX: u64 = 1 << 30;
+/// What messages call a model of a job.
+const MODEL: &str = "the model";
+
+fn invalid(reason: String) -> Fault {
+    Fault::new(Code::InvalidValue, reason)
+}
+
+/// The model of a job, from the JSON that its service keeps.
+pub(crate) fn model(of_job: serde_json::Value) -> Result<ModelFile, Fault> {
+    ModelFile::of_json(of_job, MODEL).map_err(|error| Fault::new(Code::OperationFailed, error.message))
+}
+
+/// The rows of a file.
+///
+/// # Errors
+/// [`Code::InvalidValue`] for a file that cannot be read, with the first ten faults; [`Code::TooLarge`]; [`Code::InsufficientResources`].
+pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Table, Fault> {
+    let said = asked.media_type.as_deref();
+    let form = asked.file_format.or_else(|| Form::of_media_type(said?)).ok_or_else(|| {
+        let found = said.map_or("none".to_owned(), |said| format!("{said:?}"));
+        invalid(format!(
+            "file_format: expected csv, tsv, npy, parquet or arrow, since the media type ({found}) does not say"
+        ))
+    })?;
+    let bytes = asked.data.as_ref().map_or(&[][..], |data| data.as_slice());
+    let reading = |id: Option<String>| -> Result<Found, Fault> {
+        let failed = |error: std::io::Error| {
+            Fault::new(Code::InsufficientResources, "the rows could not be kept while they are read")
+                .log(error.to_string())
+        };
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        file.write_all(bytes).and_then(|()| file.rewind()).map_err(failed)?;
+        let columns = Some(model.columns.clone());
+        let reading = Reading { columns, id, gaps: asked.gaps, ..Reading::default() };
+        format::read(file, form, &reading, name, BYTES_MAX)
+    };
+    let known = model.id.clone().filter(|_| asked.id.is_none());
+    match (reading(asked.id.clone().or(known.clone())), known) {
+        // The column that named the rows of the model is not among these.
+        (Err(fault), Some(id)) if fault.reason().contains(&format!("expected a column {id:?}")) => reading(None),
+        (read, _) => read,
+    }
+    .map(|found| found.table)
+}
+
+/// What the model says of the rows of a table.
+///
+/// # Errors
+/// [`Code::InvalidValue`] for rows that are not of the model's kind.
+pub(crate) fn said(asked: &Predict, model: &ModelFile, table: &Table, name: &str) -> Result<Table, Fault> {
+    let id = asked.id.clone().or_else(|| {
+        let is_there = |id: &&String| table.columns().any(|(column, _)| column == *id);
+        model.id.as_ref().filter(is_there).cloned().or_else(|| table.id().map(str::to_owned))
+    });
+    let of_model = |columns: Option<Vec<String>>| Columns { columns, weights: None, id: id.clone() };
+    let refused = |refusal: Refusal| match refusal {
+        Refusal::Data(error) => fault_of(&error),
+        refusal => invalid(format!("{name}: {refusal}")),
+    };
+    let columns = of_model(Some(model.columns.clone()));
+    let (predicted, ids) = if table.has_fingerprints() {
+        let rows = table.fingerprints(name, &of_model(None)).map_err(|error| fault_of(&error))?;
+        (Predicted::of_bits(model, &rows, asked.memberships).map_err(refused)?, Some(rows.ids().to_vec()))
+    } else if table.has_sparse() {
+        let rows = table.sparse(name, &of_model(None)).map_err(|error| fault_of(&error))?;
+        let ids = rows.ids().map(<[String]>::to_vec);
+        (Predicted::of_sparse(model, rows, asked.memberships).map_err(refused)?, ids)
+    } else if table.has_gaps() {
+        let rows = table.records(name, &columns).map_err(|error| fault_of(&error))?;
+        let ids = id.as_deref().and_then(|id| table.texts(id));
+        (Predicted::of_records(model, &rows, asked.memberships).map_err(refused)?, ids)
+    } else {
+        let points = table.points(name, &columns).map_err(|error| fault_of(&error))?;
+        let ids = points.ids().map(<[String]>::to_vec);
+        (Predicted::of_points(model, &points, asked.memberships).map_err(refused)?, ids)
+    };
+    result(predicted.table(ids.as_deref()))
+}

@@ -1,0 +1,435 @@
+//! What sets clusters apart: the columns in which each differs from all rows, a name made of them, a typical row, and
+//! rules that repeat the labels.
+//!
+//! All columns of the table explain, whether clusters were made of them or not: a category that was left out of
+//! distances may say most. A difference has a test value ([`Mark::test_value`]), which says whether chance
+//! could do it, and an effect ([`Mark::effect`]), which says whether it matters; with many rows nearly everything is
+//! beyond chance.
+
+mod columns;
+mod significance;
+mod tree;
+
+use lehr_data::describe::ColumnAccount;
+use lehr_data::frame::{Categories, DataFrame, Values};
+use lehr_numerics::compensated::Sum;
+use lehr_numerics::elementary;
+use serde::Serialize;
+
+pub use tree::{Rule, Tree};
+
+use crate::numbers::significant;
+use columns::Shown;
+
+/// Differences that chance makes in one of twenty tables without groups are none.
+const CHANCE: f64 = 0.05;
+/// The least effect that makes a name: Cohen 1988 calls 0.5 medium.
+const MEDIUM: f64 = 0.5;
+/// A smaller effect is left out.
+const SMALL: f64 = 0.2;
+/// How many times as frequent as in all rows a text must be to make a name.
+const LIFT: f64 = 1.5;
+/// How many columns a name is made of.
+const NAMED_BY: usize = 2;
+/// Texts of a category that are looked at, the most frequent ones.
+const LEVELS: usize = 30;
+
+/// What sets the clusters of a table apart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// One for each cluster, in the order of their numbers.
+    pub clusters: Vec<Portrait>,
+    /// Rules that repeat the labels, where there are two clusters and a column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Tree>,
+    /// How many differences were looked at: what probabilities are multiplied by.
+    pub comparisons: usize,
+}
+
+/// What sets one cluster apart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Portrait {
+    /// What it may be called: `high revenue, low visits`.
+    pub name: String,
+    /// How many rows it has.
+    pub rows: usize,
+    /// What marks it, the greatest effect first.
+    pub marks: Vec<Mark>,
+    /// The row that is nearest to its centre.
+    pub typical_row: usize,
+    /// The rows that are farthest from it, the farthest first; three at most.
+    pub extreme_rows: Vec<usize>,
+}
+
+/// A column, or a text of a category, in which a cluster differs from all rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mark {
+    /// The column.
+    pub column: String,
+    /// The text, of a category.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    /// The mean in the cluster (of logarithms the geometric mean; of dates seconds since 1970); of a text its share.
+    pub inside: f64,
+    /// The same of all rows that are in a cluster.
+    pub overall: f64,
+    /// How many standard deviations of a normal distribution the difference is worth, above 0 if there is more inside.
+    pub test_value: f64,
+    /// How likely chance makes a difference as large anywhere in the table: the two-sided probability, times the number
+    /// of comparisons, 1 at most.
+    pub probability: f64,
+    /// How large it is: of numbers the difference from the other rows in standard deviations (Cohen's d), of shares
+    /// the difference of their arcs (Cohen's h). 0.2 is small, 0.5 medium, 0.8 large.
+    pub effect: f64,
+    /// The difference in words: `revenue 1,200 (all 310)`.
+    pub words: String,
+}
+
+/// What is explained.
+pub struct Question<'a> {
+    /// The table, all columns of it.
+    pub frame: &'a DataFrame,
+    /// What its columns are; nothing for a table of measures only.
+    pub accounts: Option<&'a [ColumnAccount]>,
+    /// What is added to a column before the logarithm that it was clustered by, if it was.
+    pub log_offset: &'a dyn Fn(&str) -> Option<f64>,
+    /// The cluster of each row; nothing for rows in none.
+    pub labels: &'a [Option<usize>],
+    /// The distance of each row from its centre.
+    pub distances: &'a [f64],
+    /// How many clusters there are.
+    pub clusters: usize,
+}
+
+/// Explains clusters.
+///
+/// Cost: a pass over the columns for numbers and one for each text looked at; the tree is grown on 10,000 rows at most.
+///
+/// # Panics
+/// If labels or distances are not one a row.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::{DataFrame, FrameColumn};
+/// use lehr_methods::explain::{Question, explain};
+/// let revenue: Vec<f64> = (0..40).map(|row| if row < 10 { 900.0 + f64::from(row) } else { 100.0 + f64::from(row) }).collect();
+/// let frame = DataFrame::new("t", vec![FrameColumn::numbers("revenue", revenue)])?;
+/// let labels: Vec<Option<usize>> = (0..40).map(|row| Some(usize::from(row < 10))).collect();
+/// let question = Question { frame: &frame, accounts: None, log_offset: &|_| None, labels: &labels, distances: &[0.0; 40], clusters: 2 };
+/// let explained = explain(&question);
+/// assert_eq!(explained.clusters[1].name, "high revenue");
+/// assert_eq!(explained.tree.unwrap().rules[1].conditions, ["revenue > 500"]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn explain(question: &Question<'_>) -> Explanation {
+    let Question { frame, accounts, log_offset, labels, distances, clusters } = *question;
+    assert!(labels.len() == frame.rows() && distances.len() == frame.rows(), "one label and one distance a row");
+    let columns = Shown::of(frame, accounts, log_offset);
+    let mut marks: Vec<Vec<Mark>> = vec![Vec::new(); clusters];
+    let mut comparisons = 0;
+    for shown in &columns {
+        let of_clusters = match &shown.column.values {
+            Values::Numbers(values) | Values::Times(values) => of_numbers(shown, values, question),
+            Values::Categories(texts) => of_texts(shown, texts, question),
+        };
+        comparisons += of_clusters.len();
+        for (cluster, mark) in of_clusters {
+            marks[cluster].push(mark);
+        }
+    }
+    let rows = rows_of(labels, distances, clusters);
+    let portraits = marks.into_iter().zip(rows).map(|(mut marks, (rows, typical_row, extreme_rows))| {
+        for mark in &mut marks {
+            mark.probability = (significance::two_sided(mark.test_value) * comparisons as f64).min(1.0);
+        }
+        marks.retain(|mark| mark.probability < CHANCE && mark.effect.abs() >= SMALL);
+        marks.sort_by(|a, b| b.effect.abs().total_cmp(&a.effect.abs()));
+        Portrait { name: String::new(), rows, marks, typical_row, extreme_rows }
+    });
+    let mut portraits: Vec<Portrait> = portraits.collect();
+    name(&mut portraits);
+    Explanation { clusters: portraits, tree: Tree::grow(&columns, labels, clusters), comparisons }
+}
+
+/// How many rows each cluster has, which is nearest to its centre, and which are farthest.
+fn rows_of(labels: &[Option<usize>], distances: &[f64], clusters: usize) -> Vec<(usize, usize, Vec<usize>)> {
+    const EXTREMES: usize = 3;
+    let mut of_clusters = vec![Vec::new(); clusters];
+    for (row, label) in labels.iter().enumerate() {
+        if let Some(cluster) = label {
+            of_clusters[*cluster].push(row);
+        }
+    }
+    let of_cluster = |mut rows: Vec<usize>| {
+        let count = rows.len();
+        let nearest = rows.iter().copied().min_by(|a, b| distances[*a].total_cmp(&distances[*b]));
+        rows.sort_by(|a, b| distances[*b].total_cmp(&distances[*a]).then(a.cmp(b)));
+        rows.truncate(EXTREMES.min(count.saturating_sub(1)));
+        (count, nearest.unwrap_or(0), rows)
+    };
+    of_clusters.into_iter().map(of_cluster).collect()
+}
+
+/// What a column of numbers says about each cluster.
+fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec<(usize, Mark)> {
+    let clusters = question.clusters;
+    let taken = |row: usize| match shown.log_offset {
+        Some(offset) => elementary::ln(values[row] + offset),
+        None => values[row],
+    };
+    let back = |value: f64| shown.log_offset.map_or(value, |offset| elementary::exp(value) - offset);
+    let there =
+        || (0..values.len()).filter_map(|row| Some((question.labels[row]?, taken(row)))).filter(|(_, x)| x.is_finite());
+    let mut sums = vec![(0.0f64, Sum::default()); clusters];
+    for (cluster, value) in there() {
+        sums[cluster].0 += 1.0;
+        sums[cluster].1.add(value);
+    }
+    let all: f64 = sums.iter().map(|(count, _)| count).sum();
+    let mean = sums.iter().map(|(_, sum)| sum.value()).sum::<f64>() / all;
+    let means: Vec<f64> = sums.iter().map(|(count, sum)| sum.value() / count).collect();
+    let mut squares = (Sum::default(), vec![Sum::default(); clusters]);
+    for (cluster, value) in there() {
+        squares.0.add((value - mean).powi(2));
+        squares.1[cluster].add((value - means[cluster]).powi(2));
+    }
+    let total = squares.0.value();
+    let of_cluster = |(cluster, (count, _)): (usize, &(f64, Sum))| {
+        let (inside, outside) = (*count, all - count);
+        if inside == 0.0 || outside == 0.0 || total <= 0.0 {
+            return None;
+        }
+        let rest = (mean * all - means[cluster] * inside) / outside;
+        // What the other rows scatter about their own mean.
+        let within = squares.1[cluster].value();
+        let scatter =
+            (total - within - inside * (means[cluster] - mean).powi(2) - outside * (rest - mean).powi(2)).max(0.0);
+        let pooled = ((within + scatter) / all).sqrt();
+        let difference = means[cluster] - rest;
+        let far = 1e3 * difference.signum();
+        let effect = if pooled * 1e3 > difference.abs() { difference / pooled } else { far };
+        let (inside_mean, overall) = (back(means[cluster]), back(mean));
+        let words = format!("{} {} (all {})", shown.name(), shown.value(inside_mean), shown.value(overall));
+        let test_value = significance::of_mean(means[cluster], inside, mean, total / all, all);
+        let column = shown.name().to_owned();
+        Some((
+            cluster,
+            Mark { column, level: None, inside: inside_mean, overall, test_value, probability: 1.0, effect, words },
+        ))
+    };
+    sums.iter().enumerate().filter_map(of_cluster).collect()
+}
+
+/// What the texts of a category say about each cluster.
+fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> Vec<(usize, Mark)> {
+    let (levels, clusters) = (texts.levels().len(), question.clusters);
+    let mut counts = vec![vec![0u64; clusters]; levels];
+    for (row, label) in question.labels.iter().enumerate() {
+        if let (Some(cluster), Some(code)) = (label, texts.code(row)) {
+            counts[code][*cluster] += 1;
+        }
+    }
+    let inside: Vec<u64> = (0..clusters).map(|cluster| counts.iter().map(|level| level[cluster]).sum()).collect();
+    let all: u64 = inside.iter().sum();
+    let mut order: Vec<usize> = (0..levels).collect();
+    let of_level = |level: &usize| counts[*level].iter().sum::<u64>();
+    order.sort_by(|a, b| of_level(b).cmp(&of_level(a)).then(a.cmp(b)));
+    order.truncate(LEVELS);
+    let mut marks = Vec::new();
+    for level in order {
+        let hits = of_level(&level);
+        for cluster in 0..clusters {
+            if inside[cluster] == 0 || inside[cluster] == all || hits == 0 || hits == all {
+                continue;
+            }
+            let share = |hits: u64, of: u64| hits as f64 / of as f64;
+            let here = counts[level][cluster];
+            let (within, overall) = (share(here, inside[cluster]), share(hits, all));
+            let outside = share(hits - here, all - inside[cluster]);
+            let arc = |share: f64| 2.0 * share.sqrt().asin();
+            let per_cent = |share: f64| format!("{:.0} %", 100.0 * share);
+            let name = format!("{} = {}", shown.name(), shown.level(level));
+            let words = format!("{name} {} (all {})", per_cent(within), per_cent(overall));
+            let mark = Mark {
+                column: shown.name().to_owned(),
+                level: Some(shown.level(level).to_owned()),
+                inside: within,
+                overall,
+                test_value: significance::of_share(here, inside[cluster], hits, all),
+                probability: 1.0,
+                effect: arc(within) - arc(outside),
+                words,
+            };
+            marks.push((cluster, mark));
+        }
+    }
+    marks
+}
+
+/// Names clusters by what marks them most, each by so many columns that no other has the same name.
+fn name(portraits: &mut [Portrait]) {
+    let one = portraits.len() == 1;
+    for index in 0..portraits.len() {
+        portraits[index].name = if one { "all rows".to_owned() } else { named_by(&portraits[index].marks, NAMED_BY) };
+    }
+    // Clusters that share a name get one more column in it, or a number.
+    for index in 0..portraits.len() {
+        let shares =
+            |name: &str, portraits: &[Portrait]| portraits.iter().filter(|other| other.name == name).count() > 1;
+        let common = portraits[index].name.clone();
+        if !shares(&common, portraits) {
+            continue;
+        }
+        let same: Vec<usize> = (0..portraits.len()).filter(|other| portraits[*other].name == common).collect();
+        for other in &same {
+            portraits[*other].name = named_by(&portraits[*other].marks, NAMED_BY + 1);
+        }
+        for (place, other) in same.iter().enumerate().skip(1) {
+            if same[..place].iter().any(|before| portraits[*before].name == portraits[*other].name) {
+                portraits[*other].name = format!("{} ({})", portraits[*other].name, place + 1);
+            }
+        }
+    }
+}
+
+/// A name of the columns with the greatest effects, each column once. Of a category a text that is more frequent here
+/// than elsewhere: that there is less of a text, or a little more of one that most rows have, says little.
+fn named_by(marks: &[Mark], most: usize) -> String {
+    let mut columns: Vec<&str> = Vec::new();
+    let mut words = Vec::new();
+    let with = |least: f64| marks.iter().filter(move |mark| mark.effect.abs() >= least);
+    let candidates: Vec<&Mark> =
+        if with(MEDIUM).next().is_some() { with(MEDIUM).collect() } else { with(SMALL).take(1).collect() };
+    for mark in candidates {
+        let is_common_text = mark.level.is_some() && mark.inside < LIFT * mark.overall;
+        if is_common_text || columns.contains(&&*mark.column) {
+            continue;
+        }
+        columns.push(&mark.column);
+        words.push(match &mark.level {
+            Some(level) => format!("{} {level}", mark.column),
+            None if mark.effect > 0.0 => format!("high {}", mark.column),
+            None => format!("low {}", mark.column),
+        });
+        if words.len() == most {
+            break;
+        }
+    }
+    if words.is_empty() { "like the average".to_owned() } else { words.join(", ") }
+}
+
+impl Portrait {
+    /// What marks it, in one line.
+    pub fn line(&self, most: usize) -> String {
+        let marks: Vec<&str> = self.marks.iter().take(most).map(|mark| &*mark.words).collect();
+        if marks.is_empty() { "nothing sets it apart".to_owned() } else { marks.join("; ") }
+    }
+}
+
+impl Tree {
+    /// The rules, a line each, and how far they hold.
+    pub fn text(&self) -> String {
+        let rule = |rule: &Rule| {
+            let conditions =
+                if rule.conditions.is_empty() { "always".to_owned() } else { rule.conditions.join(" and ") };
+            format!("{conditions}: cluster {} ({} rows, {:.0} %)", rule.cluster, rule.rows, 100.0 * rule.purity)
+        };
+        let rules: Vec<String> = self.rules.iter().map(rule).collect();
+        format!("{}\nthese rules repeat {} % of the labels\n", rules.join("\n"), significant(100.0 * self.accuracy, 3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_data::describe::describe_columns;
+    use lehr_data::frame::FrameColumn;
+
+    use super::*;
+
+    fn asked(frame: &DataFrame, labels: &[Option<usize>], clusters: usize, logs: bool) -> Explanation {
+        let distances: Vec<f64> = (0..frame.rows()).map(|row| row as f64).collect();
+        let accounts = describe_columns(frame);
+        let log_offset = move |_: &str| logs.then_some(0.0);
+        explain(&Question {
+            frame,
+            accounts: Some(&accounts),
+            log_offset: &log_offset,
+            labels,
+            distances: &distances,
+            clusters,
+        })
+    }
+
+    fn shop() -> (DataFrame, Vec<Option<usize>>) {
+        let rows = 0..300usize;
+        let group = |row: usize| row / 100;
+        let revenue =
+            rows.clone().map(|row| [1.0, 10.0, 100.0][group(row)] * (1.0 + (row % 7) as f64 / 10.0)).collect();
+        let visits = rows.clone().map(|row| [9.0, 2.0, 9.0][group(row)] + (row % 3) as f64).collect();
+        let noise = rows.clone().map(|row| (row * 37 % 101) as f64).collect();
+        let plan = rows.clone().map(|row| if group(row) == 2 && row % 10 != 0 { "gold" } else { "basic" });
+        let id = rows.clone().map(|row| format!("c{row}"));
+        let columns = vec![
+            FrameColumn::texts("id", id),
+            FrameColumn::numbers("revenue", revenue),
+            FrameColumn::numbers("visits", visits),
+            FrameColumn::numbers("noise", noise),
+            FrameColumn::texts("plan", plan),
+        ];
+        (DataFrame::new("shop", columns).unwrap(), rows.map(|row| Some(group(row))).collect())
+    }
+
+    #[test]
+    fn clusters_are_named_by_what_sets_them_apart() {
+        let (frame, labels) = shop();
+        let explained = asked(&frame, &labels, 3, false);
+        let names: Vec<&str> = explained.clusters.iter().map(|portrait| &*portrait.name).collect();
+        assert_eq!(names, ["low revenue, high visits", "low visits, low revenue", "high revenue, plan gold"]);
+        let gold = &explained.clusters[2];
+        assert!(gold.marks.iter().any(|mark| mark.words == "plan = gold 90 % (all 30 %)"), "{:?}", gold.marks);
+        assert!(
+            explained
+                .clusters
+                .iter()
+                .all(|portrait| portrait.marks.iter().all(|mark| mark.column != "noise" && mark.column != "id"))
+        );
+        assert_eq!((gold.rows, gold.typical_row, &gold.extreme_rows[..]), (100, 200, &[299, 298, 297][..]));
+        assert_eq!(explained.tree.unwrap().accuracy, 1.0);
+    }
+
+    #[test]
+    fn logarithms_are_told_as_geometric_means() {
+        let (frame, labels) = shop();
+        let explained = asked(&frame, &labels, 3, true);
+        let mark = explained.clusters[2].marks.iter().find(|mark| mark.column == "revenue").unwrap();
+        assert!((100.0..160.0).contains(&mark.inside) && (10.0..16.0).contains(&mark.overall), "{mark:?}");
+    }
+
+    #[test]
+    fn chance_sets_nothing_apart() {
+        let (frame, _) = shop();
+        let noise = DataFrame::new("noise", vec![frame.column("noise").unwrap().clone()]).unwrap();
+        let labels: Vec<Option<usize>> = (0..300).map(|row| (row % 5 != 4).then_some(row % 2)).collect();
+        let explained = asked(&noise, &labels, 2, false);
+        assert!(explained.clusters.iter().all(|portrait| portrait.marks.is_empty()));
+        assert_eq!(explained.clusters[0].name, "like the average");
+        assert_eq!(explained.clusters[1].name, "like the average (2)");
+        assert_eq!(explained.clusters.iter().map(|portrait| portrait.rows).sum::<usize>(), 240);
+    }
+
+    #[test]
+    fn a_column_that_says_all_has_a_finite_effect() {
+        let frame = DataFrame::new("t", vec![FrameColumn::numbers("x", vec![0.0, 0.0, 0.0, 1.0, 1.0, 1.0])]).unwrap();
+        let labels: Vec<Option<usize>> = (0..6).map(|row| Some(row / 3)).collect();
+        let question = Question {
+            frame: &frame,
+            accounts: None,
+            log_offset: &|_| None,
+            labels: &labels,
+            distances: &[0.0; 6],
+            clusters: 2,
+        };
+        let numbers = of_numbers(&Shown::plain(&frame.columns()[0]), &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0], &question);
+        assert_eq!(numbers.iter().map(|(_, mark)| mark.effect).collect::<Vec<_>>(), [-1e3, 1e3]);
+    }
+}

@@ -1,0 +1,188 @@
+//! One page that tells what a method found, and loads nothing.
+//!
+//! The words, the figures and the tables are written here, so that a page says everything without its script. Where a
+//! page has one (`page.js`, `pairs.js`), it draws from data in the page and makes tables sortable; other pages are drawn
+//! here as SVG. Rows are laid out by [`picture`], coloured by [`palette`] and packed by [`packed`].
+//!
+//! A page is made of the data and the result ([`lehr_methods::Fit`]), and of what [`Run`] tells about how the run came
+//! about. It does not matter who ran the method.
+#![forbid(unsafe_code)]
+
+pub mod axes;
+mod clusters;
+mod gtm;
+pub mod markup;
+mod mixture;
+pub mod packed;
+pub mod pairs;
+pub mod palette;
+pub mod picture;
+mod plain;
+mod principal_axes;
+mod starts;
+
+use lehr_data::scale::Scale;
+use lehr_methods::numbers::{counted, duration, grouped};
+use lehr_methods::{About, Data, Fit, Rows};
+use lehr_ranks::{Engine, Layout};
+
+/// How a result came about: what a page tells that neither the data nor the result know.
+pub struct Run<'a> {
+    /// The method.
+    pub about: &'a About,
+    /// The file, as its user named it; of other data, what they are called.
+    pub source: &'a str,
+    /// What the rows are, if that is known.
+    pub subject: Option<Subject<'a>>,
+    /// The column that has the weights, if there is one.
+    pub weights: Option<&'a str>,
+    /// The column that has the identifiers, if there is one.
+    pub ids: Option<&'a str>,
+    /// How columns were scaled.
+    pub scale: Scale,
+    /// What carried out the rounds.
+    pub engine: Engine,
+    /// Where the ranks were.
+    pub layout: Layout,
+    /// Threads of all processes.
+    pub threads: usize,
+    /// Whether it is the second part of a run that was stopped.
+    pub is_resumed: bool,
+    /// What an owner of the data should know.
+    pub warnings: &'a [String],
+    /// Where the time went, in seconds.
+    pub phases: &'a [(String, f64)],
+}
+
+/// What rows are, and where they come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// One row: `census block`.
+    pub row: &'a str,
+    /// All of them, in a sentence without its full stop.
+    pub about: &'a str,
+}
+
+/// The page of a method: its own where it has one, else its figures and tables.
+///
+/// # Panics
+/// If the result is not of these data.
+///
+/// # Example
+/// ```
+/// use lehr_data::{Points, scale::Scale};
+/// use lehr_methods::{Data, Frame, Rows, Task};
+/// use lehr_mining::{Execution, anneal::Silent};
+/// use lehr_ranks::Layout;
+///
+/// let points = Points::new(vec![0.0, 1.0, 2.0, 10.0, 12.0, 14.0], 1)?;
+/// let rows = Rows::new(points, Frame::Columns(Scale::None))?;
+/// let (data, execution) = (Data::Rows(&rows), Execution::default());
+/// let method = lehr_methods::find("cluster").unwrap();
+/// let options = serde_json::from_str(r#"{ "clusters": 2 }"#)?;
+/// let fit = method.run(Task { data, checkpoint: None, execution: &execution, observer: &mut Silent }, &options)?;
+/// let run = lehr_report::Run {
+///     about: method.about(),
+///     source: "six numbers",
+///     subject: None,
+///     weights: None,
+///     ids: None,
+///     scale: Scale::None,
+///     engine: execution.engine,
+///     layout: Layout::threads(execution.ranks),
+///     threads: execution.threads,
+///     is_resumed: false,
+///     warnings: fit.warnings(),
+///     phases: &fit.spent().phases,
+/// };
+/// let page = lehr_report::page(&run, data, &*fit);
+/// assert!(page.contains("6 rows in 2 clusters"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
+    use lehr_methods::{cluster, embed, gtm as map, mixture as gaussians, pairwise};
+    let any = fit.as_any();
+    if let Some(fitted) = any.downcast_ref::<cluster::Fitted>() {
+        clusters::page(run, data.rows(), fitted)
+    } else if let Some(fitted) = any.downcast_ref::<map::Fitted>() {
+        gtm::page(run, data.rows(), fitted)
+    } else if let Some(fitted) = any.downcast_ref::<gaussians::Fitted>() {
+        mixture::page(run, data.rows(), fitted)
+    } else if let Some(fitted) = any.downcast_ref::<pairwise::Fitted>() {
+        pairs::clusters_page(run.source, data.matrix(), &fitted.model)
+    } else if let Some(fitted) = any.downcast_ref::<embed::Fitted>() {
+        pairs::map_page(run.source, data.matrix(), &fitted.map, fitted.shepard(data.matrix()))
+    } else {
+        plain::page(run, data, fit)
+    }
+}
+
+impl Run<'_> {
+    /// The source without its folders.
+    fn name(&self) -> &str {
+        self.source.rsplit(['/', '\\']).next().unwrap_or(self.source)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.phases.iter().map(|(_, seconds)| seconds).sum()
+    }
+
+    /// What was read, and how it was weighted and scaled; `columns` names the columns.
+    fn what_was_read(&self, rows: &Rows, columns: &str) -> String {
+        let mut parts = vec![format!("{}: {columns}", self.name())];
+        if rows.is_sphere() {
+            parts.push("on the sphere".to_owned());
+        }
+        if rows.is_scaled() {
+            parts.push(format!("scaled ({})", self.scale));
+        }
+        if let Some(weights) = self.weights {
+            parts.push(format!("weighted by {weights}"));
+        }
+        parts.join(", ")
+    }
+
+    /// The tile that has the time.
+    fn time(&self, of: String) -> String {
+        markup::tile("Time", duration(self.seconds()), "", of)
+    }
+
+    // What the lists of facts say.
+
+    fn input(&self) -> (&'static str, String) {
+        ("Input", self.source.to_owned())
+    }
+
+    fn weighted_by(&self) -> (&'static str, String) {
+        ("Weights", self.weights.unwrap_or("none: every row counts the same").to_owned())
+    }
+
+    fn identified_by(&self) -> (&'static str, String) {
+        ("Identifiers", self.ids.unwrap_or("the row, from 0").to_owned())
+    }
+
+    fn carried_out_by(&self) -> [(&'static str, String); 2] {
+        let ranks = counted(self.layout.ranks() as u64, "rank");
+        let threads = counted(self.threads as u64, "thread");
+        let processes = self.layout.processes * self.layout.nodes;
+        let of = if processes > 1 { format!(" of {processes} processes") } else { String::new() };
+        [("Engine", self.engine.to_string()), ("Shared by", format!("{ranks} on {threads}{of}"))]
+    }
+}
+
+/// The names of columns in a sentence, a few of many.
+fn columns_named(columns: &[String]) -> String {
+    if columns.len() <= 6 {
+        columns.join(", ")
+    } else {
+        format!("{}, … ({} columns)", columns[..4].join(", "), columns.len())
+    }
+}
+
+/// The tile that counts rows.
+fn rows_counted(rows: &Rows) -> String {
+    let zero = rows.of_weight_zero();
+    let beside =
+        if zero > 0 { format!("{} of weight 0", grouped(zero as u64)) } else { "all of them counted".to_owned() };
+    markup::tile("Rows", grouped(rows.len() as u64), "", beside)
+}

@@ -1,0 +1,8 @@
+"""What a public module shows to whoever completes its names."""
+
+from collections.abc import Callable
+
+
+def listed(names: list[str]) -> Callable[[], list[str]]:
+    """A module's ``__dir__`` that gives public names only."""
+    return lambda: sorted(names)
