@@ -98,7 +98,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     stop_length : float, default=None
         The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``; not together with ``stop_temperature``.
     max_clusters : int, default=None
-        The most clusters where ``n_clusters`` is not given. ``None`` means as many as the rows allow. A warning says so where there may be more.
+        The most clusters where ``n_clusters`` is not given. ``None`` means as many as the rows allow. A warning says where there may be more.
     sponge : float, default=None
         A radius, above 0: rows farther than it from every centre are in no cluster. They are labelled -1 and move no centre. ``None``: every row is in a
         cluster.
@@ -156,11 +156,11 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         One row a division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` (the one that divided, by its number
         then, which is none of ``labels_``), ``n_clusters`` after it.
     candidates_ : structured ndarray or None
-        Where the number was not given, the numbers looked at: ``n_clusters``, ``mean_cost``, ``separation`` (how much likelier the density makes the rows with a
-        valley between the two neighbours that are separated least, in nats; 6 are needed), ``division`` (the same for a valley within a cluster),
-        ``is_separated``.
+        Where the number was not given, the numbers compared: ``n_clusters``, ``mean_cost`` (mean squared distance to the centre), ``separation`` (how much
+        likelier the rows are with a valley between the two neighbours that are separated least, in nats; 6 are needed), ``division`` (the same for a valley
+        within a cluster), ``is_separated``.
     choice_ : str or None
-        Why this number was chosen, in a sentence; ``None`` where it was given.
+        Why this number was chosen, in a sentence; ``None`` where ``n_clusters`` or a final temperature was given.
     n_iter_ : int
         Passes over the rows.
     n_features_in_ : int

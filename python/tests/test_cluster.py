@@ -40,7 +40,7 @@ def test_the_number_of_clusters_is_found_and_its_evidence_told():
     assert len(model.cluster_centers_) == 3
     separated = model.candidates_[model.candidates_["is_separated"] == 1]
     assert separated["n_clusters"].max() == 3 and separated["separation"][0] > 6
-    assert model.choice_.startswith("3 clusters: the density has a valley between every two neighbours")
+    assert model.choice_.startswith("3 clusters: the density has a valley between every two neighbouring clusters")
     given = lehr.DAClustering(3).fit(X)
     assert given.candidates_ is None and given.choice_ is None
     np.testing.assert_array_equal(given.cluster_centers_, model.cluster_centers_)
@@ -50,7 +50,7 @@ def test_rows_without_structure_are_one_group():
     X = np.random.default_rng(3).normal(size=(500, 3))
     model = lehr.DAClustering().fit(X)
     assert model.n_clusters_ == 1
-    assert model.choice_.startswith("1 group, no clusters: ")
+    assert model.choice_.startswith("1 cluster: in every division")
 
 
 def test_a_weight_is_so_many_rows(wine):

@@ -55,15 +55,17 @@ const ROWS_A_CELL: usize = 4;
 pub struct Number {
     /// The number chosen; 1 where the rows are one group.
     pub clusters: usize,
-    /// What was looked at, by falling number of clusters, down to 1.
+    /// The numbers compared, falling: from twice the largest that is separated and ten more, down to 1.
     pub candidates: Vec<Candidate>,
     /// How many rows were looked at: all of positive weight, or a sample of them.
     pub rows: usize,
-    /// The most clusters allowed, if there may be more of them.
+    /// How many rows have positive weight.
+    pub rows_of: usize,
+    /// The most clusters that could be found, if there may be more.
     pub limit: Option<usize>,
 }
 
-/// A number of clusters, and what speaks for it.
+/// A number of clusters, and its scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The number.
@@ -72,9 +74,9 @@ pub struct Candidate {
     pub mean_cost: f64,
     /// How much likelier the rows are with a valley between the two neighbours that are separated least, in nats. Nothing for 1.
     pub separation: Option<f64>,
-    /// How much likelier the rows of a cluster are with a valley within it, in nats, at most; looked for where separation suffices only.
+    /// How much likelier the rows of a cluster are with a valley within it, in nats, at most. 0 where the separation is too small to look for one.
     pub division: f64,
-    /// Whether every two neighbours are separated, and none more than by what divides a cluster.
+    /// Whether every two neighbours are separated, and no cluster is divided more clearly than they are.
     pub is_separated: bool,
 }
 
@@ -99,12 +101,24 @@ impl Number {
         below.into_iter().chain(above).collect()
     }
 
-    /// Why this number, in a sentence.
+    /// The candidates to show where there is room for few: the one chosen, two below it, three above it, and the runners-up.
+    pub fn shortlist(&self) -> Vec<&Candidate> {
+        let runners_up = self.runners_up();
+        let near = self.clusters.saturating_sub(2)..=self.clusters + 3;
+        let is_shown = |candidate: &&Candidate| near.contains(&candidate.clusters) || runners_up.contains(candidate);
+        self.candidates.iter().filter(is_shown).collect()
+    }
+
+    /// Why this number, in a sentence without a full stop.
     pub fn reason(&self) -> String {
         let nats = |candidate: &Candidate| format!("{:.1} nats", candidate.separation.unwrap_or(0.0));
+        let sample = match self.rows < self.rows_of {
+            true => format!("; {} of {} rows were looked at", self.rows, self.rows_of),
+            false => String::new(),
+        };
         if self.clusters > 1 {
             return format!(
-                "{} clusters: the density has a valley between every two neighbours (the shallowest makes the rows {} likelier; {NEEDED} are needed)",
+                "{} clusters: the density has a valley between every two neighbouring clusters (the weakest reaches {}; {NEEDED} are needed){sample}",
                 self.clusters,
                 nats(self.chosen())
             );
@@ -112,35 +126,43 @@ impl Number {
         let best = self.runners_up();
         match best.last().filter(|best| best.separation.is_some()) {
             Some(best) => format!(
-                "1 group, no clusters: however the rows are divided, some two neighbours have no valley in the density between them (the best division, in {}, reaches {} of {NEEDED} that are needed)",
+                "1 cluster: in every division some neighbouring clusters have no valley in the density between them (the best, {} clusters, reaches {}; {NEEDED} are needed){sample}",
                 best.clusters,
                 nats(best)
             ),
-            None => "1 group, no clusters: there are too few rows, or too few different ones, to divide".to_owned(),
+            None => "1 cluster: there are too few rows, or too few different ones, to divide".to_owned(),
         }
     }
 
-    /// The runners-up, in a sentence; nothing if there are none.
+    /// What is to be said of a candidate, in a few words.
+    pub fn verdict(&self, candidate: &Candidate) -> &'static str {
+        match candidate {
+            candidate if candidate.clusters == self.clusters => "chosen",
+            candidate if candidate.clusters == 1 => "coarser",
+            candidate if candidate.is_separated && candidate.clusters > self.clusters => {
+                "separated, but above the limit"
+            }
+            candidate if candidate.is_separated => "separated, but coarser",
+            candidate if candidate.separation.is_some_and(|nats| nats < NEEDED) => "not separated",
+            _ => "a valley within a cluster is deeper",
+        }
+    }
+
+    /// The runners-up, in a sentence without a full stop; nothing if there are none.
     pub fn others(&self) -> Option<String> {
         let told = |candidate: &&Candidate| {
             let nats = candidate.separation.unwrap_or(0.0);
-            let verdict = match () {
-                () if candidate.is_separated => "separated too, but coarser",
-                () if nats < NEEDED => "not separated",
-                () => "but one of them divides more clearly",
-            };
-            format!("{} ({nats:.1} nats: {verdict})", candidate.clusters)
+            format!("{} ({nats:.1} nats: {})", candidate.clusters, self.verdict(candidate))
         };
         let told: Vec<String> = self.runners_up().iter().map(told).collect();
         (self.clusters > 1 && !told.is_empty()).then(|| format!("runners-up: {}", told.join(", ")))
     }
 
-    /// That the limit was reached, if it was.
-    pub(crate) fn warning(&self) -> Option<String> {
+    /// That the limit was reached, if it was; `allowed` is what the user set.
+    pub(crate) fn warning(&self, allowed: Option<usize>) -> Option<String> {
         let limit = self.limit?;
-        Some(format!(
-            "the number of clusters was chosen among up to {limit}, and there may be more: raise max_clusters, or give the number"
-        ))
+        let cure = if allowed == Some(limit) { "raise max_clusters, or give the number" } else { "give the number" };
+        Some(format!("there may be more than {limit} clusters, the most that could be found: {cure}"))
     }
 }
 
@@ -154,12 +176,12 @@ pub(crate) fn choose(
     mut grow: impl FnMut(usize) -> Result<Vec<f64>, Error>,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Number, Error> {
-    let rows = sample.len();
+    let (rows, rows_of) = (sample.len(), sample.rows_of);
     let most_cells = MOST_CELLS.min((rows / ROWS_A_CELL).max(rows.min(3)));
     let most_cells = most_cells.min(FIRST_CELLS.max(4 * most.min(MOST_CELLS)));
     let first = FIRST_CELLS.min(most_cells);
     if first < 2 {
-        return Ok(Number::one(rows));
+        return Ok(Number::one(rows, rows_of));
     }
     let grown = grow(first)?;
     let mut centers: Vec<Vec<f64>> = grown.chunks_exact(sample.dimension).map(<[f64]>::to_vec).collect();
@@ -173,28 +195,34 @@ pub(crate) fn choose(
             centers = divided;
             continue;
         }
-        let steps = merge_all(&mut partition, goes_on)?;
-        let best = steps.iter().find(|step| step.is_separated()).map_or(1, |step| step.clusters);
         // Few cells a group leave some groups without one of their own.
-        if may_grow && 5 * best > 3 * cells {
+        let few_groups = 3 * cells / 5;
+        let steps = merge_all(&mut partition, if may_grow { few_groups } else { usize::MAX }, goes_on)?;
+        let best = steps.iter().find(|step| step.is_separated()).map_or(1, |step| step.clusters);
+        if may_grow && best > few_groups {
             centers = divided;
             continue;
         }
         let allowed = steps.iter().find(|step| step.is_separated() && step.clusters <= most);
         let clusters = allowed.map_or(1, |step| step.clusters);
-        let is_short = best > clusters || (5 * best > 3 * cells && cells == MOST_CELLS);
-        let limit = is_short.then_some(most.min(MOST_CELLS));
+        // Either there are more than are allowed, or more cells would be needed than there may be.
+        let limit = if best > clusters {
+            Some(most)
+        } else {
+            (best > few_groups && cells >= most_cells).then_some(most.min(cells))
+        };
         let unit = sample.length * sample.length / rows as f64;
-        let told = steps.into_iter().filter(|step| step.clusters <= 2 * clusters + 10);
-        return Ok(Number { clusters, candidates: told.map(|step| Candidate::new(step, unit)).collect(), rows, limit });
+        let near = steps.into_iter().filter(|step| step.clusters <= 2 * best + 10);
+        let candidates = near.map(|step| Candidate::new(step, unit)).collect();
+        return Ok(Number { clusters, candidates, rows, rows_of, limit });
     }
 }
 
 impl Number {
     /// Rows that nothing divides.
-    fn one(rows: usize) -> Self {
+    fn one(rows: usize, rows_of: usize) -> Self {
         let candidate = Candidate { clusters: 1, mean_cost: 0.0, separation: None, division: 0.0, is_separated: true };
-        Self { clusters: 1, candidates: vec![candidate], rows, limit: None }
+        Self { clusters: 1, candidates: vec![candidate], rows, rows_of, limit: None }
     }
 }
 

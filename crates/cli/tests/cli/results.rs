@@ -227,12 +227,20 @@ fn a_number_that_was_chosen_is_shown_with_its_reason_and_the_runners_up() {
         (Some(2), Some(150), Some(6.0))
     );
     let reason = number["reason"].as_str().unwrap();
-    assert!(reason.starts_with("2 clusters: the density has a valley between every two neighbours"), "{reason}");
+    assert!(
+        reason.starts_with("2 clusters: the density has a valley between every two neighbouring clusters"),
+        "{reason}"
+    );
     assert!(shown.contains(reason) && shown.contains("runners-up: "), "{shown}");
+    assert!(shown.contains("clusters  distance  separation (nats)"), "{shown}");
+    let page = std::fs::read_to_string(sandbox.path("o/report.html")).unwrap();
+    assert!(page.contains("Why this number of clusters") && page.contains(reason), "{page}");
     let chosen: Vec<u64> =
         number["candidates"].as_array().unwrap().iter().filter_map(|of| of["clusters"].as_u64()).collect();
     assert!(chosen.is_sorted_by(|left, right| left > right) && chosen.contains(&2), "{chosen:?}");
     // Where the number is given nothing is said of others.
     sandbox.lehr(&["cluster", iris, "--clusters", "2", "--out", "given"]).succeeded();
     assert!(sandbox.summary("given")["result"]["number"].is_null());
+    let page = std::fs::read_to_string(sandbox.path("given/report.html")).unwrap();
+    assert!(!page.contains("Why this number of clusters"));
 }

@@ -14,7 +14,7 @@ use crate::clusters::{self, ClusterRow, ClusterTable};
 use crate::data::Data;
 use crate::method::{Fit, Spent};
 use crate::model::Learnt;
-use crate::numbers::{counted, quantity, share};
+use crate::numbers::{aligned, counted, grouped, quantity, share, significant};
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
@@ -197,20 +197,30 @@ impl Fitted {
             .numbers("next_critical", numbers(|step| step.next_critical))
     }
 
-    /// A line a number of clusters that was looked at; none where the number was given.
+    /// A line a number of clusters that was compared; none where the number was given.
     fn numbers(&self) -> Table<'_> {
         let number = self.number();
         let candidates = number.map_or(&[][..], |number| &number.candidates);
         let numbers = |of: fn(&Candidate) -> f64| candidates.iter().map(of).collect();
-        let chosen =
-            |candidate: &Candidate| u64::from(number.is_some_and(|number| number.clusters == candidate.clusters));
+        let verdict = |candidate| number.map_or("", |number| number.verdict(candidate)).to_owned();
         Table::new("numbers")
             .counts("clusters", candidates.iter().map(|candidate| candidate.clusters as u64).collect())
             .numbers("mean_cost", numbers(|candidate| candidate.mean_cost))
             .numbers("separation", numbers(|candidate| candidate.separation.unwrap_or(f64::NAN)))
             .numbers("division", numbers(|candidate| candidate.division))
-            .counts("separated", candidates.iter().map(|candidate| u64::from(candidate.is_separated)).collect())
-            .counts("chosen", candidates.iter().map(chosen).collect())
+            .texts("verdict", candidates.iter().map(verdict).collect())
+    }
+
+    /// The numbers of clusters that a person is shown, where the number was chosen: heads, and a line of cells for each.
+    pub fn shortlist(&self) -> Option<([&'static str; 4], Vec<[String; 4]>)> {
+        let number = self.number().filter(|number| number.candidates.len() > 1)?;
+        let line = |candidate: &Candidate| {
+            let separation = candidate.separation.map_or_else(String::new, |nats| format!("{nats:.1}"));
+            let distance = significant(candidate.mean_cost.sqrt(), 4);
+            [grouped(candidate.clusters as u64), distance, separation, number.verdict(candidate).to_owned()]
+        };
+        let heads = ["clusters", "distance", "separation (nats)", "verdict"];
+        Some((heads, number.shortlist().into_iter().map(line).collect()))
     }
 
     /// How the number of clusters was chosen, where it was.
@@ -280,9 +290,10 @@ struct NumberFacts<'a> {
     reason: String,
     /// What a separation must reach, in nats.
     needed: f64,
-    /// How many rows were looked at.
+    /// How many rows were looked at, and how many have positive weight.
     rows: usize,
-    /// The most clusters allowed, if there may be more.
+    rows_of: usize,
+    /// The most clusters that could be found, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<usize>,
     runners_up: Vec<&'a Candidate>,
@@ -296,6 +307,7 @@ impl<'a> NumberFacts<'a> {
             reason: number.reason(),
             needed: NEEDED,
             rows: number.rows,
+            rows_of: number.rows_of,
             limit: number.limit,
             runners_up: number.runners_up(),
             candidates: &number.candidates,
@@ -445,7 +457,15 @@ impl Fit for Fitted {
         });
         let (reason, others) = (self.number().map(Number::reason), self.number().and_then(Number::others));
         let lines: Vec<String> = [Some(headline), nats, outside, reason, others].into_iter().flatten().collect();
-        format!("{}\n\n{}", lines.join("\n"), table.text())
+        let compared = self.shortlist().map_or_else(String::new, |(heads, lines)| {
+            let columns: Vec<(&str, Vec<String>)> = heads
+                .into_iter()
+                .enumerate()
+                .map(|(place, head)| (head, lines.iter().map(|line| line[place].clone()).collect()))
+                .collect();
+            aligned(&columns) + "\n"
+        });
+        format!("{}\n\n{compared}{}", lines.join("\n"), table.text())
     }
 
     fn warnings(&self) -> &[String] {

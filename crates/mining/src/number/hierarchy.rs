@@ -31,11 +31,15 @@ impl Step {
     }
 }
 
-/// All numbers from that of the cells down to 1.
+/// All numbers from that of the cells down to 1, or to the first that is separated and more than `enough`.
 ///
 /// # Errors
 /// [`Error::Stopped`] if `goes_on` says no.
-pub(super) fn merge_all(partition: &mut Partition<'_>, goes_on: &dyn Fn() -> bool) -> Result<Vec<Step>, Error> {
+pub(super) fn merge_all(
+    partition: &mut Partition<'_>,
+    enough: usize,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Vec<Step>, Error> {
     let mut known: BTreeMap<(u64, u64), (Separation, f64)> = BTreeMap::new();
     let mut steps = Vec::new();
     while partition.len() > 1 {
@@ -77,6 +81,9 @@ pub(super) fn merge_all(partition: &mut Partition<'_>, goes_on: &dyn Fn() -> boo
             }
         }
         steps.push(step);
+        if step.is_separated() && step.clusters > enough {
+            return Ok(steps);
+        }
         let Some((_, (a, b))) = least else { break };
         partition.merge(a, b);
     }

@@ -8,11 +8,13 @@ use crate::rows::Input;
 
 /// The most rows, and the most numbers, that are looked at; but never fewer rows than `LEAST_ROWS`, if there are so many.
 const MOST_ROWS: usize = 16_384;
-const MOST_NUMBERS: usize = 1 << 22;
+const MOST_NUMBERS: usize = 1 << 20;
 const LEAST_ROWS: usize = 2_048;
 /// Rows of more columns than this are projected on fewer.
 const MOST_COLUMNS: usize = 1_024;
 const PROJECTED: usize = 256;
+/// Rows are on a sphere if their squared lengths differ by this share of them at most.
+const SAME_LENGTH: f64 = 1e-5;
 /// From so many different values on a column of equal steps is taken to be one that was rounded.
 const LEAST_STEPS: usize = 5;
 
@@ -22,6 +24,10 @@ pub(crate) struct Sample {
     pub dimension: usize,
     /// One input unit in units of the sample.
     pub length: f64,
+    /// How many rows of positive weight the input has.
+    pub rows_of: usize,
+    /// Where the middle of the sphere is, if all rows are equally far from the origin of the input: positions on the globe, and rows scaled to length 1.
+    pub sphere: Option<Vec<f64>>,
     values: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -40,8 +46,14 @@ impl Sample {
             let length = start(run + 1) - start(run);
             start(run) + ((draw.uniform(run as u64) * length as f64) as usize).min(length - 1)
         };
-        let mut sample =
-            Self { dimension, length: 1.0, values: Vec::with_capacity(count * dimension), weights: Vec::new() };
+        let mut sample = Self {
+            dimension,
+            length: 1.0,
+            rows_of: positive,
+            sphere: None,
+            values: Vec::with_capacity(count * dimension),
+            weights: Vec::new(),
+        };
         let mut runs = (0..count).map(drawn);
         let mut next = runs.next();
         let with_weight = (0..input.len()).filter(|&row| input.weight(row) > 0.0);
@@ -51,8 +63,11 @@ impl Sample {
                 next = runs.next();
             }
         }
+        if matches!(input, Input::Numbers(_)) && sample.is_on_sphere() {
+            sample.sphere = Some(vec![0.0; dimension]);
+        }
         sample.center();
-        if matches!(input, Input::Numbers(_)) {
+        if matches!(input, Input::Numbers(_)) && sample.sphere.is_none() {
             sample.unround(seed);
         }
         sample
@@ -77,6 +92,13 @@ impl Sample {
         self.weights.push(input.weight(row));
     }
 
+    /// Whether all rows are equally far from the origin, but for the rounding of numbers in single precision.
+    fn is_on_sphere(&self) -> bool {
+        let lengths = self.values.chunks_exact(self.dimension).map(|row| row.iter().map(|x| x * x).sum::<f64>());
+        let (low, high) = lengths.fold((f64::INFINITY, 0.0f64), |(low, high), at| (low.min(at), high.max(at)));
+        self.dimension > 1 && high.is_normal() && high - low <= SAME_LENGTH * high
+    }
+
     fn center(&mut self) {
         let total = Sum::of(self.weights.iter().copied());
         let dimension = self.dimension;
@@ -84,11 +106,12 @@ impl Sample {
             let weighted = self.weights.iter().zip(self.values.iter().skip(column).step_by(dimension));
             let mean = Sum::of(weighted.map(|(weight, value)| weight / total * value));
             self.values.iter_mut().skip(column).step_by(dimension).for_each(|value| *value -= mean);
+            self.sphere.iter_mut().for_each(|middle| middle[column] -= mean);
         }
         let largest = self.values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
         if largest.is_normal() {
             self.length = largest.log2().floor().exp2();
-            self.values.iter_mut().for_each(|value| *value /= self.length);
+            self.values.iter_mut().chain(self.sphere.iter_mut().flatten()).for_each(|value| *value /= self.length);
         }
         let weight = total / self.weights.len().max(1) as f64;
         self.weights.iter_mut().for_each(|own| *own /= weight);

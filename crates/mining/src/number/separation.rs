@@ -4,6 +4,8 @@
 //! a uniform on any convex body, an exponential, in any direction and correlation), its projection from a convex cell onto any line is log-concave too (Prékopa), and has one mode.
 //! So a valley in the projection is a valley in the density. The two cells alone would not do: their common face is narrower than they are, and even uniform rows thin out there.
 //!
+//! Rows on a sphere, such as positions on the globe, are looked at along a great circle in place of a line: seen from the side, rows that are spread evenly over a cap thicken towards its rim.
+//!
 //! A row pulls its own centre towards itself; in many columns that alone divides the projections. Each row's own part in its centre is therefore taken out.
 
 use super::partition::{Partition, squared};
@@ -15,6 +17,11 @@ const MOST_FOR_DISCRIMINANT: usize = 32;
 const TAIL: f64 = 0.005;
 /// A valley is looked for between the centres, so far from each of them, as a share of their distance.
 const MARGIN: f64 = 0.1;
+
+/// Two centres on a sphere are opposite each other if the middle between them is nearer than this to that of the sphere, as a share of the radius.
+const NOT_OPPOSITE: f64 = 0.2;
+/// What a valley between opposite centres counts.
+const OPPOSITE_SHARE: f64 = 0.5;
 
 /// What was seen between two centres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -95,14 +102,21 @@ impl Cell<'_> {
         if length <= 0.0 {
             return Separation::default();
         }
+        let sphere = self.partition.sample.sphere.as_ref();
+        let circle = sphere.and_then(|sphere| Circle::new(sphere, self.centers, direction));
+        // Opposite centres of rows all over the sphere turn to wherever the rows look most divided by chance.
+        let share = if sphere.is_some() && circle.is_none() { OPPOSITE_SHARE } else { 1.0 };
         let mut residual = vec![0.0; difference.len()];
         let mut placed: Vec<(f64, f64, Option<usize>)> = Vec::with_capacity(self.rows.len());
         for &row in self.rows {
             let (values, weight, side) = (sample.row(row), sample.weight(row), (self.side)(row));
-            let mut place = 0.0;
-            for ((x, (a, b)), d) in values.iter().zip(self.centers[0].iter().zip(self.centers[1])).zip(direction) {
-                place += (x - 0.5 * (a + b)) * d;
-            }
+            let mut place = match &circle {
+                Some(circle) => circle.place(values) * length,
+                None => {
+                    let middle = self.centers[0].iter().zip(self.centers[1]).map(|(a, b)| 0.5 * (a + b));
+                    values.iter().zip(middle).zip(direction).map(|((x, middle), d)| (x - middle) * d).sum()
+                }
+            };
             // The centre without the row is farther from it by 1 + w / (m - w).
             if let Some(side) = side {
                 let rest = self.masses[side] - weight;
@@ -117,7 +131,7 @@ impl Cell<'_> {
             placed.push((place / length, weight, side));
         }
         placed.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let between = evidence(placed.iter().map(|&(place, weight, _)| (place, weight)), Some((-0.5, 0.5)));
+        let between = share * evidence(placed.iter().map(|&(place, weight, _)| (place, weight)), Some((-0.5, 0.5)));
         let within = |side: usize| {
             let own = placed.iter().filter(|&&(_, _, of)| of == Some(side));
             evidence(own.map(|&(place, weight, _)| (place, weight)), None)
@@ -157,6 +171,48 @@ impl Cell<'_> {
             }
         }
         Factor::new(scatter, dimension)
+    }
+}
+
+/// A great circle through two centres of rows on a sphere, or in another direction from their middle.
+struct Circle<'a> {
+    sphere: &'a [f64],
+    /// From the middle of the sphere to that of the centres, and the direction in which one goes from there: of length 1, at right angles.
+    axes: [Vec<f64>; 2],
+    angles: [f64; 2],
+}
+
+impl<'a> Circle<'a> {
+    /// Nothing where the centres are opposite each other, so that no circle is the one through them.
+    fn new(sphere: &'a [f64], centers: [&[f64]; 2], direction: &[f64]) -> Option<Self> {
+        let unit = |vector: Vec<f64>| {
+            let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+            (length > 0.0).then(|| vector.into_iter().map(|x| x / length).collect::<Vec<f64>>())
+        };
+        let of = |center: &[f64]| unit(center.iter().zip(sphere).map(|(x, o)| x - o).collect());
+        let (a, b) = (of(centers[0])?, of(centers[1])?);
+        let between: Vec<f64> = a.iter().zip(&b).map(|(a, b)| 0.5 * (a + b)).collect();
+        if between.iter().map(|x| x * x).sum::<f64>() < NOT_OPPOSITE * NOT_OPPOSITE {
+            return None;
+        }
+        let out = unit(between)?;
+        let along: f64 = direction.iter().zip(&out).map(|(d, o)| d * o).sum();
+        let ahead = unit(direction.iter().zip(&out).map(|(d, o)| d - along * o).collect())?;
+        let mut circle = Self { sphere, axes: [out, ahead], angles: [0.0; 2] };
+        circle.angles = centers.map(|center| circle.angle(center));
+        (circle.angles[0] < circle.angles[1]).then_some(circle)
+    }
+
+    fn angle(&self, values: &[f64]) -> f64 {
+        let [x, y] = [0, 1].map(|axis| {
+            values.iter().zip(self.sphere).zip(&self.axes[axis]).map(|((x, o), a)| (x - o) * a).sum::<f64>()
+        });
+        y.atan2(x)
+    }
+
+    /// Where a row is: the centres are at -1/2 and 1/2.
+    fn place(&self, values: &[f64]) -> f64 {
+        (self.angle(values) - self.angles[0]) / (self.angles[1] - self.angles[0]) - 0.5
     }
 }
 
@@ -243,4 +299,24 @@ fn evidence(placed: impl Iterator<Item = (f64, f64)> + Clone, between: Option<(f
         }
     };
     valley(&counts, cuts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_on_a_sphere_is_placed_by_its_angle_between_two_centres() {
+        let at = |degrees: f64| [degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0];
+        let (a, b) = (at(10.0), at(50.0));
+        let ahead: Vec<f64> = b.iter().zip(&a).map(|(b, a)| b - a).collect();
+        let circle = Circle::new(&[0.0; 3], [&a, &b], &ahead).unwrap();
+        for (degrees, place) in [(10.0, -0.5), (50.0, 0.5), (30.0, 0.0), (0.0, -0.75), (130.0, 2.5)] {
+            assert!((circle.place(&at(degrees)) - place).abs() < 1e-12, "{degrees}");
+        }
+        // Beside the circle: the angle at its axis.
+        assert!(circle.place(&[0.3 * 30f64.to_radians().cos(), 0.3 * 30f64.to_radians().sin(), 0.9]).abs() < 1e-12);
+        let opposite = at(189.0);
+        assert!(Circle::new(&[0.0; 3], [&a, &opposite], &ahead).is_none());
+    }
 }

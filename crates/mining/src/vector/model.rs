@@ -93,7 +93,9 @@ impl Model {
         parameters: &Parameters,
     ) -> Self {
         let is_open = parameters.final_temperature().is_none();
-        let asked = parameters.clusters.filter(|_| is_open);
+        let chosen = outcome.state.number.as_ref().map(|number| number.clusters);
+        let asked = parameters.clusters.or(chosen).filter(|_| is_open);
+        let how = if chosen.is_some() { "chosen" } else { "asked for" };
         let Outcome { state, totals, spent } = outcome;
         let grown = state.grown;
         let found = Clusters::new(input, rows, &totals, Numbering::ByWeight, labelled);
@@ -105,15 +107,15 @@ impl Model {
         {
             let positions = distinct_positions(input, asked);
             warnings.push(if positions < asked {
-                format!("{asked} clusters were asked for, but the points of positive weight have only {positions} distinct positions")
+                format!("{asked} clusters were {how}, but the points of positive weight have only {positions} distinct positions")
             } else if rows.bernoulli.is_some() {
                 format!(
-                    "{asked} clusters were asked for, but only {} were found: no other division is likelier, with the prior that each cluster has",
+                    "{asked} clusters were {how}, but only {} were found: no other division is likelier, with the prior that each cluster has",
                     found.clusters.len()
                 )
             } else {
                 format!(
-                    "{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does",
+                    "{asked} clusters were {how}, but only {} were found: to divide one of them changes less than rounding does",
                     found.clusters.len()
                 )
             });
@@ -142,7 +144,7 @@ impl Model {
                 last.clusters
             ));
         }
-        warnings.extend(state.number.as_ref().and_then(Number::warning));
+        warnings.extend(state.number.as_ref().and_then(|number| number.warning(parameters.max_clusters)));
         let squared = rows.units.squared(1.0);
         Model {
             dimension: rows.dimension,

@@ -75,7 +75,7 @@ fn rows_without_structure_are_one_group() {
     for (index, points) in sets.iter().enumerate() {
         let number = run(points).number.unwrap();
         if number.clusters == 1 {
-            assert!(number.reason().starts_with("1 group, no clusters: "), "{}", number.reason());
+            assert!(number.reason().starts_with("1 cluster: in every division"), "{}", number.reason());
         } else {
             wrong.push((index, number.reason()));
         }
@@ -104,7 +104,9 @@ fn the_evidence_says_why() {
     assert!(number.chosen().separation.unwrap() > 10.0 * NEEDED);
     // The mean cost is that of the model, but for cells that rest near their means: all rows were looked at.
     assert!((number.chosen().mean_cost / model.objective - 1.0).abs() < 1e-3);
-    assert!(number.reason().starts_with("6 clusters: the density has a valley between every two neighbours"));
+    assert!(
+        number.reason().starts_with("6 clusters: the density has a valley between every two neighbouring clusters")
+    );
     assert!(number.others().unwrap().starts_with("runners-up: 5 ("), "{:?}", number.others());
 }
 
@@ -150,7 +152,65 @@ fn the_limit_is_told_where_it_was_reached() {
     let model = cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap();
     assert!(model.clusters.len() <= 12, "{}", model.clusters.len());
     assert_eq!(model.number.unwrap().limit, Some(12));
-    assert!(model.warnings.iter().any(|warning| warning.contains("there may be more: raise max_clusters")));
+    let said =
+        "there may be more than 12 clusters, the most that could be found: raise max_clusters, or give the number";
+    assert!(model.warnings.iter().any(|warning| warning == said), "{:?}", model.warnings);
+}
+
+#[test]
+fn groups_too_small_for_their_cells_are_told_as_a_limit() {
+    // Twelve groups of four rows: fifteen cells would be needed for a dozen groups at least, and there are twelve.
+    let points = lattice(&[4, 3], 4, 0.01, 3).0;
+    let model = run(&points);
+    let number = model.number.unwrap();
+    assert!(number.clusters == 12 || number.limit.is_some() || number.clusters == 1, "{number:?}");
+    if let Some(limit) = number.limit {
+        assert!(
+            model
+                .warnings
+                .iter()
+                .any(|warning| warning.starts_with(&format!("there may be more than {limit} clusters")))
+        );
+    }
+}
+
+/// Rows spread evenly over a sphere, or about places on it.
+fn on_sphere(rows: usize, places: &[(f64, f64)], deviation: f64, seed: u64) -> Points {
+    let at = |row: usize, noise: &[f64]| match places.get(row % places.len().max(1)) {
+        Some((longitude, latitude)) => {
+            let (lon, lat) = (longitude.to_radians(), latitude.to_radians());
+            [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
+                .iter()
+                .zip(noise)
+                .map(|(at, x)| at + deviation * x)
+                .collect()
+        }
+        None => noise.to_vec(),
+    };
+    let noise = gaussian_mixture(rows, &[Component { center: vec![0.0; 3], deviation: 1.0, weight: 1.0 }], seed).0;
+    let values = (0..rows).flat_map(|row| {
+        let position: Vec<f64> = at(row, noise.row(row));
+        let length = position.iter().map(|x| x * x).sum::<f64>().sqrt();
+        position.into_iter().map(move |x| 6371.0 * x / length).collect::<Vec<_>>()
+    });
+    Points::new(values.collect(), 3).unwrap()
+}
+
+#[test]
+fn rows_spread_over_the_globe_are_one_group_and_groups_on_it_are_counted() {
+    let wrong: Vec<_> = (0..10)
+        .map(|seed| run(&on_sphere(3000, &[], 1.0, seed)).number.unwrap())
+        .filter(|number| number.clusters > 1)
+        .map(|number| number.reason())
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    // Berlin, Tokyo, Sydney, New York, Lima, Nairobi, and the two poles.
+    let places = [(13., 52.), (140., 36.), (151., -34.), (-74., 41.), (-77., -12.), (37., -1.), (0., 90.), (0., -90.)];
+    for (seed, deviation) in [(0, 0.02), (1, 0.1)] {
+        assert_eq!(number(&on_sphere(2400, &places, deviation, seed)), 8, "{deviation}");
+    }
+    // One wide group is one.
+    assert_eq!(number(&on_sphere(3000, &[(100., 0.)], 0.5, 2)), 1);
 }
 
 #[test]
