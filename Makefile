@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test check build-time method-files python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities bench-number peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities bench-number peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -22,8 +22,8 @@ demo-two-nodes: need ## the same with the data on one node and the clustering on
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo two-nodes
 
-test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, a node under attack, the Python package, model checks; ends with a summary
-	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits hostile-short test-python model
+test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, a node under attack, the viewer, the Python package, model checks; ends with a summary
+	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits hostile-short test-web test-python model
 
 check: need lint-need ## the quick form: formatting, edges, clippy and unit tests of the crates that changed
 	@$(PYTHON) tools/check.py
@@ -71,6 +71,14 @@ mpi-environment: $(MPI_ENVIRONMENT)/.installed ## an environment with MPICH and 
 $(MPI_ENVIRONMENT)/.installed: crates/ranks-mpi/tests/requirements.txt
 	@$(PYTHON) tools/mpi_environment.py $(MPI_ENVIRONMENT) $<
 	@touch $@
+
+# The files are committed, so that nobody needs Node.js who does not change the viewer.
+web: ## build the viewer that lehr serve shows, from web/ into web/dist (Node.js 20 or newer)
+	@$(PYTHON) tools/web.py build
+
+test-web: need ## types and unit tests of the viewer, web/dist against its sources, sizes, tests in Chromium; what lacks Node.js or Chromium is NOT RUN
+	@cargo build --release -p lehr
+	@$(PYTHON) tools/web.py check $(TARGET)/release/lehr
 
 PYTHON_ENVIRONMENT := target/python
 
@@ -172,6 +180,10 @@ bench-overhead: $(LAB) ## f(n,2) at 10,000 and 100,000 points a rank, for each e
 
 bench-people: $(LAB) ## 201,174 census blocks with weights beside 8.17 million people as rows: the same answer, timed
 	@$(LAB) bench people
+
+bench-tables: need ## real tables of lab/tables: is each column taken for what it is, and what are the clusters? writes docs/lab/tables.md
+	@cargo build --release -p lehr
+	@$(PYTHON) lab/report/tables.py $(TARGET)/release/lehr docs/lab/tables.md
 
 PYTHON_PEERS := target/peers/python
 

@@ -21,6 +21,10 @@ COMPILERS = {"rustc", "clippy-driver"}
 # How many silences a compiler has.
 PATIENCE = 4
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ")
+VITEST = re.compile(r"^\s*Tests\s+(?:(\d+) failed \| )?(\d+) passed\b")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+# A gate that lacks a tool says so in such a line: it passes, and has shown less.
+NOT_RUN = re.compile(r"^[\w-]+: NOT RUN: (.+)")
 PYTEST = re.compile(r"^(?:\d+ failed, )?(\d+) passed\b.* in [\d.]+s")
 
 
@@ -29,6 +33,9 @@ def count_tests(line):
     found = RESULT.match(line)
     if found:
         return tuple(map(int, found.groups()))
+    found = VITEST.match(COLOUR.sub("", line))
+    if found:
+        return (int(found.group(2)), int(found.group(1) or 0), 0)
     found = UNITTEST.match(line) or PYTEST.match(line.strip("= "))
     return (int(found.group(1)), 0, 0) if found else (0, 0, 0)
 
@@ -82,7 +89,7 @@ def end_group(process):
 
 
 def run_gate(target, silence=None):
-    """Runs `make target`, shows its output as it comes, and returns (exit code, seconds, counts)."""
+    """Runs `make target`, shows its output as it comes, and returns (exit code, seconds, counts, what was not run)."""
     silence = silence or float(os.environ.get("LEHR_GATE_SILENCE", "900"))
     command = [os.environ.get("MAKE", "make"), "--no-print-directory", target]
     return run_command(command, target, silence)
@@ -91,6 +98,7 @@ def run_gate(target, silence=None):
 def run_command(command, name, silence):
     started = time.monotonic()
     counts = [0, 0, 0]
+    not_run = []
     # A group of its own, so that what a gate started ends with it.
     with subprocess.Popen(
         command,
@@ -108,6 +116,7 @@ def run_command(command, name, silence):
                 sys.stdout.write(line)
                 sys.stdout.flush()
                 counts = [total + one for total, one in zip(counts, count_tests(line))]
+                not_run += NOT_RUN.findall(line)
         except BaseException:
             end_group(process)
             raise
@@ -115,7 +124,7 @@ def run_command(command, name, silence):
             watch.stop()
     if watch.has_ended_it:
         print(f"{name}: no output for {silence:g} s, so it hangs: ended; the lines above say where it stood", flush=True)
-    return process.returncode, time.monotonic() - started, tuple(counts)
+    return process.returncode, time.monotonic() - started, tuple(counts), not_run
 
 
 def summary(targets, results):
@@ -125,19 +134,22 @@ def summary(targets, results):
         if position >= len(results):
             lines.append(f"  {target:<12} not run")
             continue
-        code, seconds, (passed, failed, ignored) = results[position]
+        code, seconds, (passed, failed, ignored), not_run = results[position]
         verdict = "ok" if code == 0 else "FAILED"
         tests = f"{passed} tests" if passed or failed else ""
         tests += f", {failed} failed" if failed else ""
         tests += f", {ignored} ignored" if ignored else ""
         lines.append(f"  {target:<12} {verdict:<7} {seconds:7.1f} s  {tests}".rstrip())
-    total = sum(seconds for _, seconds, _ in results)
-    broken = [target for target, (code, _, _) in zip(targets, results) if code != 0]
+        lines += [f"  {'':<12} NOT RUN {what}" for what in not_run]
+    total = sum(seconds for _, seconds, _, _ in results)
+    broken = [target for target, (code, *_) in zip(targets, results) if code != 0]
     if broken:
         lines.append(f"make test FAILED at {broken[0]} after {total:.0f} s; alone: make {broken[0]}")
     else:
-        tests = sum(counts[0] for _, _, counts in results)
-        lines.append(f"make test: all {len(targets)} gates passed, {tests} tests, {total:.0f} s")
+        tests = sum(counts[0] for _, _, counts, _ in results)
+        parts = sum(len(not_run) for *_, not_run in results)
+        note = f", {parts} of their parts NOT RUN (see above)" if parts else ""
+        lines.append(f"make test: all {len(targets)} gates passed{note}, {tests} tests, {total:.0f} s")
     return lines
 
 

@@ -138,10 +138,10 @@ class Gates(unittest.TestCase):
         self.assertEqual(gates.count_tests("running 3 tests"), (0, 0, 0))
 
     def test_the_summary_names_the_failed_gate_and_those_not_run(self):
-        text = "\n".join(gates.summary(["a", "b", "c"], [(0, 1.0, (3, 0, 0)), (2, 1.0, (1, 1, 0))]))
+        text = "\n".join(gates.summary(["a", "b", "c"], [(0, 1.0, (3, 0, 0), []), (2, 1.0, (1, 1, 0), [])]))
         self.assertIn("FAILED at b", text)
         self.assertIn("c            not run", text)
-        good = gates.summary(["a"], [(0, 1.0, (3, 0, 0))])
+        good = gates.summary(["a"], [(0, 1.0, (3, 0, 0), [])])
         self.assertIn("all 1 gates passed, 3 tests", good[-1])
 
 

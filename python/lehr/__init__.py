@@ -8,12 +8,16 @@
 :class:`KMedoids`           clusters about items of their own
 :class:`SMACOF`             items placed in few dimensions
 :class:`GTM`                rows on a map through their space, cells missing or not
+:func:`read_table`          tables as people have them, from files
+:func:`describe_columns`    what the columns of a table are
+:class:`TablePreparation`   from a table to the numbers that estimators take
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
 :func:`load`                models from files, an estimator's or the command's
 :class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
 :mod:`lehr.ranks`           one program on many ranks: message passing on arrays
 :class:`Service`            services of one's own, with :func:`handler` and :func:`serve`
 :mod:`lehr.runtime`         ports awaited in asyncio, and a state with handlers around it
+:mod:`lehr.explanation`     what ``explain`` and ``outliers`` of clusterings return
 :mod:`lehr.datasets`        small real data sets, and larger ones by their addresses
 :mod:`lehr.plot`            pictures
 :mod:`lehr.report`          the command's interactive page in a notebook
@@ -22,10 +26,11 @@
 Results are the same, to the last bit, on any number of threads, and of processes under ``mpiexec``.
 """
 
-from lehr import _job, datasets, plot, ranks, report, runtime, services
+from lehr import _job, datasets, explanation, plot, ranks, report, runtime, services
 from lehr._asking import Event, Fault
 from lehr._job import process
 from lehr._load import load
+from lehr._names import listed
 from lehr._native import Progress, Stopped, __version__
 from lehr.async_node import AsyncJob, AsyncNode
 from lehr.cluster import DAClustering, KMeans, PairwiseClustering
@@ -41,11 +46,15 @@ from lehr.kmedoids import KMedoids
 from lehr.manifold import GTM, SMACOF, align
 from lehr.mixture import DAGaussianMixture
 from lehr.node import Job, Node
+from lehr.preparation import TablePreparation
 from lehr.services import Service, handler, serve
+from lehr.tables import ColumnAccount, ColumnAccounts, describe_columns, read_table
 
 __all__ = [
     "AsyncJob",
     "AsyncNode",
+    "ColumnAccount",
+    "ColumnAccounts",
     "DAClustering",
     "DAGaussianMixture",
     "Event",
@@ -62,9 +71,12 @@ __all__ = [
     "Sequences",
     "Service",
     "Stopped",
+    "TablePreparation",
     "__version__",
     "align",
     "datasets",
+    "describe_columns",
+    "explanation",
     "fingerprints_from_rdkit",
     "handler",
     "load",
@@ -74,10 +86,13 @@ __all__ = [
     "ranks",
     "read_fasta",
     "read_fps",
+    "read_table",
     "report",
     "runtime",
     "serve",
     "services",
 ]
+
+__dir__ = listed(__all__)
 
 _job.install()

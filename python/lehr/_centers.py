@@ -13,6 +13,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
+from lehr._explained import OutliersMixin
 from lehr._model import weights
 from lehr._native import Fingerprints
 
@@ -29,7 +30,12 @@ def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     return np.unpackbits(packed, axis=1, count=bits, bitorder="little")
 
 
-class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
+    """What was found, in single precision if the data are."""
+    return found.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
+
+
+class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """A clustering with ``cluster_centers_``, and perhaps a sponge around them."""
 
     cluster_centers_: NDArray[Any]
@@ -80,6 +86,60 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """How many clusters were found."""
         return len(self.cluster_centers_)
 
+    def fit_predict(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
+        """Find the clusters, and return that of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+            As for ``fit``.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+            ``labels_``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.KMeans(1).fit_predict([[0.0], [2.0]]).tolist()
+        [0, 0]
+        """
+        fitted: Any = self
+        labels: NDArray[np.int32] = fitted.fit(X, y, sample_weight=sample_weight).labels_
+        return labels
+
+    def fit_transform(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[Any]:
+        """Find the clusters, and return the distances to their centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+            As for ``fit``.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+            float32 if ``X`` is.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.KMeans(1).fit_transform([[0.0], [2.0]]).tolist()
+        [[1.0], [1.0]]
+        """
+        fitted: Any = self
+        fitted.fit(X, y, sample_weight=sample_weight)
+        return self._to_centers(self._rows(X, reset=False))
+
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Give each row the cluster whose centre is nearest.
 
@@ -127,13 +187,14 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array([[3.]])
         """
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
+        return self._to_centers(self._rows(X, reset=False))
+
+    def _to_centers(self, rows: Any) -> NDArray[Any]:
         if isinstance(rows, Fingerprints):
             packed, bits = rows.packed(), rows.n_bits
             parts = (unpacked(packed[part], bits) for part in gen_batches(len(packed), _BATCH))
             return np.concatenate([euclidean_distances(part, self.cluster_centers_) for part in parts])
-        distances: NDArray[Any] = euclidean_distances(rows, self.cluster_centers_)
-        return distances.astype(rows.dtype, copy=False)
+        return as_given(euclidean_distances(rows, self.cluster_centers_), rows)
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.

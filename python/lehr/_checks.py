@@ -79,6 +79,7 @@ def warn(text: str, kind: type[Warning]) -> None:
 
 def check_array(array: Any, **options: Any) -> NDArray[Any]:
     """scikit-learn's ``check_array``, which also refuses complex numbers while other threads run."""
+    array = _as_numpy(array)
     _refuse_complex(array)
     checked: NDArray[Any] = sklearn.utils.check_array(array, **options)
     return checked
@@ -86,8 +87,8 @@ def check_array(array: Any, **options: Any) -> NDArray[Any]:
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """scikit-learn's ``validate_data``, which also refuses complex numbers while other threads run."""
+    X = _as_numpy(X)
     _refuse_complex(X)
-    _refuse_device(X)
     if isinstance(X, (Sequences, Fingerprints)):
         raise TypeError(
             f"{type(estimator).__name__} takes rows of numbers or dissimilarities. Got {type(X).__name__}: compute their dissimilarities first, "
@@ -107,17 +108,27 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
         ) from None
 
 
-def _refuse_device(X: Any) -> None:
-    """Refuses arrays that are not in the memory of the processor: Lehr computes there, and moves nothing by itself."""
+def _as_numpy(X: Any) -> Any:
+    """Arrays of other libraries as NumPy's, without a copy where they allow it. Results are NumPy's.
+
+    Raises
+    ------
+    TypeError
+        For an array that is not in the memory of the processor: Lehr computes there, and moves nothing by itself.
+    """
     device = getattr(X, "device", None)
     if device is None or isinstance(X, np.ndarray):
-        return
-    kind = str(getattr(device, "type", device)).lower()
-    if not kind.startswith("cpu"):
+        return X
+    if "cpu" not in str(getattr(device, "type", device)).lower():
         raise TypeError(
             f"X is an array on the device {str(device)!r}. Lehr computes on the processor: move it there first, "
             "for example by X.cpu().numpy() with PyTorch or X.get() with CuPy."
         )
+    try:
+        # Not every one has the older way, __array__; and with scikit-learn's dispatch it would stay what it is.
+        return np.from_dlpack(X)
+    except (AttributeError, BufferError, RuntimeError, TypeError):
+        return np.asarray(X)
 
 
 def _refuse_complex(array: Any) -> None:

@@ -164,8 +164,19 @@ def shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
     }
 
 
+def covariances(form: str, numbers: _Floats, shape: tuple[int, ...]) -> _Floats:
+    """Covariances of the numbers that the native half has: of matrices the lower triangle."""
+    if form not in ("full", "tied"):
+        return numbers.reshape(shape)
+    lower = np.tril_indices(shape[-1])
+    matrices = np.zeros(shape)
+    matrices[..., lower[0], lower[1]] = numbers.reshape(*shape[:-2], -1)
+    return matrices + np.swapaxes(np.tril(matrices, -1), -1, -2)
+
+
 def checked_weights(weights: Any, components: int) -> _Floats:
     """Weights that were given, in scikit-learn's words if they cannot be."""
+    share = 1e-6 if getattr(weights, "dtype", None) == np.float32 else 1e-8
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (components,):
         raise ValueError(f"The parameter 'weights' should have the shape of ({components},), but got {given.shape}")
@@ -175,9 +186,9 @@ def checked_weights(weights: Any, components: int) -> _Floats:
             "The parameter 'weights' should be in the range [0, 1], "
             f"but got max value {given.min():.5f}, min value {given.max():.5f}"
         )
-    if not abs(1.0 - given.sum()) <= 1e-8:
+    if not abs(1.0 - given.sum()) <= share:
         raise ValueError(f"The parameter 'weights' should be normalized, but got sum(weights) = {given.sum():.5f}")
-    return given
+    return given / given.sum()
 
 
 def checked_means(means: Any, components: int, columns: int) -> _Floats:

@@ -11,7 +11,7 @@ from sklearn.base import ClusterMixin
 from lehr import _checks
 from lehr._centers import FLOATS
 from lehr._model import symmetric, weights
-from lehr.distances import checked_metric, of_rows, takes_sparse
+from lehr.distances import of_rows, takes_gaps, takes_sparse
 
 
 class ItemsMixin(ClusterMixin):
@@ -23,21 +23,52 @@ class ItemsMixin(ClusterMixin):
     metric: Any
     metric_params: dict[str, Any] | None
     n_jobs: int | None
+    labels_: NDArray[np.int32]
     #: Whether pairs may be missing.
     _takes_gaps = True
 
     def _is_given(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
+    def _allows_nan(self) -> bool:
+        return self._takes_gaps if self._is_given() else takes_gaps(self.metric)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_given()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._is_given()
         tags.input_tags.sparse = takes_sparse(self.metric)
-        tags.input_tags.allow_nan = self._is_given() and self._takes_gaps
+        tags.input_tags.allow_nan = self._allows_nan()
         return tags
 
+    def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
+        """Find the clusters, and return that of each item.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
+            As for ``fit``.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+            ``labels_``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.KMedoids(1).fit_predict([[0.0], [2.0]]).tolist()
+        [0, 0]
+        """
+        fitted: Any = self
+        labels: NDArray[np.int32] = fitted.fit(X, y, sample_weight=sample_weight).labels_
+        return labels
+
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        finite = "allow-nan" if self._is_given() and self._takes_gaps else True
+        finite = "allow-nan" if self._allows_nan() else True
         sparse = "csr" if takes_sparse(self.metric) else False
         return _checks.validate_data(self, X, dtype=FLOATS, ensure_all_finite=finite, accept_sparse=sparse, reset=reset)
 
@@ -45,32 +76,35 @@ class ItemsMixin(ClusterMixin):
         self, X: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any]]:
         """What is to be fitted, the weights, and the dissimilarities of all pairs."""
-        checked_metric(self.metric)
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         if self._is_given():
+            refuse_negative(items, f"{type(self).__name__}.fit")
             return items, item_weights, items
         _checks.warn_of_dissimilarities(items)
         return items, item_weights, symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
 
-    def _to_others(self, X: ArrayLike, others: NDArray[Any] | None, asked: str) -> NDArray[Any]:
-        """The dissimilarities of items to other rows; those that ``X`` holds if there are no others."""
-        items = self._validated(X, reset=False)
+    def _to_others(self, items: Any, others: NDArray[Any] | None, asked: str) -> NDArray[Any]:
+        """The dissimilarities of items, which are validated, to other rows; those that they hold if there are no others."""
         to_others = items if others is None else of_rows(items, others, self.metric, self.metric_params, self.n_jobs)
         return not_negative(to_others, f"{type(self).__name__}.{asked}")
 
 
-def not_negative(to_others: NDArray[Any], asked: str) -> NDArray[Any]:
-    """Dissimilarities to other items, with 0 for what rounding left just below it: as far below as the library takes for rounding in a matrix."""
-    if not np.any(to_others < 0):
-        return to_others
-    share = 3.5e-4 if to_others.dtype == np.float32 else 1.5e-8
-    if np.nanmin(to_others) < -share * np.nanmax(np.abs(to_others)):
-        row, column = np.unravel_index(np.nanargmin(to_others), to_others.shape)
-        raise ValueError(
-            f"Negative values in data passed to {asked}: dissimilarities are 0 or more. Got {to_others[row, column]} at [{row}, {column}]."
-        )
-    return np.maximum(to_others, 0)
+def not_negative(dissimilarities: NDArray[Any], asked: str) -> NDArray[Any]:
+    """Dissimilarities, with 0 for what rounding left just below it: as far below as the library takes for rounding in a matrix."""
+    return np.maximum(dissimilarities, 0) if refuse_negative(dissimilarities, asked) else dissimilarities
+
+
+def refuse_negative(dissimilarities: NDArray[Any], asked: str) -> bool:
+    """The error for dissimilarities below 0 that rounding does not explain; whether there are others below 0."""
+    if not np.any(dissimilarities < 0):
+        return False
+    share = 3.5e-4 if dissimilarities.dtype == np.float32 else 1.5e-8
+    if np.nanmin(dissimilarities) < -share * np.nanmax(np.abs(dissimilarities)):
+        row, column = np.unravel_index(np.nanargmin(dissimilarities), dissimilarities.shape)
+        found = dissimilarities[row, column]
+        raise ValueError(f"Negative values in data passed to {asked}: dissimilarities are 0 or more. Got {found} at [{row}, {column}].")
+    return True
 
 
 def refuse_unknown(is_known: NDArray[np.bool_]) -> None:

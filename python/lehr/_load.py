@@ -20,10 +20,12 @@ from lehr.kmeans import KMeans
 from lehr.kmedoids import KMedoids
 from lehr.manifold import SMACOF
 from lehr.mixture import DAGaussianMixture
+from lehr.preparation import TablePreparation
 from lehr.topographic import GTM
 
-_SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, PairwiseClustering, SMACOF)
-#: Beside ``lonlat``, which only some have.
+_SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, PairwiseClustering, SMACOF, TablePreparation)
+#: What only some have beside.
+_OPTIONAL = {"form", "id", "lonlat", "preparation"}
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
 
 
@@ -43,7 +45,8 @@ def load(path: str | PathLike[str]) -> Any:
     estimator
         Fitted: of the class that was saved; of the command's clusters a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature, of its
         mixtures a :class:`DAGaussianMixture`, of its topographic maps a :class:`GTM`. Where the command had scaled the columns (``--scale``), a
-        ``Pipeline`` that scales rows as it did and ends with that; where they are longitude and latitude in degrees, one that puts them on the sphere, in
+        ``Pipeline`` that scales rows as it did and ends with that; where it had prepared a table (``--auto``, ``--log``, ``--exclude``), one that begins with
+        its :class:`TablePreparation`, of which :func:`read_table` reads the next table; where they are longitude and latitude in degrees, one that puts them on the sphere, in
         kilometres. Columns have names if they had any in the command's table.
 
     Raises
@@ -96,7 +99,7 @@ def learnt(text: bytes) -> Any:
         raise ValueError("expected a model: the model.json in the folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote")
     if content.get("format") != FORMAT:
         raise ValueError(f"expected a model of format {FORMAT}, found format {content.get('format')}")
-    if content.keys() - {"lonlat"} != set(_FIELDS):
+    if content.keys() - _OPTIONAL != set(_FIELDS):
         raise ValueError(f"not a whole model: expected the fields {', '.join(_FIELDS)}")
     if not isinstance(content["model"], dict) or len(content["model"]) != 1:
         raise ValueError("not a whole model: expected one model")
@@ -112,6 +115,8 @@ def learnt(text: bytes) -> Any:
     model._take_learnt(parts)
     width = _width(model)
     model.n_features_in_ = width
+    if content.get("preparation") is not None:
+        return make_pipeline(_preparation(content["preparation"], width), model)
     if content.get("lonlat", False):
         if kind != "clusters" or width != 3:
             raise ValueError("expected clusters in three dimensions of longitude and latitude")
@@ -127,6 +132,17 @@ def learnt(text: bytes) -> Any:
         before.mean_, before.scale_, before.var_, before.n_features_in_ = shifts, divisors, np.square(divisors), width
     _name(before, names)
     return make_pipeline(before, model)
+
+
+def _preparation(content: Any, width: int) -> TablePreparation:
+    """How a table becomes the columns of a model."""
+    try:
+        preparation = TablePreparation._restored(content)
+        # The native half says whether it is whole.
+        _native.back(preparation._preparation, np.zeros((1, width)))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise ValueError(f"not a whole model: expected a preparation of {width} features") from None
+    return preparation
 
 
 def _on_sphere(X: NDArray[Any]) -> NDArray[np.float64]:

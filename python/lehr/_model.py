@@ -12,7 +12,7 @@ import math
 import numbers
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
+from lehr._constraints import plain
 
 Self = TypeVar("Self", bound="SavedMixin")
 
@@ -142,6 +143,13 @@ class SavedMixin(BaseEstimator):
     _method: str
     #: Attributes that ``fit`` sets beside those that end in ``_``.
     _kept: tuple[str, ...] = ()
+    #: What each parameter may be.
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def _told(self, **parameters: str) -> dict[str, Any]:
+        """Parameters, after scikit-learn has checked all of them, by the names that the native half has."""
+        self._validate_params()
+        return {name: plain(getattr(self, parameter)) for name, parameter in parameters.items()}
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a file, whole or not at all.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from lehr import _native
 from lehr._native import Progress
+
+#: Of a thread that runs a program of ``lehr.ranks``: how many ranks there are, as ``size``.
+RANK = threading.local()
 
 Callback = Callable[[Progress], object]
 
@@ -38,15 +42,58 @@ class _Line:
             sys.stderr.flush()
 
 
+class _Bar:
+    """One bar in a notebook, which is drawn anew where it is."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.shown: Any = None
+        self.percent = -1
+
+    def __call__(self, progress: Progress) -> None:
+        percent = int(progress.fraction * 100)
+        if percent > self.percent:
+            self.percent = percent
+            self._show(f"{progress.stage}, {percent} %")
+
+    def end(self) -> None:
+        if self.shown is not None:
+            self._show("ended" if self.percent < 100 else "done")
+
+    def _show(self, text: str) -> None:
+        from IPython.display import HTML, display
+
+        bar = HTML(f'<progress value="{self.percent}" max="100"></progress> {self.name}: {text}')
+        if self.shown is None:
+            self.shown = display(bar, display_id=True)
+        else:
+            self.shown.update(bar)
+
+
+def _is_notebook() -> bool:
+    """Whether this is a kernel of a notebook. IPython is there only if somebody has imported it."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and getattr(shell, "kernel", None) is not None
+
+
 class Watch:
-    """What a run calls: the line if there is to be one, then the user's callback. To be used with ``with``."""
+    """What a run calls: the line or bar if there is to be one, then the user's callback. To be used with ``with``."""
 
     def __init__(self, name: str, verbose: object, callback: object, checkpoint: Any = None) -> None:
+        ranks = getattr(RANK, "size", None)
+        if ranks is not None:
+            what = name if name == "pairwise_distances" else f"{name}.fit"
+            raise RuntimeError(
+                f"{what} was called in a program of lehr.ranks, by one of its {ranks} ranks. It computes on all ranks by itself: call it outside of lehr.ranks.run, "
+                "with all rows; where each rank holds some, return them from the program, or bring them together with comm.gather."
+            )
         self._checkpoint = checkpoint
         if callback is not None and not callable(callback):
             raise TypeError(f"The 'callback' parameter must be callable or None. Got {callback!r} instead.")
         # Of several processes one speaks.
-        self._line = _Line(name) if verbose and _native.process()[0] == 0 else None
+        self._line: _Line | _Bar | None = None
+        if verbose and _native.process()[0] == 0:
+            self._line = _Bar(name) if _is_notebook() else _Line(name)
         self._callback = callback
 
     def __enter__(self) -> Callback | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +16,14 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
-from lehr._centers import CentersMixin
+from lehr._centers import CentersMixin, as_given
+from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, above, number, one_of, whole
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
-from lehr.distances import of_rows
+from lehr.distances import METRIC, Metric, of_rows
 from lehr.kmeans import KMeans
 
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
@@ -36,9 +37,11 @@ _PRECISIONS = {"double": "f64", "single": "f32"}
 class _Annealed(SavedMixin):
     """What both clusterings find."""
 
-    def _take(self, found: Any) -> None:
+    labels_: NDArray[np.int32]
+
+    def _take(self, found: Any, X: Any) -> None:
         self.labels_ = found["labels"]
-        self.probabilities_ = found["probabilities"]
+        self.probabilities_ = as_given(found["probabilities"], X)
         self.clusters_ = table(found["clusters"])
         self.free_energy_ = found["free_energy"]
         self.temperature_ = found["temperature"]
@@ -194,6 +197,21 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     #: For tools that ask as scikit-learn before 1.6 did.
     _estimator_type = "clusterer"
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [whole(1), None],
+        "stop_temperature": [above(0), None],
+        "stop_length": [above(0), None],
+        "max_clusters": [whole(1), None],
+        "sponge": [above(0), None],
+        "cooling": COOLING,
+        "tol": [number(1e-12, 1e-2)],
+        "overshoot": [number(1, 4)],
+        "patience": [whole(0)],
+        "precision": [one_of(*_PRECISIONS)],
+        "random_state": RANDOM_STATE,
+        **WATCHED,
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -206,7 +224,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         tol: float = 1e-4,
         overshoot: float = 1.5,
         patience: int = 4,
-        precision: str = "double",
+        precision: Literal["double", "single"] = "double",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -263,20 +281,18 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [3.0]], sample_weight=[2.0, 1.0]).cluster_centers_
         array([[1.]])
         """
-        sponge = _checks.real("sponge", self.sponge, optional=True)
-        parameters = {
-            "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True, least=1),
-            "stop_temperature": _checks.real("stop_temperature", self.stop_temperature, optional=True),
-            "stop_length": _checks.real("stop_length", self.stop_length, optional=True),
-            "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True, least=1),
-            "sponge": sponge,
-            "cooling": _checks.real("cooling", self.cooling),
-            "tolerance": _checks.real("tol", self.tol),
-            "overshoot": _checks.real("overshoot", self.overshoot),
-            "patience": _checks.integer("patience", self.patience),
-            "seed": _checks.seed(self.random_state),
-            "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
-        }
+        parameters = self._told(
+            clusters="n_clusters",
+            stop_temperature="stop_temperature",
+            stop_length="stop_length",
+            max_clusters="max_clusters",
+            sponge="sponge",
+            cooling="cooling",
+            tolerance="tol",
+            overshoot="overshoot",
+            patience="patience",
+        )
+        parameters |= {"seed": _checks.seed(self.random_state), "precision": _PRECISIONS[self.precision]}
         rows = self._rows(X, reset=True)
         _checks.warn_of_scales(self, rows)
         row_weights = weights(sample_weight, rows)
@@ -289,18 +305,17 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
                 callback=callback,
                 checkpoint=self.checkpoint,
             )
-        centers = found["cluster_centers"]
-        self.cluster_centers_ = centers.astype(np.float32) if getattr(rows, "dtype", None) == np.float32 else centers
+        self.cluster_centers_ = as_given(found["cluster_centers"], rows)
         self.inertia_ = found["inertia"]
         self._n_features_out = len(self.cluster_centers_)
         # As fitted, whatever the parameter is set to later.
-        self._sponge = sponge
+        self._sponge = parameters["sponge"]
         self.candidates_ = None if found["candidates"] is None else table(found["candidates"])
         self.choice_ = found["reason"]
-        self._take(found)
+        self._take(found, rows)
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[Any]:
         """The share of each row in each cluster at ``temperature_``: ``exp(-d**2 / temperature_)`` over the sum of these.
 
         Don't read it as confidence: ``temperature_`` is the last one before each row is given to one cluster, so most shares are near 0 or 1.
@@ -313,7 +328,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
-            Each row adds up to 1; with a ``sponge`` to 1 less the share of the sponge, ``0.1 * exp(-sponge**2 / temperature_)`` over the same sum.
+            float32 if ``X`` is. Each row adds up to 1; with a ``sponge`` to 1 less the share of the sponge, ``0.1 * exp(-sponge**2 / temperature_)`` over the same sum.
 
         Examples
         --------
@@ -323,7 +338,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         [[0.5, 0.5]]
         """
         check_is_fitted(self)
-        squares = np.square(self._differences(X))
+        rows = self._rows(X, reset=False)
+        squares = np.square(self._differences(rows))
         if self._sponge is not None:
             away = self._sponge**2 - self.temperature_ * np.log(_SPONGE_PRIOR)
             squares = np.column_stack([squares, np.full(len(squares), away)])
@@ -332,11 +348,10 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         with np.errstate(over="ignore"):
             shares = np.exp(-(squares - squares.min(axis=1, keepdims=True)) / temperature)
         shares /= shares.sum(axis=1, keepdims=True)
-        return shares[:, : len(self.cluster_centers_)]
+        return as_given(shares[:, : len(self.cluster_centers_)], rows)
 
-    def _differences(self, X: Any) -> NDArray[np.float64]:
+    def _differences(self, rows: Any) -> NDArray[np.float64]:
         """The distance of each row to each centre, by differences."""
-        rows = self._rows(X, reset=False)
         centers = self.cluster_centers_.astype(np.float64, copy=False)
         return np.column_stack([_native.nearest(rows, center[None, :])["distances"] for center in centers])
 
@@ -441,11 +456,24 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     _method = "pairwise"
     _kept = ("_fit_X", "_weights")
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [whole(1), None],
+        "metric": METRIC,
+        "metric_params": [dict, None],
+        "stop_temperature": [above(0), None],
+        "max_clusters": [whole(1), None],
+        "cooling": COOLING,
+        "tol": [number(1e-12, 0.1)],
+        "overshoot": [number(1, 4)],
+        "random_state": RANDOM_STATE,
+        **WATCHED,
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: Metric | Callable[..., float] = "euclidean",
         metric_params: dict[str, Any] | None = None,
         stop_temperature: float | None = None,
         max_clusters: int | None = None,
@@ -502,15 +530,15 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         >>> lehr.PairwiseClustering(n_clusters=2).fit([[0.0], [1.0], [10.0]]).labels_.tolist()
         [0, 0, 1]
         """
-        parameters = {
-            "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True, least=1),
-            "stop_temperature": _checks.real("stop_temperature", self.stop_temperature, optional=True),
-            "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True, least=1),
-            "cooling": _checks.real("cooling", self.cooling),
-            "tolerance": _checks.real("tol", self.tol),
-            "overshoot": _checks.real("overshoot", self.overshoot),
-            "seed": _checks.seed(self.random_state),
-        }
+        parameters = self._told(
+            clusters="n_clusters",
+            stop_temperature="stop_temperature",
+            max_clusters="max_clusters",
+            cooling="cooling",
+            tolerance="tol",
+            overshoot="overshoot",
+        )
+        parameters["seed"] = _checks.seed(self.random_state)
         threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
         with Watch("PairwiseClustering", self.verbose, self.callback, self.checkpoint) as callback:
@@ -529,7 +557,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         self.missing_pairs_ = found["missing_pairs"]
         self.is_damped_ = found["is_damped"]
         self.plateaus_ = None if found["plateaus"] is None else table(found["plateaus"])
-        self._take(found)
+        self._take(found, items)
         self.medoid_indices_ = self.clusters_["medoid"].copy()
         return self
 
@@ -591,7 +619,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
         """The field of each item in each cluster; infinite in one of which nothing is known."""
         check_is_fitted(self)
-        to_fitted = self._to_others(X, self._fit_X, asked)
+        to_fitted = self._to_others(self._validated(X, reset=False), self._fit_X, asked)
         item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
         members = np.zeros((len(self.labels_), len(self.clusters_)))
         members[np.arange(len(self.labels_)), self.labels_] = item_weights

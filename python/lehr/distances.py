@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from os import PathLike
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import sklearn.metrics
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import _VALID_METRICS
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics.pairwise import _VALID_METRICS, PAIRWISE_BOOLEAN_FUNCTIONS
 
 from lehr import _checks, _native
+from lehr._constraints import one_of
 from lehr._names import listed
 from lehr._native import Fingerprints, Sequences
 from lehr._progress import Watch
@@ -24,20 +26,31 @@ __dir__ = listed(__all__)
 
 #: Metrics of rows of numbers.
 FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")
-#: Those that scikit-learn has beside them, for rows without gaps.
-_OTHER_METRICS = frozenset(_VALID_METRICS) - {"precomputed", "nan_euclidean", *FEATURE_METRICS}
+#: Those that scikit-learn has beside them.
+_OTHER_METRICS = frozenset(_VALID_METRICS) - {"precomputed", *FEATURE_METRICS}
 #: Those that sparse rows have: others would fill in their zeros.
 _SPARSE_METRICS = frozenset({"cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "sqeuclidean"})
 #: Metrics that SciPy and scikit-learn have under another name than Lehr.
 _NAMES = {"sqeuclidean": "squared-euclidean"}
+#: What rounding leaves of a cosine distance that is 0.
+_ROUNDING = 8 * np.finfo(np.float64).eps
 #: Types of the result, by their names in Lehr.
 _ELEMENTS = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 
 
-def checked_metric(metric: Any) -> None:
-    """Refuses what is neither ``'precomputed'``, a callable, nor a metric of rows that scikit-learn has."""
-    if not callable(metric):
-        _checks.choice("metric", metric, ("precomputed", *FEATURE_METRICS, *sorted(_OTHER_METRICS)))
+#: Metrics of estimators by name.
+Metric: TypeAlias = Literal[
+    "precomputed", "euclidean", "sqeuclidean", "manhattan", "cosine", "correlation", "braycurtis", "canberra", "chebyshev", "cityblock", "dice",
+    "hamming", "haversine", "jaccard", "l1", "l2", "mahalanobis", "matching", "minkowski", "nan_euclidean", "rogerstanimoto", "russellrao", "seuclidean",
+    "sokalsneath", "yule",
+]  # fmt: skip
+#: What the ``metric`` of an estimator may be.
+METRIC: list[Any] = [one_of("precomputed", *FEATURE_METRICS, *sorted(_OTHER_METRICS)), callable]
+
+
+def takes_gaps(metric: Any) -> bool:
+    """Whether cells may be missing."""
+    return isinstance(metric, str) and metric == "nan_euclidean"
 
 
 def takes_sparse(metric: Any) -> bool:
@@ -50,10 +63,14 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
     if metric in FEATURE_METRICS and not metric_params and not issparse(X) and not issparse(Y):
         if Y is None:
             return pairwise_distances(X, metric=metric, n_jobs=n_jobs)
-        # SciPy gives NaN for a row of zeros.
-        return _defined(_cosines(X, Y) if metric == "cosine" else cdist(X, Y, "cityblock" if metric == "manhattan" else metric), metric)
+        if metric in ("cosine", "correlation"):
+            return _defined(_angles(X, Y, metric), metric)
+        return cdist(X, Y, "cityblock" if metric == "manhattan" else metric)
     if metric == "sqeuclidean" and issparse(X):
         metric, metric_params = "euclidean", {**(metric_params or {}), "squared": True}
+    if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
+        # What is made of other numbers than 0 and 1 scikit-learn says with a warning at a line of its own.
+        X, Y = _truths(X, metric), None if Y is None else _truths(Y, metric)
     found = sklearn.metrics.pairwise_distances(X, Y, metric=metric, n_jobs=n_jobs, **(metric_params or {}))
     if Y is None and np.ndim(found) == 2:
         # Products of matrices are not quite 0 between a row and itself.
@@ -61,9 +78,23 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
     return _defined(np.asarray(found), metric)
 
 
-def _cosines(X: Any, Y: Any) -> NDArray[Any]:
-    """Cosine distances, 1 for a row of zeros."""
-    return np.asarray(sklearn.metrics.pairwise.cosine_distances(X, Y))
+def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
+    """Rows as truth values, which some metrics are of."""
+    truths: NDArray[np.bool_] = rows != 0
+    if not np.array_equal(truths, rows):
+        _checks.warn(f"metric {metric!r} compares truth values: numbers other than 0 count as true.", DataConversionWarning)
+    return truths
+
+
+def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
+    """Cosine or correlation distances, row by row, so that those of a row do not depend on the other rows. What rounding explains is 0, as of a row from itself."""
+    found: NDArray[np.float64] = cdist(X, Y, metric)
+    if metric == "cosine":
+        # SciPy gives NaN for a row of zeros, which is at 1 from every other.
+        found[~X.any(axis=1)] = 1.0
+        found[:, ~Y.any(axis=1)] = 1.0
+    found[found <= _ROUNDING] = 0.0
+    return found
 
 
 def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:
@@ -87,7 +118,7 @@ def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:
     return found
 
 
-def read_fasta(path: str | PathLike[str], *, alphabet: str | None = None, aligned: bool = False) -> Sequences:
+def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"] | None = None, aligned: bool = False) -> Sequences:
     """Sequences of a FASTA file, plain or packed by gzip.
 
     Parameters
@@ -212,12 +243,12 @@ def pairwise_distances(
     Y: Any = None,
     metric: str | None = None,
     *,
-    alignment: str | None = None,
+    alignment: Literal["local", "global", "semi-global", "given"] | None = None,
     matrix: str | None = None,
     gap_open: int | None = None,
     gap_extend: int | None = None,
     overlap: float | None = None,
-    ambiguous: str | None = None,
+    ambiguous: Literal["skip", "differ"] | None = None,
     standardise: bool = False,
     condensed: bool = False,
     dtype: Any = np.float64,
@@ -318,12 +349,14 @@ def pairwise_distances(
         "standardise": bool(standardise),
         "element": element,
     }
-    if Y is not None:
-        return _native.distances_between(items, _as_items(Y, "Y"), json.dumps(options), threads=_checks.threads(n_jobs))
+    others = None if Y is None else _as_items(Y, "Y")
     with Watch("pairwise_distances", verbose, callback) as watch:
-        found = _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
+        if others is not None:
+            found = _native.distances_between(items, others, json.dumps(options), threads=_checks.threads(n_jobs))
+        else:
+            found = _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
     if isinstance(items, Sequences) and alignment in (None, "local") and metric not in ("hamming", "p-distance"):
-        _warn_of_parts(items, found, bool(condensed))
+        _warn_of_parts(items, others, found, bool(condensed))
     return found
 
 
@@ -338,17 +371,20 @@ def _as_items(items: Any, name: str) -> Any:
     return _checks.check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name=name)
 
 
-def _warn_of_parts(items: Sequences, found: NDArray[Any], is_condensed: bool) -> None:
+def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[Any], is_condensed: bool) -> None:
     """Says so where local alignment, which compares the parts that match best, leaves out what tells sequences apart."""
-    count = len(items)
-    kinds = items.distinct()[2]
-    lost = alike = at = 0
-    for row in range(count - 1):
-        others = found[at : at + count - 1 - row] if is_condensed else found[row, row + 1 :]
-        at += count - 1 - row
-        lost += int(np.count_nonzero(np.isnan(others)))
-        alike += int(np.count_nonzero((others == 0) & (kinds[row + 1 :] != kinds[row])))
-    pairs = count * (count - 1) // 2
+    numbers: dict[str, int] = {}
+    kinds = [numbers.setdefault(items[row], len(numbers)) for row in range(len(items))]
+    to = np.array(kinds if others is None else [numbers.setdefault(others[row], len(numbers)) for row in range(len(others))])
+    lost = alike = pairs = 0
+    for row, kind in enumerate(kinds):
+        # Of items that are compared with each other each pair counts once.
+        first = 0 if others is not None else row + 1
+        length = len(to) - first
+        distances = found[pairs : pairs + length] if is_condensed else found[row, first:]
+        pairs += length
+        lost += int(np.count_nonzero(np.isnan(distances)))
+        alike += int(np.count_nonzero((distances == 0) & (to[first:] != kind)))
     cure = "Local alignment compares the parts that match best: say alignment='global' to compare whole sequences"
     if lost:
         _checks.warn(f"{lost} of {pairs} pairs of sequences have no distance (NaN), because too little of them matches. {cure}, or overlap=0.", UserWarning)

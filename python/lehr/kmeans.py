@@ -6,15 +6,17 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from lehr import _checks, _native
-from lehr._centers import CentersMixin
+from lehr._centers import CentersMixin, as_given
+from lehr._constraints import RANDOM_STATE, WATCHED, number, one_of, whole
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
@@ -130,6 +132,8 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         Weighted sum of squared distances of the rows to the centres of their labels, in the squared unit of ``X``.
     inertias_ : ndarray of shape (n_starts,)
         The sum of squares at the end of each start; one number if centres were given.
+    n_steps_ : int
+        After :meth:`partial_fit`: batches so far. ``labels_`` and ``inertia_`` are those of the last batch then, and ``clusters_`` of all batches as they passed.
     n_iter_ : int
         Iterations of the start that is kept: at most ``max_iter``.
     n_features_in_ : int
@@ -159,6 +163,19 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
 
     #: For tools that ask as scikit-learn before 1.6 did.
     _estimator_type = "clusterer"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [whole(1)],
+        "init": [one_of("k-means++", "random"), callable, "array-like"],
+        "n_init": [one_of("auto"), whole(1), None],
+        "max_iter": [whole(1)],
+        "tol": [number(0, np.inf)],
+        "algorithm": [one_of(*_ALGORITHMS)],
+        "precision": [one_of(*_PRECISIONS)],
+        "random_state": RANDOM_STATE,
+        "copy_x": ["boolean"],
+        **WATCHED,
+    }
 
     def __init__(
         self,
@@ -210,10 +227,8 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         if self.n_init is None:
             return 1 if is_given else _STARTS
         if isinstance(self.n_init, str):
-            _checks.choice("n_init", self.n_init, ("auto",))
             return 1 if is_given or self.init == "k-means++" else _STARTS
-        starts = _checks.integer("n_init", self.n_init, least=1)
-        assert starts is not None
+        starts = int(self.n_init)
         if is_given and starts > 1:
             _checks.warn(
                 f"Explicit initial center position passed: performing only one init in KMeans instead of n_init={starts}.",
@@ -227,20 +242,16 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         clusters, columns = int(self.n_clusters), self.n_features_in_
         init: Any = self.init
         if isinstance(init, str):
-            if _checks.choice("init", str(init), ("k-means++", "random")) == "k-means++":
+            if init == "k-means++":
                 return None
             if rows_of(rows) < clusters or starts < 1:
                 # The native half says what is wrong.
                 return None
             random = np.random.RandomState(seed % 2**32)
-            return [drawn(rows, row_weights, clusters, str(init), random) for _ in range(starts)]
+            return [drawn(rows, row_weights, clusters, init, random) for _ in range(starts)]
         if callable(init):
             random, matrix = np.random.RandomState(seed % 2**32), as_matrix(rows)
             return [self._checked(init(matrix, clusters, random_state=random), clusters, columns) for _ in range(starts)]
-        if init is None:
-            raise _checks.wrong(
-                "init", "'k-means++', 'random', a callable or an array-like of shape (n_clusters, n_features)", init
-            )
         return [self._checked(init, clusters, columns)]
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
@@ -277,27 +288,20 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         >>> lehr.KMeans(1).fit([[0.0], [3.0]], sample_weight=[2.0, 1.0]).cluster_centers_
         array([[1.]])
         """
-        clusters = _checks.integer("n_clusters", self.n_clusters, least=1)
-        iterations = _checks.integer("max_iter", self.max_iter, least=1)
-        tolerance = _checks.real("tol", self.tol)
-        assert clusters is not None and iterations is not None and tolerance is not None
-        if tolerance < 0:
-            raise _checks.wrong("tol", "a float of 0 or more", self.tol)
+        parameters = self._told(clusters="n_clusters", max_sweeps="max_iter")
+        clusters, iterations = parameters["clusters"], parameters["max_sweeps"]
         starts, seed = self._initialisations(), _checks.seed(self.random_state)
-        algorithm = _checks.choice("algorithm", self.algorithm, tuple(_ALGORITHMS))
-        if algorithm == "elkan" and clusters == 1:
+        if self.algorithm == "elkan" and clusters == 1:
             _checks.warn("algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.", RuntimeWarning)
-        parameters: dict[str, Any] = {
-            "clusters": clusters,
+        parameters |= {
             "starts": starts,
-            "max_sweeps": iterations,
-            "sweeps": _ALGORITHMS[algorithm],
+            "sweeps": _ALGORITHMS[self.algorithm],
             "seed": seed,
-            "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
+            "precision": _PRECISIONS[self.precision],
         }
         rows = self._rows(X, reset=True)
         _checks.warn_of_scales(self, rows)
-        parameters["tolerance"] = min(1.0, tolerance / (max(1, clusters) * self.n_features_in_))
+        parameters["tolerance"] = min(1.0, float(self.tol) / (clusters * self.n_features_in_))
         row_weights = weights(sample_weight, rows)
         begins = self._starts(rows, row_weights, seed, starts)
         self._n_init = starts
@@ -324,6 +328,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             unfinished, begun = sum(fit.unfinished for fit in fits), sum(len(fit.inertias) for fit in fits)
             inertias = np.concatenate([fit.inertias for fit in fits])
         self._take(best, rows, row_weights)
+        self.__dict__.pop("n_steps_", None)
         self.inertias_ = inertias
         self.n_iter_ = best.n_iter
         tell(best.told)
@@ -344,7 +349,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
 
     def _take(self, fit: _Fit, rows: Any, row_weights: NDArray[np.float64] | None) -> None:
         """Centres, and the labels, sum of squares and clusters that belong to them."""
-        centers: NDArray[Any] = fit.centers.astype(np.float32) if getattr(rows, "dtype", None) == np.float32 else fit.centers
+        centers = as_given(fit.centers, rows)
         labels = fit.labels
         self.clusters_, self.inertia_ = fit.clusters, fit.inertia
         if centers.dtype == np.float32:
@@ -364,7 +369,71 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             self.inertia_ = float(np.dot(shares, squares))
         self.cluster_centers_ = centers
         self._n_features_out = len(centers)
-        self.labels_: NDArray[np.int32] = labels
+        self.labels_ = labels
+
+    def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
+        """Take a batch of rows into the centres, for streams and for tables larger than memory. An approximation.
+
+        The first batch is clustered as :meth:`fit` does, and needs ``n_clusters`` rows. Each row of a later batch, or of any batch after :meth:`fit`, goes to
+        the nearest centre; then each centre moves to the weighted mean of all rows that it has been given. So centres come near those of all rows where the first
+        batch is like the others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+            The rows of the batch, of which nothing is kept.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more, as for :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.KMeans(2).partial_fit([[0.0], [10.0]]).partial_fit([[1.0], [2.0], [13.0]])
+        >>> sorted(model.cluster_centers_.ravel().tolist()), model.n_steps_
+        ([1.0, 11.5], 2)
+        """
+        if not hasattr(self, "cluster_centers_"):
+            self.fit(X, sample_weight=sample_weight)
+            self.n_steps_ = 1
+            return self
+        self._validate_params()
+        rows = self._rows(X, reset=False)
+        row_weights = weights(sample_weight, rows)
+        shares = np.ones(rows_of(rows)) if row_weights is None else row_weights
+        centers, clusters = self.cluster_centers_.astype(np.float64), self.clusters_.copy()
+        near = _native.nearest(rows, centers)
+        labels, count = near["labels"], len(centers)
+        given = np.bincount(labels, weights=shares, minlength=count)
+        moved = np.flatnonzero(given)
+        # Row k of this matrix holds the weights of the rows of cluster k.
+        sums: Any = csr_array((shares, (labels, np.arange(len(labels)))), shape=(count, len(labels))) @ as_matrix(rows)
+        means = (sums.toarray() if hasattr(sums, "toarray") else sums)[moved] / given[moved, None]
+        squares = np.bincount(labels, weights=shares * np.square(near["distances"]), minlength=count)[moved] / given[moved]
+        clusters["n_samples"] += np.bincount(labels, minlength=count)
+        clusters["weight"] += given
+        rates = given[moved] / clusters["weight"][moved]
+        centers[moved] += rates[:, None] * (means - centers[moved])
+        former = np.square(clusters["spread"][moved])
+        clusters["spread"][moved] = np.sqrt(former + rates * (squares - former))
+        self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
+        self.clusters_ = clusters
+        # Labels and their sum belong to the centres as they are now.
+        near = _native.nearest(rows, self.cluster_centers_.astype(np.float64))
+        self.labels_ = near["labels"]
+        self.inertia_ = float(np.dot(shares, np.square(near["distances"])))
+        self.n_steps_ = getattr(self, "n_steps_", 1) + 1
+        return self
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         centers = self.cluster_centers_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +12,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
+from lehr._centers import as_given
+from lehr._constraints import WATCHED, whole
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._model import SavedMixin, tell
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr.distances import METRIC, Metric
 
 __all__ = ["KMedoids"]
 __dir__ = listed(__all__)
@@ -87,11 +90,19 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
     _kept = ("_n_features_out",)
     _takes_gaps = False
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [whole(1)],
+        "metric": METRIC,
+        "metric_params": [dict, None],
+        "max_iter": [whole(0)],
+        **WATCHED,
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: Metric | Callable[..., float] = "euclidean",
         metric_params: dict[str, Any] | None = None,
         max_iter: int = 100,
         n_jobs: int | None = None,
@@ -140,10 +151,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         >>> lehr.KMedoids(2, metric="precomputed").fit(D).labels_.tolist()
         [0, 0, 1]
         """
-        options = {
-            "clusters": _checks.integer("n_clusters", self.n_clusters, least=1),
-            "max_passes": _checks.integer("max_iter", self.max_iter),
-        }
+        options = self._told(clusters="n_clusters", max_passes="max_iter")
         threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
         with Watch("KMedoids", self.verbose, self.callback, self.checkpoint) as callback:
@@ -157,7 +165,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
                 checkpoint=self.checkpoint,
             )
         tables, figures = found["tables"], found["figures"]
-        self.labels_: NDArray[np.int32] = tables["labels"]["cluster"].astype(np.int32)
+        self.labels_ = tables["labels"]["cluster"].astype(np.int32)
         self.medoid_indices_: NDArray[np.int64] = tables["clusters"]["medoid_item"]
         self.cluster_centers_: NDArray[Any] | None = None if self._is_given() else items[self.medoid_indices_]
         self.inertia_ = figures["cost"]
@@ -193,7 +201,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         """
         return np.argmin(self._to_medoids(X, "predict"), axis=1).astype(np.int32)
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Dissimilarities to the medoids.
 
         Parameters
@@ -204,6 +212,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         Returns
         -------
         dissimilarities : ndarray of shape (n_items, n_clusters)
+            float32 if ``X`` is.
 
         Examples
         --------
@@ -213,11 +222,12 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         """
         return self._to_medoids(X, "transform")
 
-    def _to_medoids(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
+    def _to_medoids(self, X: ArrayLike, asked: str) -> NDArray[Any]:
         check_is_fitted(self)
-        to_medoids = self._to_others(X, self.cluster_centers_, asked)
+        items = self._validated(X, reset=False)
+        to_medoids = self._to_others(items, self.cluster_centers_, asked)
         if self.cluster_centers_ is None:
             to_medoids = to_medoids[:, self.medoid_indices_]
         # A row without a direction has no cosine.
         refuse_unknown(~np.isnan(to_medoids).any(axis=1))
-        return np.asarray(to_medoids, dtype=np.float64)
+        return as_given(to_medoids, items)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,11 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native, _nonmetric
-from lehr._items import not_negative
+from lehr._centers import as_given
+from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, number, one_of, whole
+from lehr._items import not_negative, refuse_negative
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
-from lehr.distances import checked_metric, of_rows, takes_sparse
+from lehr.distances import METRIC, Metric, of_rows, takes_gaps, takes_sparse
 from lehr.topographic import GTM
 
 __all__ = ["GTM", "SMACOF", "align"]
@@ -30,6 +33,8 @@ _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseS
 _POWERS = {"equal": 0.0, "sammon": -1.0, "inverse_square": -2.0}
 #: The last is scikit-learn's name of the first.
 _STARTS = {"classical": "Classical", "random": "Random", "classical_mds": "Classical"}
+#: What the native half says at the end of a fit that was cut short, where it counts the look at the start too.
+_STILL_FELL = re.compile(r"^(the stress still fell after )\d+ iteration")
 
 
 class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
@@ -95,7 +100,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Positions in the unit of the dissimilarities, about their mean and along principal axes, unless positions were given.
+        float32 if ``X`` is. Positions in the unit of the dissimilarities, about their mean and along principal axes, unless positions were given.
     stress_ : float
         The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact. ``stress_ * (D[i, j] ** 2 over pairs i < j, summed)`` is the raw
         stress that scikit-learn calls ``stress_``; ``normalized_stress`` says which one this is.
@@ -143,12 +148,34 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     _method = "smacof"
     _kept = ("_fit_X", "_n_features_out", "_weights")
     _weights: NDArray[np.float64] | None = None
+    embedding_: NDArray[Any]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [whole(1, 64)],
+        "metric": METRIC,
+        "metric_params": [dict, None],
+        "weighting": [one_of(*_WEIGHTINGS)],
+        "annealed": ["boolean"],
+        "init": [one_of(*_STARTS)],
+        "n_init": [whole(1, 10_000)],
+        "max_iter": [whole(1)],
+        "tol": [number(1e-15, 0.1)],
+        "relaxed": ["boolean"],
+        "cooling": COOLING,
+        "warm_start": ["boolean"],
+        "normalized_stress": ["boolean", one_of("auto"), None],
+        "eps": [number(1e-15, 0.1), None],
+        "metric_mds": ["boolean"],
+        "n_neighbors": [whole(1)],
+        "random_state": RANDOM_STATE,
+        **WATCHED,
+    }
 
     def __init__(
         self,
         n_components: int = 2,
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: Metric | Callable[..., float] = "euclidean",
         metric_params: dict[str, Any] | None = None,
         weighting: Literal["equal", "sammon", "inverse_square"] = "equal",
         annealed: bool = False,
@@ -193,15 +220,20 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.allow_nan = self._is_given()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._is_given()
+        tags.input_tags.allow_nan = self._allows_nan()
         tags.input_tags.sparse = takes_sparse(self.metric)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _is_given(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
+    def _allows_nan(self) -> bool:
+        return self._is_given() or takes_gaps(self.metric)
+
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        finite = "allow-nan" if self._is_given() else True
+        finite = "allow-nan" if self._allows_nan() else True
         sparse = "csr" if takes_sparse(self.metric) else False
         least = 2 if reset else 1
         return _checks.validate_data(
@@ -255,30 +287,30 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         >>> lehr.SMACOF(1, metric="precomputed").fit(D).missing_pairs_
         1
         """
-        iterations = _checks.integer("max_iter", self.max_iter, least=1)
-        assert iterations is not None
-        if self.normalized_stress not in (None, "auto") and not isinstance(self.normalized_stress, (bool, np.bool_)):
-            raise _checks.wrong("normalized_stress", "a bool, 'auto' or None", self.normalized_stress)
-        parameters = {
-            "dimension": _checks.integer("n_components", self.n_components, least=1),
-            "start": _STARTS[_checks.choice("init", self.init, tuple(_STARTS))],
-            "starts": _checks.integer("n_init", self.n_init, least=1),
-            "weighting": _WEIGHTINGS[_checks.choice("weighting", self.weighting, tuple(_WEIGHTINGS))],
-            "annealed": bool(self.annealed),
-            "cooling": _checks.real("cooling", self.cooling),
-            "tolerance": _checks.real("tol", self.tol) if self.eps is None else _checks.real("eps", self.eps),
+        parameters = self._told(
+            dimension="n_components",
+            starts="n_init",
+            annealed="annealed",
+            cooling="cooling",
+            tolerance="tol" if self.eps is None else "eps",
+            relaxed="relaxed",
+        )
+        iterations = int(self.max_iter)
+        parameters |= {
+            "start": _STARTS[self.init],
+            "weighting": _WEIGHTINGS[self.weighting],
             # The native half counts the look at the start too.
-            "most_iterations": iterations + min(iterations, 1),
-            "relaxed": bool(self.relaxed),
+            "most_iterations": iterations + 1,
             "seed": _checks.seed(self.random_state),
         }
-        checked_metric(self.metric)
         is_given = self._is_given()
         threads = _checks.threads(self.n_jobs)
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         count = items.shape[0]
-        if not is_given:
+        if is_given:
+            refuse_negative(items, "SMACOF.fit")
+        else:
             _checks.warn_of_dissimilarities(items)
         matrix = items if is_given else symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
         pairs = None if pair_weight is None else _checks.check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
@@ -315,7 +347,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
             )
         self._fit_X = None if is_given else items
         self._weights = item_weights
-        self.embedding_ = found["embedding"]
+        self.embedding_ = as_given(found["embedding"], items)
         self._n_features_out = self.embedding_.shape[1]
         # What scikit-learn calls automatic is the raw stress of metric scaling.
         kind = {None: "stress", "auto": "raw_stress", False: "raw_stress", True: "stress_1"}[self.normalized_stress]
@@ -329,11 +361,12 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self.shepard_ = dict(found["shepard"])
         self.missing_pairs_ = found["missing_pairs"]
         if not self.metric_mds:
-            self._take_order(matrix, positions, iterations, float(parameters["tolerance"] or 0.0))
+            self._take_order(matrix, positions, iterations, parameters["tolerance"])
             return self
         # A start that is exact takes no step; to look at it is one.
         self.n_iter_ = max(1, found["n_iter"] - 1)
-        tell(found)
+        told = [_STILL_FELL.sub(f"\\g<1>{iterations} iteration", text) for text in found["warnings"]]
+        tell({**found, "warnings": told})
         return self
 
     def _take_order(
@@ -343,13 +376,13 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         wanted = squareform(np.asarray(matrix, dtype=np.float64), checks=False)
         shares = np.ones(len(matrix)) if self._weights is None else self._weights
         pairs = np.outer(shares, shares)
-        starts = [self.embedding_ if given is None else given]
+        starts = [self.embedding_.astype(np.float64, copy=False) if given is None else given]
         if given is None and self.init == "random":
             random = np.random.RandomState(_checks.seed(self.random_state) % 2**32)
             starts = [random.uniform(size=self.embedding_.shape) for _ in range(int(self.n_init))]
         maps = [_nonmetric.embedded(wanted, start, self._weights, max_iter=iterations, tol=tolerance) for start in starts]
         best = min(maps, key=lambda found: found.stress)
-        self.embedding_ = best.positions
+        self.embedding_ = as_given(best.positions, self.embedding_)
         distances, disparities = pdist(best.positions), best.disparities
         self.disparities_ = squareform(disparities)
         errors = np.square(squareform(distances) - self.disparities_)
@@ -382,9 +415,12 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     def _former(self, items: int) -> NDArray[np.float64] | None:
         """The positions of the fit before, if they are of as many items in as many dimensions."""
         former = getattr(self, "embedding_", None)
-        return former if former is not None and former.shape == (items, self.n_components) else None
+        if former is None or former.shape != (items, self.n_components):
+            return None
+        positions: NDArray[np.float64] = former.astype(np.float64, copy=False)
+        return positions
 
-    def fit_transform(self, X: ArrayLike, y: object = None, **fit_params: Any) -> NDArray[np.float64]:
+    def fit_transform(self, X: ArrayLike, y: object = None, **fit_params: Any) -> NDArray[Any]:
         """Place the items, and return where they are.
 
         Parameters
@@ -408,7 +444,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         """
         return self.fit(X, y, **fit_params).embedding_
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place new items into the map, which stays as it is.
 
         Each is placed by its nearest items of the map, whatever other new items there are. An item that is at 0 from one of the map is put where that
@@ -422,6 +458,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         Returns
         -------
         positions : ndarray of shape (n_items, n_components)
+            float32 if ``X`` is.
 
         Raises
         ------
@@ -435,12 +472,12 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         >>> bool(abs(lehr.SMACOF().fit(square).transform([[0.5, 0.5]])).max() < 1e-5)
         True
         """
-        return self._placed(self._to_map(X, "transform"))
-
-    def _to_map(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
-        """The dissimilarities of items to those of the map."""
         check_is_fitted(self)
         items = self._validated(X, reset=False)
+        return as_given(self._placed(self._to_map(items, "transform")), items)
+
+    def _to_map(self, items: Any, asked: str) -> NDArray[np.float64]:
+        """The dissimilarities of items, which are validated, to those of the map."""
         to_map = items if self._fit_X is None else of_rows(items, self._fit_X, self.metric, self.metric_params, self.n_jobs)
         to_map = np.asarray(to_map, dtype=np.float64)
         return not_negative(to_map, f"SMACOF.{asked}")
@@ -451,12 +488,10 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         is_there = least.min(axis=1) == 0
         positions[is_there] = self.embedding_[least[is_there].argmin(axis=1)]
         if not is_there.all():
-            neighbors = _checks.integer("n_neighbors", self.n_neighbors, least=1)
-            assert neighbors is not None
             placed = _native.interpolate(
-                self.embedding_,
+                self.embedding_.astype(np.float64, copy=False),
                 to_map[~is_there],
-                neighbors=min(neighbors, len(self.embedding_)),
+                neighbors=min(int(self.n_neighbors), len(self.embedding_)),
                 threads=_checks.threads(self.n_jobs),
             )
             positions[~is_there] = placed["positions"]
@@ -488,7 +523,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         >>> lehr.SMACOF().fit(square).score(square) > -1e-12
         True
         """
-        to_map = self._to_map(X, "score")
+        check_is_fitted(self)
+        to_map = self._to_map(self._validated(X, reset=False), "score")
         item_weights = weights(sample_weight, to_map)
         shares = np.ones(len(to_map)) if item_weights is None else item_weights
         of_map = np.ones(len(self.embedding_)) if self._weights is None else self._weights

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _em, _native
+from lehr._centers import as_given
+from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, number, one_of, whole
+from lehr._explained import ExplainedMixin
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
@@ -26,7 +29,7 @@ _MOST_COLUMNS = 512
 _FORMS = _em.FORMS
 
 
-class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
+class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 
     Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken. Cells may be
@@ -77,7 +80,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        They add up to 1. Components are numbered by falling weight.
+        float32 if ``X`` is, as means, covariances, precisions and what is said of rows. They add up to 1. Components are numbered by falling weight.
     means_ : ndarray of shape (n_components, n_features)
         In the unit of ``X``.
     covariances_ : ndarray
@@ -129,14 +132,37 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     [1.0, 12.0]
     """
 
-    weights_: NDArray[np.float64]
-    means_: NDArray[np.float64]
-    covariances_: NDArray[np.float64]
+    weights_: NDArray[Any]
+    means_: NDArray[Any]
+    covariances_: NDArray[Any]
+    labels_: NDArray[np.int32]
     _method = "mixture"
-    _kept = ("_bound", "_numbers")
+    _kept = ("_bound", "_means", "_numbers", "_weights")
+    #: In double precision, where the attributes for users are in single precision.
+    _weights: NDArray[np.float64] | None = None
+    _means: NDArray[np.float64] | None = None
 
     #: For tools that ask as scikit-learn before 1.6 did.
     _estimator_type = "DensityEstimator"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [whole(1), None],
+        "covariance_type": [one_of(*_FORMS)],
+        "max_components": [whole(1), None],
+        "regularisation": [number(0, 0.1)],
+        "tol": [number(0, np.inf)],
+        "max_iter": [whole(0)],
+        "cooling": COOLING,
+        "random_state": RANDOM_STATE,
+        "init_params": [one_of(*_em.STARTS)],
+        "n_init": [whole(1)],
+        "weights_init": ["array-like", None],
+        "means_init": ["array-like", None],
+        "precisions_init": ["array-like", None],
+        "reg_covar": [number(0, np.inf), None],
+        "warm_start": ["boolean"],
+        **WATCHED,
+    }
 
     def __init__(
         self,
@@ -227,20 +253,18 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).means_.round(6)
         array([[1.]])
         """
-        form = _FORMS[_checks.choice("covariance_type", self.covariance_type, tuple(_FORMS))]
-        parameters = {
-            "components": _checks.integer("n_components", self.n_components, optional=True, least=1),
-            "max_components": _checks.integer("max_components", self.max_components, optional=True, least=1),
-            "covariance": form,
-            "regularisation": _checks.real("regularisation", self.regularisation),
-            "tolerance": _checks.real("tol", self.tol),
-            "max_sweeps": _checks.integer("max_iter", self.max_iter, least=1),
-            "cooling": _checks.real("cooling", self.cooling),
-            "seed": _checks.seed(self.random_state),
-        }
+        parameters = self._told(
+            components="n_components",
+            max_components="max_components",
+            regularisation="regularisation",
+            tolerance="tol",
+            max_sweeps="max_iter",
+            cooling="cooling",
+        )
+        form = _FORMS[self.covariance_type]
+        parameters |= {"covariance": form, "seed": _checks.seed(self.random_state)}
         rows = self._validated(X, reset=True)
         row_weights = weights(sample_weight, rows)
-        _checks.choice("init_params", self.init_params, _em.STARTS)
         if self._begins_elsewhere():
             return self._climb(rows, row_weights, parameters)
         if form in ("full", "tied") and rows.shape[1] > _MOST_COLUMNS:
@@ -263,9 +287,9 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
                 raise
             cure = "leave them out (sklearn.feature_selection.VarianceThreshold) or take covariance_type='spherical'"
             raise ValueError(f"{error}: {cure}.") from None
-        self._take_mixture(found, form)
+        self._take_mixture(found, form, rows)
         self.labels_ = found["labels"]
-        self.probabilities_ = found["probabilities"]
+        self.probabilities_ = as_given(found["probabilities"], rows)
         self.log_likelihood_ = found["log_likelihood"]
         self.bic_ = found["bic"]
         self.aic_ = found["aic"]
@@ -292,10 +316,8 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     ) -> DAGaussianMixture:
         """EM from starts that are drawn or given."""
         components, columns = parameters["components"], rows.shape[1]
-        starts = _checks.integer("n_init", self.n_init, least=1)
-        if starts is None or starts < 1:
-            raise _checks.wrong("n_init", "an int of 1 or more", self.n_init)
-        if components is None or components < 1:
+        starts = int(self.n_init)
+        if components is None:
             raise ValueError(
                 "init_params, reg_covar, warm_start, max_iter=0 and starts that are given need a number of components: say n_components=..."
             )
@@ -305,10 +327,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         variances = np.square(exact - np.average(exact, axis=0, weights=row_weights))
         floor = parameters["regularisation"] * np.average(variances, axis=0, weights=row_weights)
         if self.reg_covar is not None:
-            share = _checks.real("reg_covar", self.reg_covar)
-            if share is None or share < 0:
-                raise _checks.wrong("reg_covar", "a float of 0 or more", self.reg_covar)
-            floor = np.full(columns, share)
+            floor = np.full(columns, float(self.reg_covar))
         random = np.random.RandomState(parameters["seed"] % 2**32)
         given = {
             "weights": None if self.weights_init is None else _em.checked_weights(self.weights_init, components),
@@ -337,7 +356,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         is_once = goes_on or self.init_params == "annealed" or all(value is not None for value in given.values())
         best: _em.Climbed | None = None
         for _ in range(1 if is_once else starts):
-            mixture = _em.Mixture(form, self.weights_, self.means_, self.covariances_) if goes_on else begin()
+            mixture = _em.Mixture(form, *self._exact(), self._covariances()) if goes_on else begin()
             fit = _em.climbed(
                 rows,
                 row_weights,
@@ -352,21 +371,23 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         assert best is not None
         has_order = goes_on or any(value is not None for value in given.values())
         mixture = best.mixture if has_order else best.mixture.in_order()
-        self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means, mixture.covariances
-        self._numbers = mixture.numbers()
+        parts = {"weights": mixture.weights, "means": mixture.means, "covariances": mixture.covariances}
+        self._take_mixture({**parts, "numbers": mixture.numbers()}, _FORMS[form], rows)
         self._bound = best.bounds[-1] if best.bounds else -np.inf
         posterior = mixture.posterior(rows)
         self.labels_ = posterior["labels"]
         memberships = posterior["memberships"]
-        self.probabilities_ = memberships[np.arange(len(rows)), self.labels_]
+        self.probabilities_ = as_given(memberships[np.arange(len(rows)), self.labels_], rows)
         shares = np.ones(len(rows)) if row_weights is None else row_weights
         self.log_likelihood_ = float(np.dot(shares, posterior["log_densities"]))
         total = float(shares.sum())
-        self.bic_ = -2.0 * self.log_likelihood_ + self._n_parameters() * float(np.log(total))
-        self.aic_ = -2.0 * self.log_likelihood_ + 2.0 * self._n_parameters()
+        # Weights in another unit change nothing: criteria count the effective number of rows.
+        unit = float(np.square(shares).sum()) / total
+        self.bic_ = -2.0 * self.log_likelihood_ / unit + self._n_parameters() * float(np.log(total / unit))
+        self.aic_ = -2.0 * self.log_likelihood_ / unit + 2.0 * self._n_parameters()
         with np.errstate(divide="ignore", invalid="ignore"):
             entropies = -np.where(memberships > 0, memberships * np.log(memberships), 0.0).sum(axis=1)
-        self.icl_ = self.bic_ + 2.0 * float(np.dot(shares, entropies))
+        self.icl_ = self.bic_ + 2.0 * float(np.dot(shares, entropies)) / unit
         self.converged_ = best.is_converged
         candidate = {
             "n_components": components,
@@ -390,14 +411,24 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
             )
         return self
 
-    def _take_mixture(self, parts: Any, form: str) -> None:
-        """Takes what the mixture itself is."""
-        self.weights_ = parts["weights"]
-        self.means_ = parts["means"]
+    def _take_mixture(self, parts: Any, form: str, rows: Any = None) -> None:
+        """Takes what the mixture itself is, for rows in the precision of which users have it."""
+        self.weights_ = as_given(parts["weights"], rows)
+        self.means_ = as_given(parts["means"], rows)
         components, columns = self.means_.shape
         shapes = {_FORMS[name]: shape for name, shape in _em.shapes(components, columns).items()}
-        self.covariances_ = parts["covariances"].reshape(shapes[form])
+        self.covariances_ = as_given(parts["covariances"].reshape(shapes[form]), rows)
         self._numbers = parts["numbers"]
+        is_rounded = self.means_.dtype != np.float64
+        self._weights, self._means = (parts["weights"], parts["means"]) if is_rounded else (None, None)
+
+    def _exact(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weights and means in double precision."""
+        return (self.weights_, self.means_) if self._weights is None or self._means is None else (self._weights, self._means)
+
+    def _covariances(self) -> NDArray[np.float64]:
+        """Covariances in double precision: single precision could make a matrix of them indefinite."""
+        return _em.covariances(self.covariance_type, self._numbers, self.covariances_.shape)
 
     def _take_learnt(self, parts: Any) -> None:
         form = parts["form"]
@@ -430,20 +461,28 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         """
         return self.fit(X, y, sample_weight).labels_
 
+    def _n_groups(self) -> int:
+        return len(self.means_)
+
+    def _away(self, X: Any) -> NDArray[np.float64]:
+        # The likelier, the nearer.
+        return -self.score_samples(X)
+
     def _learnt(self) -> tuple[str, dict[str, Any]]:
+        weights, means = self._exact()
         return "mixture", {
             "covariance": _FORMS[self.covariance_type],
             "dimension": self.means_.shape[1],
-            "weights": self.weights_.tolist(),
-            "means": self.means_.ravel().tolist(),
+            "weights": weights.tolist(),
+            "means": means.ravel().tolist(),
             "covariances": self._numbers.tolist(),
         }
 
-    def _posterior(self, X: ArrayLike) -> Any:
+    def _posterior(self, X: ArrayLike) -> dict[str, NDArray[Any]]:
         check_is_fitted(self)
         rows = self._validated(X, reset=False)
-        form = _FORMS[self.covariance_type]
-        return _native.posterior(rows, form, self.weights_, self.means_, self._numbers)
+        found: Any = _native.posterior(rows, _FORMS[self.covariance_type], *self._exact(), self._numbers)
+        return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Give each row the component with the largest membership.
@@ -465,7 +504,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         """
         return self._posterior(X)["labels"]
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
         """The membership of each row in each component.
 
         Parameters
@@ -476,7 +515,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_components)
-            Each row adds up to 1.
+            float32 if ``X`` is. Each row adds up to 1.
 
         Examples
         --------
@@ -486,7 +525,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         """
         return self._posterior(X)["memberships"]
 
-    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """The logarithm of the density at each row.
 
         Parameters
@@ -497,6 +536,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Returns
         -------
         log_densities : ndarray of shape (n_samples,)
+            float32 if ``X`` is.
 
         Examples
         --------
@@ -544,22 +584,26 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         return self.ascent_
 
     @property
-    def precisions_cholesky_(self) -> NDArray[np.float64]:
+    def precisions_cholesky_(self) -> NDArray[Any]:
         """Factors of the precisions."""
-        covariances = self.covariances_
+        return as_given(self._factors(), self.means_)
+
+    @property
+    def precisions_(self) -> NDArray[Any]:
+        """The inverses of the covariances."""
+        factors = self._factors()
+        if factors.ndim < 2 or self.covariance_type == "diag":
+            return as_given(np.square(factors), self.means_)
+        return as_given(factors @ np.swapaxes(factors, -1, -2), self.means_)
+
+    def _factors(self) -> NDArray[np.float64]:
+        """Factors of the precisions in double precision."""
+        covariances = self._covariances()
         if covariances.ndim < 2 or self.covariance_type == "diag":
             return 1.0 / np.sqrt(covariances)
         # Of L, where L @ L.T is the covariance, the inverse transposed is the factor of the precision.
         lower = np.linalg.cholesky(covariances)
         return np.ascontiguousarray(np.swapaxes(np.linalg.inv(lower), -1, -2))
-
-    @property
-    def precisions_(self) -> NDArray[np.float64]:
-        """The inverses of the covariances."""
-        factors = self.precisions_cholesky_
-        if factors.ndim < 2 or self.covariance_type == "diag":
-            return np.square(factors)
-        return factors @ np.swapaxes(factors, -1, -2)
 
     def _n_parameters(self) -> int:
         """Free numbers: means, covariances and weights, which add up to 1."""
@@ -619,7 +663,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         """
         return float(-2.0 * self.score_samples(X).sum() + 2.0 * self._n_parameters())
 
-    def sample(self, n_samples: int = 1) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def sample(self, n_samples: int = 1) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Draw rows from the mixture.
 
         ``random_state`` decides which, as in scikit-learn: an int gives the same rows each time, ``None`` and a ``RandomState`` give others each time.
@@ -632,6 +676,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
+            float32 if the rows that were fitted are.
         labels : ndarray of shape (n_samples,), int32
             The component of each.
 
@@ -650,8 +695,8 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         form = _FORMS[self.covariance_type]
         # A fit without a seed repeats itself; draws that repeat themselves would be taken for independent ones.
         seed = _checks.fresh_seed() if self.random_state is None else _checks.seed(self.random_state)
-        found = _native.sample(rows, seed, form, self.weights_, self.means_, self._numbers)
-        return found["data"], found["labels"]
+        found = _native.sample(rows, seed, form, *self._exact(), self._numbers)
+        return as_given(found["data"], self.means_), found["labels"]
 
     def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
         """Rows by component, and an ellipse for each. See :func:`lehr.plot.components`.

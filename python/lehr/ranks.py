@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _progress
 from lehr._names import listed
 from lehr._native import RankError
 
@@ -109,7 +109,7 @@ class Communicator:
         """
         self._native.barrier()
 
-    def all_reduce(self, array: NDArray[Any], op: str = "sum") -> None:
+    def all_reduce(self, array: NDArray[Any], op: Literal["sum", "prod", "min", "max"] = "sum") -> None:
         """Overwrite everybody's array with the combination of all, value by value, in one order of ranks.
 
         Parameters
@@ -144,7 +144,7 @@ class Communicator:
         """
         self._native.all_reduce(array, op)
 
-    def reduce(self, array: NDArray[Any], root: int = 0, op: str = "sum") -> None:
+    def reduce(self, array: NDArray[Any], root: int = 0, op: Literal["sum", "prod", "min", "max"] = "sum") -> None:
         """Overwrite the root's array with the combination of all. Those of the others are then of no meaning.
 
         Parameters
@@ -198,7 +198,7 @@ class Communicator:
         """
         self._native.broadcast(array, _rank("root", root))
 
-    def scan(self, array: NDArray[Any], op: str = "sum", *, exclusive: bool = False) -> None:
+    def scan(self, array: NDArray[Any], op: Literal["sum", "prod", "min", "max"] = "sum", *, exclusive: bool = False) -> None:
         """Overwrite each rank's array with the combination of those of rank 0 to its own.
 
         Parameters
@@ -428,6 +428,7 @@ class _Thread(threading.Thread, Generic[T]):
         self.raised: BaseException | None = None
 
     def run(self) -> None:
+        _progress.RANK.size = self.native.size
         try:
             self.returned = self.program(Communicator(self.native))
         except BaseException as error:  # noqa: BLE001  the thread that started it raises it
@@ -439,6 +440,8 @@ class _Thread(threading.Thread, Generic[T]):
 
 def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[T]:
     """Call a function once a rank, all at once, each on a Python thread of its own.
+
+    A program computes with arrays of its own. ``fit`` and :func:`lehr.pairwise_distances` compute on all ranks themselves, and are called outside of one.
 
     Under ``mpiexec`` the ranks are divided among the processes, which all make the same call. Code in Python takes turns, except in free-threaded
     Pythons; what NumPy computes without the interpreter overlaps.
@@ -461,6 +464,8 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
         What a rank raised: of several the one of the lowest number that did not because of another's end.
     RankError
         If only ranks of other processes failed.
+    RuntimeError
+        On all ranks, if one calls ``fit`` or :func:`lehr.pairwise_distances`.
     KeyboardInterrupt
         After Ctrl-C. Ranks that wait in a communicator end; those that compute are left behind.
 

@@ -16,7 +16,7 @@ import sys
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from lehr import _checks, _native
 from lehr._names import listed
@@ -110,7 +110,7 @@ class Port(Generic[T]):
     (['a loom'], 0)
     """
 
-    def __init__(self, name: str | None = None, *, capacity: int | None = None, overflow: str = "wait") -> None:
+    def __init__(self, name: str | None = None, *, capacity: int | None = None, overflow: Literal["wait", "reject", "drop_oldest", "drop_newest"] = "wait") -> None:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"The 'name' parameter must be a str or None. Got {name!r} instead.")
         if name is None:

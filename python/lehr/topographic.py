@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
+from lehr._centers import as_given
+from lehr._constraints import COOLING, WATCHED, number, one_of, whole
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
@@ -70,7 +72,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Where each row came from, -1 to 1 along each axis: the mean of its posterior over the nodes. Between two far modes it may be where neither is;
+        float32 if ``X`` is, as all that is said of rows, and ``means_`` and ``magnifications_``. Where each row came from, -1 to 1 along each axis: the mean of its posterior over the nodes. Between two far modes it may be where neither is;
         ``entropies_`` tells.
     modes_ : ndarray of shape (n_samples,), int32
         The likeliest node of each row, as an index into ``nodes_``; ``modes(X)`` gives the place itself.
@@ -134,8 +136,23 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     True
     """
 
+    means_: NDArray[Any]
+    magnifications_: NDArray[Any]
     _method = "gtm"
     _kept = ("_n_features_out", "_width")
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [whole(1, 3)],
+        "n_nodes": [whole(2, 10_000), None],
+        "n_basis": [whole(2, 400), None],
+        "width": [number(0.1, 10)],
+        "regularisation": [number(0, 1e6)],
+        "init": [one_of(*_STARTS)],
+        "cooling": COOLING,
+        "tol": [number(1e-12, 1e-2)],
+        "max_iter": [whole(1)],
+        **WATCHED,
+    }
 
     def __init__(
         self,
@@ -145,7 +162,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         n_basis: int | None = None,
         width: float = 1.0,
         regularisation: float = 0.1,
-        init: str = "both",
+        init: Literal["both", "annealed", "plane"] = "both",
         cooling: float = 0.95,
         tol: float = 1e-6,
         max_iter: int = 1000,
@@ -171,6 +188,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
@@ -210,20 +228,19 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         >>> lehr.GTM(1, n_nodes=5, n_basis=2).fit(X).embedding_.shape
         (4, 1)
         """
-        start = _STARTS[_checks.choice("init", self.init, tuple(_STARTS))]
-        parameters = {
-            "latent": _checks.integer("n_components", self.n_components, least=1),
-            "nodes": _checks.integer("n_nodes", self.n_nodes, optional=True, least=2),
-            "basis": _checks.integer("n_basis", self.n_basis, optional=True, least=2),
-            "width": _checks.real("width", self.width),
-            "regularisation": _checks.real("regularisation", self.regularisation),
-            "start": start,
-            "cooling": _checks.real("cooling", self.cooling),
-            "tolerance": _checks.real("tol", self.tol),
-            "max_sweeps": _checks.integer("max_iter", self.max_iter, least=1),
-        }
+        parameters = self._told(
+            latent="n_components",
+            nodes="n_nodes",
+            basis="n_basis",
+            width="width",
+            regularisation="regularisation",
+            cooling="cooling",
+            tolerance="tol",
+            max_sweeps="max_iter",
+        )
+        parameters["start"] = _STARTS[self.init]
         rows = self._validated(X, reset=True)
-        if 0 < self.n_components <= 3 and self.n_components > rows.shape[1]:
+        if self.n_components > rows.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} must be at most n_features={rows.shape[1]}: "
                 "a map has no more dimensions than the rows have columns."
@@ -238,11 +255,13 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
                 callback=callback,
                 checkpoint=self.checkpoint,
             )
-        self.embedding_ = found["positions"]
+        self.embedding_ = as_given(found["positions"], rows)
         self.modes_ = found["modes"]
-        self.probabilities_ = found["probabilities"]
-        self.entropies_ = found["entropies"]
+        self.probabilities_ = as_given(found["probabilities"], rows)
+        self.entropies_ = as_given(found["entropies"], rows)
         self._take_map(found)
+        self.means_ = as_given(self.means_, rows)
+        self.magnifications_ = as_given(self.magnifications_, rows)
         self.log_likelihood_ = found["log_likelihood"]
         self.init_ = "annealed" if found["is_annealed"] else "plane"
         candidates = dict(found["candidates"])
@@ -257,7 +276,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         tell(found)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.float64]:
+    def fit_transform(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[Any]:
         """Fit the map, and return where each row came from.
 
         Parameters
@@ -323,11 +342,13 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
             "noise": self.noise_variance_,
         }
 
-    def _projected(self, X: ArrayLike) -> Any:
+    def _projected(self, X: ArrayLike) -> dict[str, NDArray[Any]]:
         check_is_fitted(self)
-        return _native.project(self._validated(X, reset=False), self._map())
+        rows = self._validated(X, reset=False)
+        found: Any = _native.project(rows, self._map())
+        return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Where on the map rows come from: the means of their posteriors over the nodes. The map stays as it is.
 
         Parameters
@@ -338,7 +359,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            -1 to 1 along each axis.
+            -1 to 1 along each axis; float32 if ``X`` is.
 
         Examples
         --------
@@ -349,7 +370,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         """
         return self._projected(X)["positions"]
 
-    def modes(self, X: ArrayLike) -> NDArray[np.float64]:
+    def modes(self, X: ArrayLike) -> NDArray[Any]:
         """Where the likeliest node of each row is on the map: what to draw where posteriors have several summits.
 
         Parameters
@@ -371,7 +392,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         """
         return self.nodes_[self._projected(X)["modes"]]
 
-    def responsibilities(self, X: ArrayLike) -> NDArray[np.float64]:
+    def responsibilities(self, X: ArrayLike) -> NDArray[Any]:
         """The posterior of each row over the nodes.
 
         Parameters
@@ -382,7 +403,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_nodes ** n_components)
-            Each row adds up to 1.
+            Each row adds up to 1; float32 if ``X`` is.
 
         Examples
         --------
@@ -392,15 +413,16 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         (1, 5)
         """
         check_is_fitted(self)
-        rows = np.asarray(self._validated(X, reset=False), dtype=np.float64) - self.origin_
+        given = self._validated(X, reset=False)
+        rows = given.astype(np.float64, copy=False) - self.origin_
         is_there = ~np.isnan(rows)
         rows = np.where(is_there, rows, 0.0)
-        images = self.means_ - self.origin_
+        images = _native.images(self.nodes_, self._map())["data"] - self.origin_
         # Squared distances over the cells that are there, less the rows' own squares, which every node has in common.
         exponents = (2.0 * (rows @ images.T) - is_there @ np.square(images).T) / (2.0 * self.noise_variance_)
-        return np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True))
+        return as_given(np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True)), given)
 
-    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
         """Where places of the map are among the rows.
 
         Parameters
@@ -411,7 +433,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features)
-            In the unit of the rows that were fitted.
+            In the unit of the rows that were fitted; float32 if ``X`` is.
 
         Examples
         --------
@@ -421,10 +443,10 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         True
         """
         check_is_fitted(self)
-        places = _checks.check_array(X, dtype=np.float64, input_name="X")
-        return _native.images(places, self._map())["data"]
+        places = _checks.check_array(X, dtype=_FLOATS, input_name="X")
+        return as_given(_native.images(places.astype(np.float64, copy=False), self._map())["data"], places)
 
-    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """The logarithm of the density at each row, over the cells that are there: by it rows that fit nowhere stand out.
 
         Parameters

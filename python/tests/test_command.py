@@ -209,7 +209,7 @@ def test_a_rank_that_raises_is_heard_of_in_all_processes(mpiexec):
         try:
             lehr.ranks.run(nested)
         except RuntimeError as error:
-            assert "before or after it" in str(error), error
+            assert "call it outside of lehr.ranks.run, with all rows" in str(error), error
             print("refused")
         assert lehr.DAClustering(1).fit([[0.0], [1.0]]).inertia_ == 0.5
         """,

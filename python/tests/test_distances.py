@@ -6,6 +6,8 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, squareform
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import pairwise_distances as sklearn_distances
 
 import lehr
 
@@ -165,3 +167,37 @@ def test_one_set_against_another_is_the_block_of_both_28(wine):
         lehr.pairwise_distances(genes, prints)
     with pytest.raises(ValueError, match="condensed"):
         lehr.pairwise_distances(rows, rows, condensed=True)
+
+
+def test_two_sets_of_sequences_have_the_warnings_of_one():
+    with pytest.warns(UserWarning) as caught:
+        found = lehr.pairwise_distances(["ACGT", "ACGA", "TTTT"], ["ACGT", "ACGA"])
+    assert found.shape == (3, 2) and caught[0].filename == __file__
+    told = [str(one.message).partition(":")[0] for one in caught]
+    assert told == [
+        "2 of 6 pairs of sequences have no distance (NaN), because too little of them matches. Local alignment compares the parts that match best",
+        "2 of 6 pairs of different sequences are at distance 0. Local alignment compares the parts that match best",
+    ]
+
+
+def test_truth_values_are_compared_as_such_and_others_are_told():
+    X = np.random.default_rng(0).random((12, 6)) < 0.6
+    expected = sklearn_distances(X, metric="jaccard")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = lehr.KMedoids(2, metric="jaccard").fit(X)
+    np.testing.assert_allclose(model.transform(X), expected[:, model.medoid_indices_])
+    with pytest.warns(DataConversionWarning, match="metric 'jaccard' compares truth values") as caught:
+        lehr.SMACOF(metric="jaccard").fit(3.0 * X)
+    assert caught[0].filename == __file__
+
+
+def test_rows_with_gaps_are_compared_by_nan_euclidean():
+    X = np.random.default_rng(1).normal(size=(20, 4))
+    X[3, 1] = X[7, 2] = np.nan
+    for estimator in (lehr.SMACOF(metric="nan_euclidean"), lehr.KMedoids(3, metric="nan_euclidean"), lehr.PairwiseClustering(3, metric="nan_euclidean")):
+        estimator.fit(X)
+    expected = lehr.SMACOF(metric="precomputed").fit(sklearn_distances(X, metric="nan_euclidean"))
+    np.testing.assert_allclose(lehr.SMACOF(metric="nan_euclidean").fit(X).stress_, expected.stress_, rtol=1e-6)
+    with pytest.raises(ValueError, match="contains NaN"):
+        lehr.SMACOF().fit(X)

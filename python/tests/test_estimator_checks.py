@@ -1,8 +1,4 @@
-"""scikit-learn's own checks of estimators.
-
-Not with ``metric="precomputed"``: the checks give clusterings rows where those want a matrix, and put NaN in one half of it. test_cluster.py and
-test_manifold.py check that.
-"""
+"""scikit-learn's own checks of estimators, for the parameters that the documentation shows."""
 
 import inspect
 
@@ -19,6 +15,13 @@ _SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
 
 def _meant(estimator):
     """Checks that an estimator fails, and why."""
+    if getattr(estimator, "metric", None) == "precomputed":
+        meant = {"check_estimators_pickle": "cells of one half of the matrix are made missing, and the other half is not"}
+        if isinstance(estimator, lehr.KMedoids):
+            meant = {}
+        return meant if isinstance(estimator, lehr.SMACOF) else meant | {"check_clustering": "gives rows where a matrix is due, whatever the tags say"}
+    if getattr(estimator, "metric", None) == "nan_euclidean":
+        return {"check_estimators_pickle": "so many cells are made missing that two rows share none, which have no distance then"}
     if isinstance(estimator, lehr.SMACOF):
         why = "starts count items: from one start a weight is so many items, which test_manifold.py checks"
         return {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
@@ -36,7 +39,7 @@ def _meant(estimator):
         meant |= {"check_estimator_sparse_array": why, "check_estimator_sparse_matrix": why}
         if estimator.precision == "single":
             meant[_WEIGHTS] = "temperatures and centres of a run in single precision differ by its rounding, so memberships do"
-    if isinstance(estimator, (lehr.DAClustering, lehr.PairwiseClustering)) and estimator.n_clusters is None:
+    if isinstance(estimator, (lehr.DAClustering, lehr.PairwiseClustering)) and estimator.n_clusters is estimator.stop_temperature is None:
         why = "a number of clusters that is found leaves two rows a cluster, however heavy: weights have no unit"
         meant |= {_WEIGHTS: why, _SPARSE_WEIGHTS: why} if estimator.__sklearn_tags__().input_tags.sparse else {_WEIGHTS: why}
     return meant
@@ -64,6 +67,17 @@ CHECKED = [
     lehr.SMACOF(metric="minkowski", metric_params={"p": 3}, normalized_stress=True, eps=1e-6),
     lehr.SMACOF(metric_mds=False),
     lehr.KMedoids(n_clusters=2, metric="chebyshev"),
+    lehr.KMedoids(n_clusters=2, metric="nan_euclidean"),
+    lehr.KMedoids(n_clusters=2, metric="precomputed"),
+    lehr.PairwiseClustering(n_clusters=2, metric="precomputed"),
+    lehr.PairwiseClustering(n_clusters=2, metric="cosine"),
+    lehr.SMACOF(metric="precomputed"),
+    lehr.SMACOF(metric="cosine", max_iter=100),
+    lehr.SMACOF(weighting="sammon"),
+    lehr.DAClustering(stop_temperature=1.0),
+    lehr.TablePreparation(),
+    lehr.TablePreparation(auto=False, scale="std"),
+    lehr.TablePreparation(missing="skip"),
 ]
 
 

@@ -127,17 +127,17 @@ def test_what_a_map_cannot_be_given(given, words):
 @pytest.mark.parametrize(
     ("parameters", "kind", "words"),
     [
-        ({"n_clusters": -1}, ValueError, "'n_clusters' parameter must be an int of 1 or more or None"),
-        ({"n_clusters": 0}, ValueError, "'n_clusters' parameter must be at least 1"),
+        ({"n_clusters": -1}, ValueError, "'n_clusters' parameter of DAClustering must be an int in the range \\[1, inf\\) or None"),
+        ({"n_clusters": 0}, ValueError, "'n_clusters' parameter of DAClustering must be an int in the range"),
         ({"n_clusters": 4}, ValueError, "n_samples=3 should be >= n_clusters=4"),
-        ({"n_clusters": 2.5}, TypeError, "'n_clusters' parameter must be an int"),
-        ({"n_clusters": True}, TypeError, "'n_clusters' parameter must be an int"),
-        ({"cooling": 1.5}, ValueError, "'cooling' parameter must be 0.5 to 0.999. Got 1.5 instead"),
-        ({"tol": float("nan")}, ValueError, "'tol' parameter must be a finite float"),
-        ({"precision": "half"}, ValueError, "'precision' parameter must be one of 'double', 'single'"),
-        ({"stop_temperature": -1.0}, ValueError, "'stop_temperature' parameter must be a positive number"),
+        ({"n_clusters": 2.5}, TypeError, "'n_clusters' parameter of DAClustering must be an int"),
+        ({"n_clusters": True}, TypeError, "'n_clusters' parameter of DAClustering must be an int"),
+        ({"cooling": 1.5}, ValueError, "'cooling' parameter of DAClustering must be a float in the range \\[0.5, 0.999\\]. Got 1.5 instead"),
+        ({"tol": float("nan")}, ValueError, "'tol' parameter of DAClustering must be a float in the range"),
+        ({"precision": "half"}, ValueError, "'precision' parameter of DAClustering must be a str among {'double', 'single'}"),
+        ({"stop_temperature": -1.0}, ValueError, "'stop_temperature' parameter of DAClustering must be a float in the range \\(0.0, inf\\) or None"),
         ({"n_jobs": 0}, ValueError, "'n_jobs' parameter"),
-        ({"callback": 3}, TypeError, "'callback' parameter must be callable"),
+        ({"callback": 3}, TypeError, "'callback' parameter of DAClustering must be a callable or None"),
     ],
 )
 def test_parameters_that_cannot_be(parameters, kind, words):
@@ -240,6 +240,37 @@ def test_arrays_of_another_device_are_refused_with_what_to_do():
     for estimator in (lehr.KMeans(1), lehr.SMACOF(), lehr.DAGaussianMixture(1)):
         with pytest.raises(TypeError, match="on the device 'cuda:0'. Lehr computes on the processor: move it there first"):
             estimator.fit(Tensor())
+
+
+def test_arrays_of_other_libraries_are_read_on_the_processor():
+    class Tensor:
+        """As PyTorch's, but for what NumPy has itself."""
+
+        device = "cpu"
+
+        def __init__(self, array):
+            self._array, self.dtype, self.shape, self.ndim = array, array.dtype, array.shape, array.ndim
+
+        def __array_namespace__(self, api_version=None):
+            raise AssertionError("an array of another library went on to scikit-learn")
+
+        def __dlpack__(self, **more):
+            return self._array.__dlpack__(**more)
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+        def __array__(self, dtype=None, copy=None):
+            raise AssertionError("dlpack comes first")
+
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    weight = np.arange(30.0)
+    for estimator in (lehr.KMeans(2), lehr.DAGaussianMixture(2), lehr.SMACOF(), lehr.KMedoids(2)):
+        expected = vars(estimator.fit(X, sample_weight=weight)).copy()
+        found = vars(estimator.fit(Tensor(X), sample_weight=Tensor(weight)))
+        name = "labels_" if "labels_" in found else "embedding_"
+        assert type(found[name]) is np.ndarray
+        np.testing.assert_array_equal(found[name], expected[name])
 
 
 def test_columns_whose_spreads_differ_are_told_as_by_the_command():

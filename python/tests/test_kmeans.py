@@ -226,8 +226,8 @@ def test_fits_go_on_from_where_others_ended(wine, tmp_path):
         ([0.0, 1.0], "Expected 2D array, got 1D array"),
         ([[0.0], [np.nan]], "Input init contains NaN"),
         ([[0.0], [1e300]], "'init' parameter must be centres no farther from the points than .* Got 1e300 instead"),
-        ("forgy", "'init' parameter must be one of 'k-means\\+\\+', 'random'. Got 'forgy' instead"),
-        (None, "'init' parameter must be .* Got None instead"),
+        ("forgy", "'init' parameter of KMeans must be a str among {'k-means\\+\\+', 'random'}, a callable or an array-like. Got 'forgy' instead"),
+        (None, "'init' parameter of KMeans must be .* Got None instead"),
         (lambda X, n_clusters, random_state: X[:1], r"initial centers \(1, 1\) does not match the number of clusters 2"),
     ],
 )
@@ -239,15 +239,80 @@ def test_starts_that_cannot_be(init, words):
 @pytest.mark.parametrize(
     ("parameters", "kind", "words"),
     [
-        ({"n_clusters": None}, TypeError, "'n_clusters' parameter must be an int"),
+        ({"n_clusters": None}, TypeError, "'n_clusters' parameter of KMeans must be an int"),
         ({"n_clusters": 4}, ValueError, "n_samples=3 should be >= n_clusters=4"),
-        ({"n_init": 0}, ValueError, "'n_init' parameter must be at least 1"),
-        ({"max_iter": 0}, ValueError, "'max_iter' parameter must be at least 1"),
-        ({"n_init": "several"}, ValueError, "'n_init' parameter must be one of 'auto'. Got 'several' instead"),
-        ({"tol": -1.0}, ValueError, "'tol' parameter must be a float of 0 or more"),
-        ({"algorithm": "full"}, ValueError, "'algorithm' parameter must be one of 'bounded', 'plain', 'elkan', 'lloyd'. Got 'full' instead"),
+        ({"n_init": 0}, ValueError, "'n_init' parameter of KMeans must be .* an int in the range"),
+        ({"max_iter": 0}, ValueError, "'max_iter' parameter of KMeans must be an int in the range"),
+        ({"n_init": "several"}, ValueError, "'n_init' parameter of KMeans must be a str among {'auto'}, .* Got 'several' instead"),
+        ({"tol": -1.0}, ValueError, "'tol' parameter of KMeans must be a float in the range"),
+        ({"algorithm": "full"}, ValueError, "'algorithm' parameter of KMeans must be a str among {'bounded', 'plain', 'elkan', 'lloyd'}. Got 'full' instead"),
     ],
 )
 def test_parameters_that_cannot_be(parameters, kind, words):
     with pytest.raises(kind, match=words):
         lehr.KMeans(**{"n_clusters": 1, **parameters}).fit([[0.0], [1.0], [5.0]])
+
+
+def _in_batches(model, X, weight, size):
+    for begin in range(0, len(weight), size):
+        model.partial_fit(X[begin : begin + size], sample_weight=weight[begin : begin + size])
+    return model
+
+
+@pytest.mark.parametrize("made", [np.asarray, csr_array, lambda X: X.astype(np.float32)], ids=["dense", "sparse", "single"])
+def test_batches_move_centres_to_the_means_of_all_that_they_were_given(made):
+    X = np.random.default_rng(4).normal(size=(600, 3)).astype(np.float32).astype(float)
+    weight = np.random.default_rng(5).integers(0, 4, 600).astype(float)
+    one = _in_batches(lehr.KMeans(1), made(X), weight, 50)
+    np.testing.assert_allclose(one.cluster_centers_[0], np.average(X, axis=0, weights=weight), rtol=1e-5)
+    assert one.n_steps_ == 12 and one.clusters_["weight"][0] == weight.sum() and one.clusters_["n_samples"][0] == 600
+    model = _in_batches(lehr.KMeans(4, random_state=1), made(X), weight, 100)
+    # A plain loop over the batches from where the first of them left the centres.
+    first = lehr.KMeans(4, random_state=1).fit(made(X[:100]), sample_weight=weight[:100])
+    centers, counts = first.cluster_centers_.astype(float), first.clusters_["weight"].copy()
+    for begin in range(100, 600, 100):
+        rows, shares = X[begin : begin + 100], weight[begin : begin + 100]
+        labels = np.argmin(((rows[:, None] - centers) ** 2).sum(axis=2), axis=1)
+        for k in range(4):
+            given = shares[labels == k].sum()
+            if given > 0:
+                counts[k] += given
+                centers[k] += given / counts[k] * (np.average(rows[labels == k], axis=0, weights=shares[labels == k]) - centers[k])
+    np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(model.clusters_["weight"], counts)
+    assert model.cluster_centers_.dtype == first.cluster_centers_.dtype
+    # Labels and inertia are those of the last batch, and belong to the centres.
+    np.testing.assert_array_equal(model.labels_, model.predict(made(X[500:])))
+    assert model.inertia_ == pytest.approx(-model.score(made(X[500:]), sample_weight=weight[500:]))
+
+
+def test_batches_come_near_the_clusters_of_all_rows():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(3000, 2)) + np.array([[0, 0], [9, 0], [0, 9]])[draw.integers(0, 3, 3000)]
+    model = _in_batches(lehr.KMeans(3), X, np.ones(3000), 300)
+    whole = lehr.KMeans(3).fit(X)
+    assert -model.score(X) <= whole.inertia_ * 1.01
+    assert not hasattr(model.fit(X), "n_steps_")
+    # After a fit its rows count as those of a batch.
+    assert model.partial_fit(X[:10]).n_steps_ == 2 and model.clusters_["weight"].sum() == 3010
+
+
+def test_batches_that_cannot_be():
+    with pytest.raises(ValueError, match="n_samples=2 should be >= n_clusters=3"):
+        lehr.KMeans(3).partial_fit([[0.0], [1.0]])
+    model = lehr.KMeans(2).partial_fit([[0.0], [1.0]])
+    with pytest.raises(ValueError, match="X has 2 features, but KMeans is expecting 1 features"):
+        model.partial_fit([[0.0, 1.0]])
+    bits = lehr.Fingerprints(np.random.default_rng(0).integers(0, 256, (40, 4), dtype=np.uint8), 32)
+    rows = np.unpackbits(bits.packed(), axis=1, bitorder="little").astype(float)
+    of_bits, of_rows = (lehr.KMeans(3).partial_fit(X[:20]).partial_fit(X[20:]) for X in (bits, rows))
+    np.testing.assert_allclose(of_bits.cluster_centers_, of_rows.cluster_centers_)
+
+
+def test_pieces_of_streams_are_saved(tmp_path):
+    X = np.random.default_rng(0).normal(size=(90, 2))
+    model = lehr.KMeans(3).partial_fit(X[:30]).partial_fit(X[30:60])
+    model.save(tmp_path / "model")
+    again = lehr.load(tmp_path / "model").partial_fit(X[60:])
+    np.testing.assert_array_equal(again.cluster_centers_, model.partial_fit(X[60:]).cluster_centers_)
+    assert again.n_steps_ == 3

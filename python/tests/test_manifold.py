@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import MDS
 from sklearn.metrics import pairwise_distances
 
@@ -130,6 +131,12 @@ def test_positions_move_as_often_as_asked_for(iterations):
     assert model.n_iter_ == iterations and not model.is_converged_
 
 
+def test_a_fit_that_is_cut_short_says_after_how_many_iterations(wine):
+    for iterations in (1, 3):
+        with pytest.warns(ConvergenceWarning, match=f"the stress still fell after {iterations} iterations: the map is not finished"):
+            lehr.SMACOF(max_iter=iterations, init="random", n_init=1).fit(wine)
+
+
 def test_stress_by_scikit_learns_names(wine):
     D = pdist(wine)
     kinds = {kind: lehr.SMACOF(normalized_stress=kind).fit(wine) for kind in (None, False, "auto", True)}
@@ -141,14 +148,14 @@ def test_stress_by_scikit_learns_names(wine):
     theirs = MDS(init="random", n_init=1, max_iter=1, random_state=0).fit(wine)
     raw = ((pdist(theirs.embedding_) - D) ** 2).sum()
     assert theirs.stress_ == pytest.approx(raw)
-    with pytest.raises(ValueError, match="'normalized_stress' parameter must be a bool, 'auto' or None. Got 'no' instead"):
+    with pytest.raises(ValueError, match="'normalized_stress' parameter of SMACOF must be .* a str among {'auto'} or None. Got 'no' instead"):
         lehr.SMACOF(normalized_stress="no").fit(wine)
 
 
 def test_eps_is_the_tolerance(wine):
     for eps in (1e-3, 1e-5):
         np.testing.assert_array_equal(lehr.SMACOF(eps=eps).fit(wine).embedding_, lehr.SMACOF(tol=eps).fit(wine).embedding_)
-    with pytest.raises(ValueError, match="'eps' parameter must be a finite float"):
+    with pytest.raises(ValueError, match="'eps' parameter of SMACOF must be a float in the range"):
         lehr.SMACOF(eps=float("inf")).fit(wine)
 
 
@@ -172,7 +179,7 @@ def test_metrics_of_scikit_learn(make, metric, params, wine):
     asked = "transform" if isinstance(model, lehr.SMACOF) else "predict"
     to_fitted = pairwise_distances(wine[60:70], X, metric=metric, **(params or {}))
     np.testing.assert_allclose(getattr(model, asked)(wine[60:70]), getattr(given, asked)(to_fitted), atol=1e-6)
-    with pytest.raises(ValueError, match="'metric' parameter must be one of 'precomputed', 'euclidean'"):
+    with pytest.raises(ValueError, match="'metric' parameter of .* must be a str among {'precomputed', 'euclidean'"):
         make(metric="nearness").fit(X)
 
 

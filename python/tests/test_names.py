@@ -15,7 +15,7 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.kmeans", "lehr.kmedoids", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services", "lehr.topographic"]
+MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.explanation", "lehr.kmeans", "lehr.kmedoids", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.preparation", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services", "lehr.tables", "lehr.topographic"]
 pytestmark = pytest.mark.thread_unsafe(reason="doctest takes the standard output")
 #: Named in an interface that is documented elsewhere: scikit-learn's, or their class.
 WITHOUT_EXAMPLES = {"Closed", "Full", "Progress", "RankError", "Stopped", "__version__"}
@@ -53,8 +53,8 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 EXAMPLES = [
-    "_centers", "_download", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "kmeans", "kmedoids", "manifold", "mixture", "plot", "ranks", "report", "runtime",
-    "services", "topographic",
+    "_centers", "_download", "_explained", "_items", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
+    "plot", "preparation", "ranks", "report", "runtime", "services", "tables", "topographic",
 ]  # fmt: skip
 
 

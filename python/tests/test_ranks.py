@@ -246,10 +246,18 @@ def test_nothing_is_left_behind():
         assert len(os.listdir(tasks)) <= before
 
 
-def test_methods_may_be_called_within_a_program(wine):
-    alone = lehr.DAClustering(3).fit(wine).labels_
-    for labels in run(lambda comm: lehr.DAClustering(3, n_jobs=1).fit(wine).labels_, 2):
-        np.testing.assert_array_equal(labels, alone)
+def test_methods_are_called_outside_of_a_program(wine):
+    """As under mpiexec (test_command.py): what each rank found of its part would be taken for what all found together."""
+    for method in (lehr.KMeans(3).fit, lehr.DAGaussianMixture(2).fit, lehr.SMACOF().fit_transform, lehr.pairwise_distances):
+        with pytest.raises(RuntimeError, match="in a program of lehr.ranks, by one of its 2 ranks. .* call it outside of lehr.ranks.run, with all rows"):
+            run(lambda comm, method=method: method(wine), 2)
+    # What a fitted model says of rows concerns nobody else.
+    model = lehr.DAClustering(3).fit(wine)
+    parts = run(lambda comm: model.predict(wine[comm.rank :: comm.size]), 2)
+    for rank, labels in enumerate(parts):
+        np.testing.assert_array_equal(labels, model.labels_[rank::2])
+    # And afterwards the thread that called is no rank.
+    np.testing.assert_array_equal(lehr.DAClustering(3).fit(wine).labels_, model.labels_)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals to threads are POSIX's")

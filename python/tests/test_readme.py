@@ -34,6 +34,11 @@ def test_ten_lines_give_a_picture(tmp_path):
     assert (tmp_path / "wine.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_table_is_prepared_and_explained(tmp_path):
+    told = _run(_program("TablePreparation"), tmp_path)
+    assert "a category: it explains the clusters" in told and "high revenue" in told and "rules repeat" in told
+
+
 def test_a_program_on_ranks_prints_the_mean(tmp_path):
     mean = [float(number) for number in _run(_program("lehr.ranks.run"), tmp_path).strip(" []\n").split()]
     assert len(mean) == 3 and all(abs(number) < 0.2 for number in mean)

@@ -1,12 +1,14 @@
 """Scikit-learn's own tests of KMeans, GaussianMixture and MDS, from the installed package, with Lehr's estimators in their place.
 
-Only tests that build the estimator count. Each must pass, unless it is named below with the reason why it fails; one that is named and passes fails too.
+Only tests that build the estimator count, without those that are of another class's private parts (``OTHERS``). Of these 95 in 100 pass; each that does not is named with the
+reason (``EXCEPTIONS``). One that is named and passes, or is not there, fails too.
 """
 
 import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,26 +20,33 @@ pytestmark = [
     pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.9"), reason="the exceptions are those of the tests of scikit-learn 1.9"),
 ]
 
-_PRINTED = "progress is a line on standard error, not scikit-learn's words on standard output"
 _PRIVATE = "calls a private method of scikit-learn's class"
 
-#: Tests that fail, and why. A name without its parameters stands for all of them.
-EXCEPTIONS = {
+#: Tests that are not of what Lehr's estimator does, and why. A name without its parameters stands for all of them.
+OTHERS = {
     "KMeans": {
-        "test_kmeans_relocated_clusters": "a centre without rows is drawn anew after the sweeps, which takes an iteration more; the result is the same",
-        "test_kmeans_verbose": _PRINTED,
         "test_sample_weight_init": _PRIVATE,
         "test_sample_weight_zero": _PRIVATE,
     },
     "GaussianMixture": {
         "test_gaussian_mixture_all_init_does_not_estimate_gaussian_parameters": "counts calls of a private function of scikit-learn's",
         "test_gaussian_mixture_precisions_init": _PRIVATE,
+    },
+    "MDS": {
+        "test_future_warning_init_and_metric": "expects warnings of parameters that scikit-learn's class will change",
+        "test_normalized_stress_auto": "counts calls of a private function of scikit-learn's",
+    },
+}
+#: Tests that fail, and why.
+EXCEPTIONS = {
+    "KMeans": {
+        "test_kmeans_verbose": "progress is a line on standard error, not scikit-learn's words on standard output",
+    },
+    "GaussianMixture": {
         "test_gaussian_mixture_precisions_init_diag": "takes the precisions of scikit-learn's k-means for those of the default start, which is annealed",
     },
     "MDS": {
         "test_classical_mds_init_to_mds": "compares maps without regard to their orientation: axes are principal ones, of either sign",
-        "test_future_warning_init_and_metric": "expects warnings of scikit-learn's that parameters will change",
-        "test_normalized_stress_auto": "calls a private function of scikit-learn's, and gives metric=True, which is deprecated",
         "test_returned_stress": "the map is exact, and numbers of the size of rounding are compared by their ratio",
     },
 }
@@ -46,17 +55,19 @@ MODULES = {
     "GaussianMixture": "sklearn.mixture.tests.test_gaussian_mixture",
     "MDS": "sklearn.manifold.tests.test_mds",
 }
-#: The share of tests that pass, at least.
-SHARES = {"KMeans": 0.90, "GaussianMixture": 0.88, "MDS": 0.70}
+#: The share of all tests that pass, at least, and of each estimator's.
+SHARE, SHARE_OF_EACH = 0.95, {"KMeans": 0.95, "GaussianMixture": 0.95, "MDS": 0.8}
 
 
 def _outcomes(name, folder):
     """What came of each test that built the estimator."""
+    folder.mkdir()
     here = Path(__file__).parent
     environment = {
         **os.environ,
         "LEHR_IN_PLACE": name,
         "LEHR_OUTCOMES": str(folder / "outcomes.json"),
+        "SKLEARN_RUN_FLOAT32_TESTS": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH")])),
     }
     # In another folder, so that nothing of this one's configuration is taken.
@@ -66,15 +77,25 @@ def _outcomes(name, folder):
     return json.loads((folder / "outcomes.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_scikit_learns_own_tests_pass_but_for_those_that_are_named(name, tmp_path):
-    outcomes = {test: outcome for test, outcome in _outcomes(name, tmp_path).items() if outcome[0] != "skipped"}
-    failed = {test: outcome[1] for test, outcome in outcomes.items() if outcome[0] != "passed"}
-    excepted = {test for test in outcomes if test.partition("[")[0] in EXCEPTIONS[name]}
-    assert {test: why for test, why in failed.items() if test not in excepted} == {}
-    # What passes is no exception any more, and what is not there is none.
-    assert excepted - failed.keys() == set()
-    assert EXCEPTIONS[name].keys() == {test.partition("[")[0] for test in excepted}
-    assert len(outcomes) >= {"KMeans": 150, "GaussianMixture": 45, "MDS": 18}[name]
-    share = 1 - len(failed) / len(outcomes)
-    assert share >= SHARES[name], f"{share:.1%} of {len(outcomes)} tests pass"
+def _named(test, tests):
+    return test.partition("[")[0] in tests
+
+
+def test_scikit_learns_own_tests_pass_but_for_those_that_are_named(tmp_path):
+    counted = passed = 0
+    with ThreadPoolExecutor(len(MODULES)) as pool:
+        found = dict(zip(MODULES, pool.map(lambda name: _outcomes(name, tmp_path / name), MODULES), strict=True))
+    for name, outcomes in found.items():
+        others, exceptions = OTHERS[name], EXCEPTIONS[name]
+        ran = {test: outcome for test, outcome in outcomes.items() if outcome[0] != "skipped"}
+        failed = {test: outcome[1] for test, outcome in ran.items() if outcome[0] != "passed"}
+        assert {test: why for test, why in failed.items() if not _named(test, others) and not _named(test, exceptions)} == {}
+        # What passes is no exception any more, and what is not there is none.
+        assert {test for test in ran if _named(test, exceptions)} - failed.keys() == set()
+        assert others.keys() | exceptions.keys() == {test.partition("[")[0] for test in failed}
+        ours = [test for test in ran if not _named(test, others)]
+        well = [test for test in ours if test not in failed]
+        assert len(ours) >= {"KMeans": 150, "GaussianMixture": 44, "MDS": 17}[name]
+        assert len(well) / len(ours) >= SHARE_OF_EACH[name], f"{name}: {len(well)} of {len(ours)}"
+        counted, passed = counted + len(ours), passed + len(well)
+    assert passed / counted >= SHARE, f"{passed} of {counted} tests pass"

@@ -61,5 +61,5 @@ def test_a_sponge_that_holds_most_is_refused(scattered):
     with pytest.raises(ValueError, match="take a larger radius, or more clusters"):
         lehr.DAClustering(1, sponge=1e-3).fit(scattered)
     for wrong in (0.0, -1.0):
-        with pytest.raises(ValueError, match="'sponge' parameter must be a positive number"):
+        with pytest.raises(ValueError, match=r"'sponge' parameter of DAClustering must be a float in the range \(0.0, inf\) or None"):
             lehr.DAClustering(1, sponge=wrong).fit(scattered)

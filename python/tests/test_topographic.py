@@ -133,14 +133,14 @@ def test_places_are_those_of_the_command_with_gaps_and_without(command, wine, tm
 @pytest.mark.parametrize(
     ("parameters", "kind", "words"),
     [
-        ({"n_components": 4}, ValueError, "'n_components' parameter must be 1, 2 or 3. Got 4 instead"),
+        ({"n_components": 4}, ValueError, "'n_components' parameter of GTM must be an int in the range \\[1, 3\\]. Got 4 instead"),
         ({"n_components": 3}, ValueError, "n_components=3 must be at most n_features=2"),
-        ({"n_nodes": 1}, ValueError, "'n_nodes' parameter must be at least 2 along an axis"),
+        ({"n_nodes": 1}, ValueError, "'n_nodes' parameter of GTM must be an int in the range \\[2, 10000\\] or None"),
         ({"n_nodes": 3, "n_basis": 4}, ValueError, "'n_basis' parameter must be at most as many functions as there are nodes"),
-        ({"width": 0.0}, ValueError, "'width' parameter must be 0.1 to 10"),
-        ({"regularisation": "soft"}, TypeError, "'regularisation' parameter must be a finite float"),
-        ({"init": "random"}, ValueError, "'init' parameter must be one of 'both', 'annealed', 'plane'. Got 'random' instead"),
-        ({"max_iter": 0}, ValueError, "'max_iter' parameter must be at least 1"),
+        ({"width": 0.0}, ValueError, "'width' parameter of GTM must be a float in the range \\[0.1, 10.0\\]"),
+        ({"regularisation": "soft"}, TypeError, "'regularisation' parameter of GTM must be a float in the range"),
+        ({"init": "random"}, ValueError, "'init' parameter of GTM must be a str among {'both', 'annealed', 'plane'}. Got 'random' instead"),
+        ({"max_iter": 0}, ValueError, "'max_iter' parameter of GTM must be an int in the range"),
     ],
 )
 def test_parameters_that_cannot_be(parameters, kind, words):

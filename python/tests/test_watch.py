@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -158,3 +159,31 @@ def test_other_processes_compute_too(method, wine):
     expected = _labels(wine)
     with multiprocessing.get_context(method).Pool(1) as pool:
         assert pool.apply(_labels, (wine,)) == expected
+
+
+@pytest.mark.thread_unsafe(reason="it puts a module in the place of IPython")
+def test_a_notebook_shows_one_bar(wine, monkeypatch, capsys):
+    shown = []
+
+    class Handle:
+        def update(self, bar):
+            shown.append(("update", bar))
+
+    def display(bar, display_id):
+        assert display_id is True
+        shown.append(("new", bar))
+        return Handle()
+
+    kernel = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: kernel))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(HTML=str, display=display))
+    lehr.KMeans(5, verbose=1).fit(wine)
+    assert [how for how, _ in shown].count("new") == 1 and shown[0][0] == "new" and len(shown) > 2
+    assert all("<progress value=" in bar and "KMeans: " in bar for _, bar in shown)
+    assert shown[-1][1].endswith("KMeans: done")
+    assert capsys.readouterr().err == ""
+    # A terminal of IPython has no bars.
+    kernel = types.SimpleNamespace()
+    shown.clear()
+    lehr.KMeans(5, verbose=1).fit(wine)
+    assert shown == [] and "KMeans: " in capsys.readouterr().err

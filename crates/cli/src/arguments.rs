@@ -10,6 +10,7 @@ mod keep;
 mod method;
 mod place;
 mod predict;
+mod preparation;
 mod run;
 mod serve;
 mod spill;
@@ -36,11 +37,12 @@ pub use method::{
 };
 pub use place::PlaceArguments;
 pub use predict::PredictArguments;
+pub use preparation::{Gaps, PreparationArguments};
 pub use run::RunArguments;
 pub use serve::{CheckPolicyArguments, ServeArguments};
 pub use spill::SpillArguments;
 pub use stream::StreamArguments;
-pub use table::ScaleArgument;
+pub use table::{ScaleArgument, TableArguments};
 
 /// Data mining from a terminal.
 #[derive(Debug, Parser)]

@@ -133,11 +133,16 @@ pub fn of_rows(error: lehr_data::Error, for_gaps: &'static str) -> Failure {
     if has_gaps { failure.with_hint(for_gaps) } else { failure }
 }
 
+/// The ways of a command that prepares tables and fills their gaps.
+pub const GAPS_FILLED: &str =
+    "--auto prepares the whole table, gaps too; --missing only fills the gaps, from the nearest rows";
 /// Where the rows go that a command without a way for gaps cannot take.
 pub const GAPS_ELSEWHERE: &str =
     "lehr distances compares rows with missing values, and lehr mixture and lehr gtm take them with --missing";
 /// The way of the commands that have one.
-pub const GAPS_HERE: &str = "--missing takes rows with missing values";
+pub const GAPS_HERE: &str = "--missing takes rows with missing values; --auto prepares the whole table";
+/// The same of a model, whose columns are known.
+pub const GAPS_OF_MODEL: &str = "--missing takes rows with missing values";
 
 impl From<lehr_data::Error> for Failure {
     fn from(error: lehr_data::Error) -> Self {

@@ -3,17 +3,21 @@
 
 use std::io;
 
-use lehr_data::read::{self, Batches, Selection, Table};
+use lehr_data::frame::DataFrame;
+use lehr_data::preparation::Wishes;
+use lehr_data::read::{self, Batches, Selection, Table, TableForm};
 use lehr_data::scale::Scale;
 use lehr_data::{Fingerprints, Points, Sparse, memory};
 use lehr_demos::census;
+use lehr_methods::prepared::{Described, Keys};
 use lehr_methods::{Data, Frame, Matrix, Rows, RowsWords, Stream, Takes};
 use lehr_mining::minibatch;
 
-use crate::exit::{Failure, GAPS_ELSEWHERE, GAPS_HERE, Kind, of_rows};
+use crate::exit::{Failure, GAPS_ELSEWHERE, GAPS_FILLED, GAPS_HERE, Kind, of_rows};
 use crate::interrupt::Interrupt;
 use crate::matrix::{classes, read_matrix};
-use crate::plan::method::{MethodPlan, Origin, Source};
+use crate::output;
+use crate::plan::method::{MethodPlan, Origin, Preparing, Source};
 use crate::plan::{of_bits_only, of_sparse_only, stays_in_memory};
 use crate::weights;
 
@@ -41,7 +45,10 @@ impl Input {
                 matrix.classes = known.map(|known| classes(&matrix, &known.path, &known.column)).transpose()?;
                 Input::Matrix(Box::new(matrix))
             }
-            Takes::Rows(words) => Input::Rows(Box::new(rows(&plan.source, &words)?)),
+            Takes::Rows(words) => Input::Rows(Box::new(match &plan.source.preparing {
+                Some(preparing) => prepared(&plan.source, preparing, plan.quiet)?,
+                None => rows(&plan.source, &words).inspect_err(|failure| tell_columns(plan, failure))?,
+            })),
             Takes::Stream(_) => Input::Stream(Box::new(stream(plan)?)),
         })
     }
@@ -54,6 +61,68 @@ impl Input {
             Input::Matrix(matrix) => Data::Matrix(matrix),
         }
     }
+}
+
+/// Reads an ordinary table and prepares its columns. What they are and what becomes of them is told before anything
+/// can fail, unless nobody wants to hear of it.
+fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows, Failure> {
+    let Source { path, selection, .. } = source;
+    let frame = read::data_frame(path, &preparing.form)?;
+    let named = |column: &String| named_column(&frame, column);
+    let names = |columns: &[String]| columns.iter().map(named).collect::<Vec<_>>();
+    let wishes = Wishes {
+        columns: preparing.wishes.columns.as_deref().map(names),
+        exclude: names(&preparing.wishes.exclude),
+        log: names(&preparing.wishes.log),
+        ..preparing.wishes.clone()
+    };
+    let (id, weights) = (selection.id.as_ref().map(named), selection.weights.as_ref().map(named));
+    let keys = Keys { id: id.as_deref(), weights: weights.as_deref() };
+    for note in frame.notes().iter().filter(|_| !quiet) {
+        output::note(note);
+    }
+    let described = Described::new(frame, &keys);
+    let account = described.text();
+    let tell = |account: &str| {
+        if !quiet {
+            output::note(&format!("the columns of {}\n{account}", path.display()));
+        }
+    };
+    match described.prepare(&wishes) {
+        Ok(decided) => {
+            tell(&decided.text());
+            Ok(decided.rows(keys, preparing.sets_aside)?)
+        }
+        Err(error) => {
+            tell(&account);
+            Err(error.into())
+        }
+    }
+}
+
+/// Where a table was refused, tells what its columns are: what is wrong is seldom wrong in one column only.
+fn tell_columns(plan: &MethodPlan, failure: &Failure) {
+    let Source { path, selection, .. } = &plan.source;
+    // Other reports, such as of weights, say it all.
+    if plan.quiet || failure.kind != Kind::BadData || !failure.message.contains("expected a finite number") {
+        return;
+    }
+    let form =
+        TableForm { delimiter: selection.delimiter.map(char::from), header: selection.header, ..TableForm::default() };
+    // What is wrong with the file is reported all the same.
+    if let Ok(frame) = read::data_frame(path, &form) {
+        let keys = Keys { id: selection.id.as_deref(), weights: selection.weights.as_deref() };
+        output::note(&format!("the columns of {}\n{}", path.display(), Described::new(frame, &keys).text()));
+    }
+}
+
+/// The name of a column that was given by its name or its 0-based index, a name going before an index.
+fn named_column(frame: &DataFrame, column: &str) -> String {
+    let by_index = || frame.columns().get(column.parse::<usize>().ok()?);
+    if frame.column(column).is_some() {
+        return column.to_owned();
+    }
+    by_index().map_or_else(|| column.to_owned(), |column| column.name.clone())
 }
 
 /// Reads the first rows of a stream. What is wrong with later rows ends the run where it is found.
@@ -106,7 +175,7 @@ fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
         Some(spill) => read::spilled_points(path, selection, spill),
         None => memory::has_room(path, selection).and_then(|()| read::points(path, selection)),
     };
-    let for_gaps = if words.missing.is_some() { GAPS_HERE } else { GAPS_ELSEWHERE };
+    let for_gaps = if words.missing.is_some() { GAPS_HERE } else { GAPS_FILLED };
     Ok(Rows::new(points.map_err(|error| of_rows(error, for_gaps))?, *frame)?)
 }
 
@@ -122,7 +191,7 @@ fn any_rows(source: &Source) -> Result<Rows, Failure> {
         Some(spill) => read::spilled_table(path, own, *first_column, spill),
         None => memory::has_room(path, own).and_then(|()| read::table(path, own, *first_column)),
     };
-    let table = table.map_err(|error| of_rows(error, GAPS_ELSEWHERE))?;
+    let table = table.map_err(|error| of_rows(error, GAPS_FILLED))?;
     if first_column.is_some() && !matches!(table, Table::Sparse(_)) {
         let message = format!("--first-column: for SVMlight's text, which {} is not", path.display());
         return Err(Failure::new(Kind::Usage, message));

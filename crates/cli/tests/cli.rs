@@ -24,9 +24,11 @@ mod cli {
     mod mixture;
     mod nodes;
     mod openapi;
+    mod ordinary_tables;
     mod parquet;
     mod place;
     mod predict;
+    mod prepared;
     mod results;
     mod running;
     mod sandbox;

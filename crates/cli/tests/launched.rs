@@ -188,7 +188,8 @@ fn every_process_writes_the_rows_of_its_ranks_with_their_identifiers() {
     let mut names: Vec<_> =
         fs::read_dir(folder.path().join("three")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    let written = ["centers.csv", "labels.csv", "model.json", "report.html", "summary.json"];
+    let written =
+        ["centers.csv", "labels.csv", "marks.csv", "model.json", "outliers.csv", "report.html", "summary.json"];
     assert_eq!(names, written, "no temporary file stays");
 }
 

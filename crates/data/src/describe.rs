@@ -11,8 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 
-/// Columns of text with more different values than this are no categories.
+/// Columns of text with more different values than this are no categories, unless each of them has many rows.
 pub const LEVELS_MAX: usize = 50;
+
+/// With more than [`LEVELS_MAX`] texts, so many rows for each make a category, as of states or makes; and so many texts at most.
+const ROWS_A_LEVEL: usize = 20;
+const LEVELS_AT_MOST: usize = 200;
 
 /// Of the most frequent texts of a column, so many are kept in its account.
 const LEVELS_SHOWN: usize = 5;
@@ -136,6 +140,14 @@ impl fmt::Display for Role {
     }
 }
 
+impl Dominant {
+    /// `12 of 5060 rows make 99.8 % of its variance`.
+    pub fn words(&self, rows: usize) -> String {
+        let verb = if self.rows == 1 { "makes" } else { "make" };
+        format!("{} of {rows} rows {verb} {:.1} % of its variance", self.rows, 100.0 * self.share)
+    }
+}
+
 /// The account of each column, in their order.
 ///
 /// Cost: a sort of each column of numbers, a pass over the others; a comparison of each column with those before it.
@@ -193,6 +205,9 @@ fn role(column: &FrameColumn, present: usize, distinct: usize, facts: &Facts) ->
     if distinct == 1 && present > 1 {
         return (Role::Constant, None);
     }
+    if column.read_as == ReadAs::TimeOfDay {
+        return (Role::Date, Some("times of day".to_owned()));
+    }
     match (&column.values, facts) {
         (Values::Times(_), _) => (Role::Date, None),
         (Values::Numbers(values), Facts::Numbers(facts)) => role_of_numbers(column, values, present, distinct, facts),
@@ -219,6 +234,9 @@ fn role_of_numbers(
     if is_of_each_row && present > 9 && there().zip(there().skip(1)).all(|(a, b)| b - a == 1.0) {
         return (Role::Id, Some("it counts the rows".to_owned()));
     }
+    if facts.is_whole && present > 9 && counts_within_parts(there()) {
+        return (Role::Id, Some("it counts rows, and begins again".to_owned()));
+    }
     if facts.is_whole && is_called(&column.name, &CODE_WORDS) {
         return (Role::Id, Some("numbers that name something, by the column's name".to_owned()));
     }
@@ -226,6 +244,23 @@ fn role_of_numbers(
         return (Role::Category, Some("0 and 1 only".to_owned()));
     }
     (Role::Measure, None)
+}
+
+/// Whether values rise by one from row to row but for a few places, where they begin at 1 or 0 again: the numbers of rows within parts of the table.
+fn counts_within_parts<'v>(mut values: impl Iterator<Item = &'v f64>) -> bool {
+    const PARTS: usize = 20;
+    let Some(first) = values.next() else { return false };
+    let (mut before, mut count, mut parts) = (*first, 1usize, 1usize);
+    for value in values {
+        if *value == *first {
+            parts += 1;
+        } else if *value != before + 1.0 {
+            return false;
+        }
+        before = *value;
+        count += 1;
+    }
+    (*first == 0.0 || *first == 1.0) && count >= PARTS * parts
 }
 
 fn role_of_texts(
@@ -240,7 +275,8 @@ fn role_of_texts(
         let role = if is_short || is_called(&column.name, &ID_WORDS) { Role::Id } else { Role::Text };
         return (role, Some("a different text in each row".to_owned()));
     }
-    if distinct > LEVELS_MAX || 2 * distinct > present && present > 10 {
+    let is_often = distinct <= LEVELS_MAX || distinct <= LEVELS_AT_MOST && present >= ROWS_A_LEVEL * distinct;
+    if !is_often || 2 * distinct > present && present > 10 {
         return (Role::Text, Some(format!("{distinct} different texts in {present} rows")));
     }
     (Role::Category, None)
@@ -304,17 +340,28 @@ fn of_times(values: &[f64]) -> (usize, Facts) {
 }
 
 fn of_numbers(values: &[f64]) -> (usize, Facts) {
-    let mut sorted: Vec<f64> =
-        values.iter().copied().filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();
+    let sorted = sorted(values.iter().copied());
     if sorted.is_empty() {
         return (0, Facts::None);
     }
-    sorted.sort_unstable_by(f64::total_cmp);
     let distinct = 1 + sorted.windows(2).filter(|pair| pair[0] != pair[1]).count();
     (distinct, Facts::Numbers(NumberFacts::of_sorted(&sorted)))
 }
 
+/// What is there of some values, in ascending order, with one zero.
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
 impl NumberFacts {
+    /// Of values of which some may be missing (NaN); nothing where all are.
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let sorted = sorted(values);
+        (!sorted.is_empty()).then(|| Self::of_sorted(&sorted))
+    }
+
     /// Of values in ascending order, at least one.
     fn of_sorted(sorted: &[f64]) -> Self {
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
@@ -442,13 +489,15 @@ mod tests {
             texts("remark", |row| format!("this is what somebody wrote about {row}")),
             texts("street", |row| format!("Street {}", row / 2)),
             texts("town", |row| ["Bern", "Basel"][row % 2].to_owned()),
+            of("sample", |row| (row % 20) as f64 + 1.0),
+            of("weekday", |row| (row % 7) as f64),
         ];
         let same = Role::Duplicate { of: "city".into() };
         let roles: Vec<Role> = accounts(columns).into_iter().map(|account| account.role).collect();
         use Role::{Category, Constant, Empty, Id, Measure, Text};
         assert_eq!(
             roles,
-            [Id, Id, Measure, Measure, Id, Category, Constant, Empty, Category, Id, Text, Category, same]
+            [Id, Id, Measure, Measure, Id, Category, Constant, Empty, Category, Id, Text, Category, same, Id, Measure]
         );
     }
 

@@ -105,13 +105,22 @@ pub struct NumberForm {
     pub currency: Option<String>,
     /// Whether they are per cent; 1.7% is 1.7.
     pub is_percent: bool,
+    /// Whether K, M and the like stand behind some of them: $56.7M is 56,700,000.
+    pub has_powers: bool,
     /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
     pub is_ambiguous: bool,
 }
 
 impl Default for NumberForm {
     fn default() -> Self {
-        Self { decimal: '.', thousands: None, currency: None, is_percent: false, is_ambiguous: false }
+        Self {
+            decimal: '.',
+            thousands: None,
+            currency: None,
+            is_percent: false,
+            has_powers: false,
+            is_ambiguous: false,
+        }
     }
 }
 
@@ -132,6 +141,9 @@ impl fmt::Display for ReadAs {
                 }
                 if form.is_percent {
                     write!(f, ", per cent")?;
+                }
+                if form.has_powers {
+                    write!(f, ", K and M")?;
                 }
                 if form.is_ambiguous {
                     write!(f, ", ambiguous")?;
@@ -306,6 +318,54 @@ impl DataFrame {
     /// The same with how the file was read that it came from.
     pub fn with_dialect(self, dialect: Dialect) -> Self {
         Self { dialect: Some(dialect), ..self }
+    }
+
+    /// The values of a column as texts, a row each; empty where there is none. Yes and no are the words of the file.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
+    pub fn texts(&self, name: &str) -> Result<Vec<String>, crate::Error> {
+        let Some(column) = self.column(name) else {
+            let columns = self.columns.iter().map(|column| column.name.clone()).collect();
+            return Err(crate::Error::NoSuchColumns {
+                name: self.name.clone(),
+                wanted: vec![name.to_owned()],
+                columns,
+            });
+        };
+        let shown = |values: &[f64], text: &dyn Fn(f64) -> String| {
+            values.iter().map(|value| if value.is_nan() { String::new() } else { text(*value) }).collect()
+        };
+        Ok(match (&column.values, &column.read_as) {
+            (Values::Numbers(values), ReadAs::Truth { yes, no }) => {
+                shown(values, &|value| if value == 0.0 { no.clone() } else { yes.clone() })
+            }
+            (Values::Numbers(values), _) => shown(values, &|value| value.to_string()),
+            (Values::Times(values), _) => shown(values, &date),
+            (Values::Categories(texts), _) => {
+                (0..texts.len()).map(|row| texts.text(row).unwrap_or_default().to_owned()).collect()
+            }
+        })
+    }
+
+    /// Some of its rows, in the order in which they are given.
+    ///
+    /// # Panics
+    /// If there is no such row, or none is given.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "a table has at least one row");
+        let of = |values: &[f64]| rows.iter().map(|row| values[*row]).collect();
+        let columns = self.columns.iter().map(|column| {
+            let values = match &column.values {
+                Values::Numbers(values) => Values::Numbers(of(values)),
+                Values::Times(values) => Values::Times(of(values)),
+                Values::Categories(texts) => {
+                    Values::Categories(Categories::of(rows.iter().map(|row| texts.text(*row).unwrap_or_default())))
+                }
+            };
+            FrameColumn { name: column.name.clone(), values, read_as: column.read_as.clone() }
+        });
+        Self { rows: rows.len(), columns: columns.collect(), ..self.clone() }
     }
 
     /// What messages call it.

@@ -56,6 +56,7 @@ pub mod read;
 pub mod scale;
 pub mod sequences;
 pub mod sparse;
+pub mod stand_ins;
 pub mod synthetic;
 pub mod write;
 

@@ -309,7 +309,8 @@ impl Preparation {
             }
         }
         faults.or(())?;
-        let mut notes = self.unknown_texts(frame, &columns);
+        let mut notes: Vec<String> = self.new_columns(frame).into_iter().collect();
+        notes.extend(self.unknown_texts(frame, &columns));
         let kept = self.keep(frame, &mut table, &mut notes)?;
         let forward = |table: &[f64]| -> Vec<f64> {
             let features = self.features.iter().cycle();
@@ -355,6 +356,20 @@ impl Preparation {
             }
         }
         Ok(columns)
+    }
+
+    /// The columns that the table of the preparation did not have, if there are such.
+    fn new_columns(&self, frame: &DataFrame) -> Option<String> {
+        const NAMED: usize = 5;
+        let is_new = |name: &&str| self.uses.iter().all(|used| used.column != **name);
+        let new: Vec<&str> = frame.columns().iter().map(|column| column.name.as_str()).filter(is_new).collect();
+        if new.is_empty() || self.uses.is_empty() {
+            return None;
+        }
+        let named: Vec<String> = new.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
+        let more = if new.len() > NAMED { format!(" and {} more", new.len() - NAMED) } else { String::new() };
+        let (verb, noun) = if new.len() == 1 { ("is", "a new column") } else { ("are", "new columns") };
+        Some(format!("{}{more} {verb} {noun}, which the first table did not have: not used", named.join(", ")))
     }
 
     /// Texts that no feature knows, which are 0 in all features of their category.

@@ -54,7 +54,7 @@ use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
 pub use dialect::{Dialect, Format};
 pub use form::{DateOrder, Encoding, Ragged, TableForm};
-pub use frame::{data_frame, data_frame_from};
+pub use frame::{Given, data_frame, data_frame_from, data_frame_of};
 pub use half::half;
 use measures::{Again, Handle, Stream};
 pub use slip::slip;

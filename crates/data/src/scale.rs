@@ -2,7 +2,7 @@
 //!
 //! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the user
 //! knows: metres east and metres north should stay as they are, milligrams and percentages should not. So nothing is scaled unless asked,
-//! and [`scales_differ`] says when somebody should think about it.
+//! and [`Spreads`] says when somebody should think about it.
 //!
 //! All statistics are weighted, by the rule that a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
 //!
@@ -21,9 +21,11 @@ use lehr_numerics::compensated::Sum;
 use lehr_spill::Builder;
 use serde::{Deserialize, Serialize};
 
+use crate::describe::NumberFacts;
 use crate::error::Error;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
+use crate::preparation::log_reason;
 use crate::sparse::Sparse;
 
 /// Spreads that differ by more than this factor deserve a warning.
@@ -265,27 +267,72 @@ impl Scaling {
     }
 }
 
-/// A warning if the spreads of the columns differ by more than a thousandfold, as those of unscaled measurements in different units do.
-///
-/// Columns without spread do not count. `None` if all is well, or there is only one column.
-///
-/// # Example
-/// ```
-/// use lehr_data::{scale::scales_differ, Points};
-/// let points = Points::new(vec![0.001, 1500.0, 0.003, 500.0], 2)?.with_columns(vec!["acid".into(), "price".into()])?;
-/// assert_eq!(
-///     scales_differ(&points).unwrap(),
-///     "the spread of column \"price\" (standard deviation 500) is 500000 times that of \"acid\" (0.001): \
-///      distances see little but \"price\"; scale the columns unless their units are the same"
-/// );
-/// # Ok::<(), lehr_data::Error>(())
-/// ```
-pub fn scales_differ(points: &Points) -> Option<String> {
-    let moments = Moments::of(points);
-    spreads_differ(points.columns(), |column| moments[column].deviation)
+/// The spread of each column of a table, by which distances in it are judged.
+pub struct Spreads<'a> {
+    points: &'a Points,
+    moments: Vec<Moments>,
 }
 
-/// The same for rows with missing cells: spreads are those of what is there.
+impl<'a> Spreads<'a> {
+    /// Measures the columns, in three passes over the rows.
+    pub fn of(points: &'a Points) -> Self {
+        Self { points, moments: Moments::of(points) }
+    }
+
+    /// A warning if the spreads differ by more than a thousandfold, as those of unscaled measurements in different units do.
+    ///
+    /// Columns without spread do not count. `None` if all is well, or there is only one column.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::{scale::Spreads, Points};
+    /// let points = Points::new(vec![0.001, 1500.0, 0.003, 500.0], 2)?.with_columns(vec!["acid".into(), "price".into()])?;
+    /// assert_eq!(
+    ///     Spreads::of(&points).differ().unwrap(),
+    ///     "the spread of column \"price\" (standard deviation 500) is 500000 times that of \"acid\" (0.001): \
+    ///      distances see little but \"price\"; scale the columns unless their units are the same"
+    /// );
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn differ(&self) -> Option<String> {
+        spreads_differ(self.points.columns(), |column| self.moments[column].deviation)
+    }
+
+    /// A warning for each column in which a few rows, one in a hundred at most, make nine tenths of the variance.
+    /// Clusters are made of those rows then, and no scale changes that.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::{scale::Spreads, Points};
+    /// let mut revenues: Vec<f64> = (1..=1000).map(f64::from).collect();
+    /// revenues.push(1e7);
+    /// let points = Points::new(revenues, 1)?.with_columns(vec!["revenue".into()])?;
+    /// assert_eq!(
+    ///     Spreads::of(&points).few_rows_rule(),
+    ///     ["column \"revenue\": 1 of 1001 rows makes 99.9 % of its variance, and clusters follow those rows; \
+    ///       --log revenue takes its logarithm, --auto prepares all columns"]
+    /// );
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn few_rows_rule(&self) -> Vec<String> {
+        let rows = self.points.len();
+        let suspects = self.moments.iter().zip(self.points.columns()).enumerate();
+        // At most a hundredth of the rows with nine tenths of the variance: one of them has 90 times the mean share.
+        let suspects = suspects.filter(|(_, (moments, _))| moments.farthest * moments.farthest >= 90.0);
+        let warning = |(index, (_, name)): (usize, (&Moments, &String))| {
+            let facts = NumberFacts::of(self.points.column(index))?;
+            let dominant = facts.dominant?.words(rows);
+            let cure = match log_reason(&facts, rows) {
+                Some(_) => format!("--log {name} takes its logarithm, --auto prepares all columns"),
+                None => "--auto prepares the columns and sets rows that lie alone aside".to_owned(),
+            };
+            Some(format!("column {name:?}: {dominant}, and clusters follow those rows; {cure}"))
+        };
+        suspects.filter_map(warning).collect()
+    }
+}
+
+/// The warning of [`Spreads::differ`] for rows with missing cells: spreads are those of what is there.
 ///
 /// # Example
 /// ```
@@ -328,6 +375,8 @@ struct Moments {
     mean: f64,
     /// Exactly 0 for a column without spread.
     deviation: f64,
+    /// How many deviations the farthest value lies from the mean.
+    farthest: f64,
 }
 
 impl Moments {
@@ -362,9 +411,10 @@ impl Moments {
         }
         let moments = |j: usize| {
             if low[j] == high[j] {
-                return Moments { mean: low[j], deviation: 0.0 };
+                return Moments { mean: low[j], deviation: 0.0, farthest: 0.0 };
             }
-            Moments { mean: mean[j], deviation: far[j] * f64::sqrt(variances[j]) }
+            let root = f64::sqrt(variances[j]);
+            Moments { mean: mean[j], deviation: far[j] * root, farthest: 1.0 / root }
         };
         (0..dimension).map(moments).collect()
     }
@@ -586,9 +636,9 @@ mod tests {
     #[test]
     fn spreads_are_compared_without_constant_columns() {
         let points = |values: Vec<f64>| Points::new(values, 2).unwrap();
-        assert_eq!(scales_differ(&points(vec![1.0, 5000.0, 1.0, 0.0])), None);
-        assert_eq!(scales_differ(&points(vec![0.0, 999.0, 1.0, 0.0])), None);
-        assert!(scales_differ(&points(vec![0.0, 1001.0, 1.0, 0.0])).unwrap().contains("1000 times"));
+        assert_eq!(Spreads::of(&points(vec![1.0, 5000.0, 1.0, 0.0])).differ(), None);
+        assert_eq!(Spreads::of(&points(vec![0.0, 999.0, 1.0, 0.0])).differ(), None);
+        assert!(Spreads::of(&points(vec![0.0, 1001.0, 1.0, 0.0])).differ().unwrap().contains("1000 times"));
         // What is not there does not make a spread smaller, and a column of which nothing is there has none.
         let mut values = vec![0.0, 3000.0, f64::NAN, 1.0, 0.0, f64::NAN];
         values.extend([f64::NAN; 3].repeat(50));

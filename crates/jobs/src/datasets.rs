@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::format::{Form, Piece, Reading, RowFormat};
+use crate::format::{ColumnFacts, Form, Piece, Reading, RowFormat};
 use crate::handle::Handle;
 use crate::table::{Kind, Table};
 
@@ -83,6 +83,9 @@ pub struct Dataset {
     /// What its owner should know of how it was read: columns that were left out and why, ids that several rows have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What its columns are, where it was read as an ordinary table (`table`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub account: Vec<ColumnFacts>,
     /// The number of its content.
     pub(crate) content: u64,
 }
@@ -99,6 +102,7 @@ impl Dataset {
             checksum: table.checksum(),
             source,
             warnings: Vec::new(),
+            account: Vec::new(),
             content: 0,
         }
     }

@@ -6,7 +6,10 @@
 use std::collections::BTreeMap;
 
 use lehr_data::Points;
+use lehr_data::preparation::{Missing, Wishes};
+use lehr_data::read::TableForm;
 use lehr_data::scale::Scale;
+use lehr_methods::prepared::{Described, Keys};
 use lehr_methods::{Column, Data, Fit, Frame, ModelFile, Rows, RowsWords, Stream, Takes, Task, shown_label};
 use lehr_mining::Error;
 use lehr_services::{Fault, Version};
@@ -77,8 +80,46 @@ pub struct TableOptions {
     pub id: Option<String>,
     /// Whether the columns are longitude and latitude in degrees, of which a method takes positions on the sphere, in km. Default: no.
     pub lonlat: bool,
-    /// How columns are scaled. Default: not.
-    pub scale: ColumnScale,
+    /// How columns are scaled. Default: not; with `auto` by median and interquartile range.
+    pub scale: Option<ColumnScale>,
+    /// Whether what is not said otherwise is chosen from the data, with a reason for each choice: columns, logarithms,
+    /// scale, gaps, rows that lie alone. For ordinary tables, which uploads of the form `table` are. Default: no.
+    pub auto: bool,
+    /// Columns that are not used. Default: none.
+    pub exclude: Vec<String>,
+    /// Columns whose logarithms are used; results are in the columns' own units. Default: none.
+    pub log: Vec<String>,
+    /// What is done about gaps. Default: with `auto` what the method does with them; else they are faults, or what the
+    /// method takes.
+    pub missing: Option<Gaps>,
+}
+
+/// What is done about gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Gaps {
+    /// They are left out of distances, by methods that can.
+    Skip,
+    /// The median of the column is put in, of categories the shares of the texts.
+    Median,
+    /// The most frequent value is put in.
+    Mode,
+    /// The mean over the nearest rows is put in.
+    Nearest,
+    /// Rows with gaps are left out.
+    Drop,
+}
+
+impl Gaps {
+    fn of_data(self) -> Missing {
+        match self {
+            Self::Skip => Missing::Skip,
+            Self::Median => Missing::Median,
+            Self::Mode => Missing::Mode,
+            Self::Nearest => Missing::Nearest,
+            Self::Drop => Missing::Drop,
+        }
+    }
 }
 
 /// How columns are scaled.
@@ -127,20 +168,37 @@ impl TableOptions {
 
     /// Says what is wrong with them before there is a table.
     fn check(&self) -> Option<String> {
-        let is_wrong = self.lonlat && self.scale != ColumnScale::None;
+        if self.lonlat && self.is_prepared() {
+            return Some(
+                "lonlat: expected without auto, exclude, log and missing: positions are taken as they are".into(),
+            );
+        }
+        let is_wrong = self.lonlat && self.scale.is_some_and(|scale| scale != ColumnScale::None);
         is_wrong.then(|| "scale: expected none with lonlat, whose unit is km".to_owned())
+    }
+
+    /// Whether columns are described and prepared before a method sees them.
+    fn is_prepared(&self) -> bool {
+        self.auto || !self.exclude.is_empty() || !self.log.is_empty() || self.missing.is_some()
+    }
+
+    /// Columns as they are or scaled.
+    fn scale(&self) -> Scale {
+        self.scale.unwrap_or_default().of_data()
     }
 }
 
 /// The names of [`TableOptions`].
-const NAMES: [&str; 5] = ["columns", "weights", "id", "lonlat", "scale"];
+const NAMES: [&str; 9] = ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing"];
 
 /// Those of them that a method takes.
 fn names_of(takes: Takes) -> &'static [&'static str] {
     match takes {
         Takes::Matrix(_) => &[],
         Takes::Stream(_) => &["columns", "weights", "scale"],
-        Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => &["columns", "weights", "id", "scale"],
+        Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => {
+            &["columns", "weights", "id", "scale", "auto", "exclude", "log", "missing"]
+        }
         Takes::Rows(_) => &NAMES,
     }
 }
@@ -189,7 +247,7 @@ impl Declared {
         };
         let names = names_of(self.method.about().takes);
         // What it does not take may be there, but must say nothing.
-        let says_nothing = |value: &Value| value.is_null() || *value == Value::Bool(false);
+        let says_nothing = |value: &Value| value.is_null() || *value == json!(false) || *value == json!([]);
         let of_table = |name: &str, value: &Value| {
             names.contains(&name) || !names.is_empty() && NAMES.contains(&name) && says_nothing(value)
         };
@@ -310,17 +368,20 @@ impl AnyMethod for Declared {
 fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let table = inputs.table(POINTS)?;
     let name = inputs.dataset(POINTS);
-    let TableOptions { columns, weights, id, lonlat, scale } = options.clone();
+    if options.is_prepared() {
+        return prepared(table, name, options, words);
+    }
+    let (scale, lonlat) = (options.scale(), options.lonlat);
+    let TableOptions { columns, weights, id, .. } = options.clone();
     let columns = Columns { columns, weights, id };
     if words.takes_bits_and_sparse && columns.columns.is_none() && table.has_fingerprints() {
-        let of_numbers = [("lonlat", lonlat), ("scale", scale != ColumnScale::None)];
+        let of_numbers = [("lonlat", lonlat), ("scale", scale != Scale::None)];
         if let Some((option, _)) = of_numbers.iter().find(|(_, is_given)| *is_given) {
             let reason = "for columns of numbers, which \"columns\" names; the column fingerprint has rows of bits";
             return Err(Failure::input(format!("{name}: {option}: {reason}")));
         }
         return Ok(Rows::of_bits(table.fingerprints(name, &columns)?));
     }
-    let scale = scale.of_data();
     if words.takes_bits_and_sparse && columns.columns.is_none() && table.has_sparse() {
         let of_numbers = [("lonlat", lonlat), ("scale robust", scale == Scale::Robust)];
         if let Some((option, _)) = of_numbers.iter().find(|(_, is_given)| *is_given) {
@@ -343,13 +404,48 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
     Ok(Rows::with_gaps(records, scale)?)
 }
 
+/// The rows of an ordinary table, prepared as the command prepares them.
+///
+/// # Errors
+/// As for [`rows_of`]; columns that cannot be used as they are asked to be.
+fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
+    let id = options.id.as_deref().or(table.id());
+    let weights = options.weights.as_deref().or(table.weights());
+    let own = if words.missing.is_some() { Missing::Skip } else { Missing::Nearest };
+    let missing = options.missing.map(Gaps::of_data);
+    let skips = missing.unwrap_or(own) == Missing::Skip && (options.auto || missing.is_some());
+    if missing == Some(Missing::Skip) && words.missing.is_none() {
+        let reason =
+            "missing: this method cannot leave gaps out of distances; nearest, median, mode and drop fill or drop them";
+        return Err(Failure::input(format!("{name}: {reason}")));
+    }
+    if skips && weights.is_some() {
+        let reason = "weights: expected none with gaps that are left out; missing \"nearest\" fills them";
+        return Err(Failure::input(format!("{name}: {reason}")));
+    }
+    let wishes = Wishes {
+        columns: options.columns.clone(),
+        exclude: options.exclude.clone(),
+        log: options.log.clone(),
+        scale: options.scale.map(ColumnScale::of_data),
+        missing,
+        is_auto: options.auto,
+        missing_of_method: own,
+        ..Wishes::default()
+    };
+    let form = TableForm { text: id.iter().map(|id| (*id).to_owned()).collect(), ..TableForm::default() };
+    let keys = Keys { id, weights };
+    let decided = Described::new(table.frame(name, &form)?, &keys).prepare(&wishes)?;
+    Ok(decided.rows(keys, options.auto && words.sets_aside)?)
+}
+
 /// The rows of the input as a stream, of which so many are the sample. Rows of weight 0 are left out, as where a stream is read from a file.
 ///
 /// # Errors
 /// As for [`rows_of`].
 fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Result<Stream, Failure> {
     let (table, name) = (inputs.table(POINTS)?, inputs.dataset(POINTS));
-    let TableOptions { columns, weights, scale, .. } = options.clone();
+    let TableOptions { columns, weights, .. } = options.clone();
     let points = table.points(name, &Columns { columns, weights, id: None })?;
     let mut rows = (0..points.len()).filter(|row| points.weight(*row) > 0.0).collect::<Vec<_>>().into_iter();
     let batches = move |most: usize| {
@@ -363,7 +459,7 @@ fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Res
         let weights = points.weights().map(|weights| batch.iter().map(|row| weights[*row]).collect());
         weights.map_or(Ok(rows.clone()), |weights| rows.with_weights(weights)).map(Some)
     };
-    let stream = Stream::begin(Box::new(batches), sample_rows, scale.of_data())?;
+    let stream = Stream::begin(Box::new(batches), sample_rows, options.scale())?;
     stream.ok_or_else(|| Failure::input(format!("{name}: expected rows, found none")))
 }
 

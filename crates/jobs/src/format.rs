@@ -13,12 +13,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use lehr_data::LeftOut;
+use lehr_data::describe::{ColumnAccount, describe_columns};
 use lehr_data::duplicates::shared_ids;
+use lehr_data::frame::DataFrame;
 use lehr_data::read::dissimilarities::{array_path, header_from, matrix_from};
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
 use lehr_data::read::svmlight::rows_from;
-use lehr_data::read::{Selection, Unpacked, incomplete_from, points_from};
+use lehr_data::read::{Selection, TableForm, Unpacked, data_frame_from, incomplete_from, points_from};
 use lehr_data::write::csv::Table as Text;
 use lehr_data::write::npy;
 use lehr_services::{Code, Fault};
@@ -49,6 +51,10 @@ pub enum Form {
     Csv,
     /// The same with tabs.
     Tsv,
+    /// A table as people have it, of which all columns are kept: numbers as they are written (`1.818,99 €`), texts,
+    /// dates and gaps. Text with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of
+    /// objects or Parquet: which is found out. Jobs prepare it with `auto` and the options beside it.
+    Table,
     /// An array of numbers of one or two dimensions; plain or gzip.
     Npy,
     /// Flat columns of numbers, whole numbers or text, plain or packed by snappy, gzip or zstd.
@@ -76,7 +82,7 @@ pub enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reading {
-    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, beside weights and ids. Default: all; of csv and tsv, all of numbers.
     pub columns: Option<Vec<String>>,
     /// The column of weights. Default: none, or the one that an Arrow file says.
     pub weights: Option<String>,
@@ -100,8 +106,8 @@ impl Reading {
         if self.columns.as_ref().is_some_and(Vec::is_empty) {
             return invalid("columns: expected at least one, found none");
         }
-        if !matches!(form, Form::Csv | Form::Tsv) && (self.delimiter.is_some() || self.header.is_some()) {
-            return invalid("delimiter and header: expected with csv and tsv only");
+        if !matches!(form, Form::Csv | Form::Tsv | Form::Table) && (self.delimiter.is_some() || self.header.is_some()) {
+            return invalid("delimiter and header: expected with csv, tsv and table only");
         }
         if self.gaps && self.weights.is_some() {
             return invalid("gaps: expected without weights, which may not be missing");
@@ -143,6 +149,42 @@ pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
 pub(crate) struct Found {
     pub table: Table,
     pub warnings: Vec<String>,
+    /// What its columns are, of an ordinary table.
+    pub account: Vec<ColumnFacts>,
+}
+
+/// What a column of an ordinary table is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ColumnFacts {
+    /// Its name.
+    pub name: String,
+    /// `measure`, `category`, `date`, `id`, `text`, `constant`, `empty`, or `the same as` another column.
+    pub role: String,
+    /// Why it is taken for that, where its values alone do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How its text was read.
+    pub read_as: String,
+    /// Rows without a value.
+    pub missing: u64,
+    /// Different values.
+    pub distinct: u64,
+    /// From the smallest to the largest value, or how many texts there are.
+    pub range: String,
+}
+
+impl ColumnFacts {
+    fn of(account: &ColumnAccount) -> Self {
+        Self {
+            name: account.name.clone(),
+            role: account.role.to_string(),
+            reason: account.reason.clone(),
+            read_as: account.read_as.to_string(),
+            missing: account.missing as u64,
+            distinct: account.distinct as u64,
+            range: lehr_methods::origin::range(account),
+        }
+    }
 }
 
 /// Reads a file that takes at most `bytes_max` when it is unpacked, and whose values take no more either; `name` is what messages call it.
@@ -151,8 +193,15 @@ pub(crate) struct Found {
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
     let (mut left_out, mut notes) = (Vec::new(), Vec::new());
-    let mut rounding = None;
+    let (mut rounding, mut account) = (None, Vec::new());
     let read = || match form {
+        Form::Table => {
+            let frame = read_frame(&mut file, reading, name, bytes_max)?;
+            notes.extend_from_slice(frame.notes());
+            account = describe_columns(&frame).iter().map(ColumnFacts::of).collect();
+            let Columns { weights, id, .. } = reading.wanted();
+            Table::of_frame(&frame, weights, id)
+        }
         Form::Csv | Form::Tsv | Form::Npy => {
             read_text(&mut file, form, reading, name, bytes_max, &mut left_out, &mut notes)
         }
@@ -169,7 +218,31 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
     let mut warnings = warnings_of(&table, &left_out, name);
     warnings.extend(notes.iter().map(|note| format!("{name}: {note}")));
     warnings.extend(rounding);
-    Ok(Found { table, warnings })
+    Ok(Found { table, warnings, account })
+}
+
+/// Reads an ordinary table, and keeps the columns that are wanted.
+fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) -> Result<DataFrame, Fault> {
+    let Columns { columns, weights, id } = reading.wanted();
+    let form = TableForm {
+        delimiter: reading.delimiter()?.map(char::from),
+        header: reading.header,
+        text: id.iter().cloned().collect(),
+        ..TableForm::default()
+    };
+    let frame = limited(file, name, bytes_max, |plain| data_frame_from(plain, name, &form))?;
+    let is_there = |wanted: &&String| frame.column(wanted).is_some();
+    let missing: Vec<String> =
+        columns.iter().flatten().chain(&weights).chain(&id).filter(|name| !is_there(name)).cloned().collect();
+    if !missing.is_empty() {
+        let columns = frame.columns().iter().map(|column| column.name.clone()).collect();
+        return Err(fault_of(&lehr_data::Error::NoSuchColumns { name: name.to_owned(), wanted: missing, columns }));
+    }
+    let Some(columns) = columns else { return Ok(frame) };
+    let is_kept = |name: &String| columns.contains(name) || weights.as_ref() == Some(name) || id.as_ref() == Some(name);
+    let kept = frame.columns().iter().filter(|column| is_kept(&column.name)).cloned().collect();
+    let chosen = DataFrame::new(name, kept).map_err(|error| fault_of(&error))?;
+    Ok(chosen.with_notes(frame.notes().to_vec()))
 }
 
 /// What the command says of the same file: columns that were left out, and ids that several rows have.
@@ -179,7 +252,10 @@ fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     let without_numbers = (!texts.is_empty()).then(|| {
         let more = texts.len().saturating_sub(LISTED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("left out, without a number: {}{more}", texts[..texts.len().min(LISTED)].join(", "))
+        format!(
+            "left out, without a number: {}{more}; format \"table\" keeps all columns",
+            texts[..texts.len().min(LISTED)].join(", ")
+        )
     });
     let shared = table.id().and_then(|id| shared_ids(&table.texts(id)?));
     let warnings = LeftOut::warning(left_out).into_iter().chain(without_numbers).chain(shared);
@@ -209,7 +285,7 @@ pub(crate) fn read_beside(
         table_of(matrix, name)
     };
     let table = sound(guarded(&format!("{name}: expected sound dissimilarities"), read)?, name, bytes_max)?;
-    Ok(Found { table, warnings: rounding.into_iter().collect() })
+    Ok(Found { table, warnings: rounding.into_iter().collect(), account: Vec::new() })
 }
 
 fn sound(table: Table, name: &str, bytes_max: u64) -> Result<Table, Fault> {
@@ -347,6 +423,9 @@ pub struct Piece {
     /// A NumPy array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub npy: Option<Bytes>,
+    /// What the owner of the rows should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Writes rows from `from` to `to`, or as many of them as a piece takes.
@@ -364,7 +443,7 @@ pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>
     let most = (PIECE_BYTES / row_bytes).clamp(1, 1 << 16) as u64;
     let to = to.min(from + most);
     let part = table.slice(from as usize, (to - from) as usize);
-    let mut piece = Piece { from, to, rows, json: None, csv: None, arrow: None, npy: None };
+    let mut piece = Piece { from, to, rows, json: None, csv: None, arrow: None, npy: None, warnings: Vec::new() };
     match format {
         RowFormat::Json => piece.json = Some(objects(&part)),
         RowFormat::Csv => piece.csv = Some(lines(&part, from == 0)),
@@ -466,6 +545,11 @@ impl Form {
             "text/csv" => Self::Csv,
             "text/tab-separated-values" => Self::Tsv,
             "application/x-npy" => Self::Npy,
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+            | "application/vnd.ms-excel"
+            | "application/vnd.oasis.opendocument.spreadsheet"
+            | "application/x-ndjson"
+            | "application/jsonl" => Self::Table,
             "application/vnd.apache.parquet" => Self::Parquet,
             "application/vnd.apache.arrow.stream" | "application/vnd.apache.arrow.file" => Self::Arrow,
             _ => return None,

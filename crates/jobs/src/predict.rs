@@ -3,7 +3,7 @@
 use std::io::{Seek, Write};
 
 use lehr_methods::ModelFile;
-use lehr_methods::predict::{Predicted, Refusal};
+use lehr_methods::predict::{OfTable, Predicted, Refusal};
 use lehr_services::{Code, Fault};
 
 use crate::declared::result;
@@ -37,6 +37,7 @@ pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Tab
             "file_format: expected csv, tsv, npy, parquet or arrow, since the media type ({found}) does not say"
         ))
     })?;
+    let (form, gaps) = if model.preparation.is_some() { (Form::Table, false) } else { (form, asked.gaps) };
     let bytes = asked.data.as_ref().map_or(&[][..], |data| data.as_slice());
     let reading = |id: Option<String>| -> Result<Found, Fault> {
         let failed = |error: std::io::Error| {
@@ -45,8 +46,9 @@ pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Tab
         };
         let mut file = tempfile::tempfile().map_err(failed)?;
         file.write_all(bytes).and_then(|()| file.rewind()).map_err(failed)?;
-        let columns = Some(model.columns.clone());
-        let reading = Reading { columns, id, gaps: asked.gaps, ..Reading::default() };
+        // A model that prepares columns says itself which it misses.
+        let columns = model.preparation.is_none().then(|| model.columns.clone());
+        let reading = Reading { columns, id, gaps, ..Reading::default() };
         format::read(file, form, &reading, name, BYTES_MAX)
     };
     let known = model.id.clone().filter(|_| asked.id.is_none());
@@ -58,15 +60,29 @@ pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Tab
     .map(|found| found.table)
 }
 
-/// What the model says of the rows of a table.
+/// What the model says of the rows of a table, and what their owner should know.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] for rows that are not of the model's kind.
-pub(crate) fn said(asked: &Predict, model: &ModelFile, table: &Table, name: &str) -> Result<Table, Fault> {
+pub(crate) fn said(
+    asked: &Predict,
+    model: &ModelFile,
+    table: &Table,
+    name: &str,
+) -> Result<(Table, Vec<String>), Fault> {
     let id = asked.id.clone().or_else(|| {
         let is_there = |id: &&String| table.columns().any(|(column, _)| column == *id);
         model.id.as_ref().filter(is_there).cloned().or_else(|| table.id().map(str::to_owned))
     });
+    if model.preparation.is_some() {
+        let form = model.form_with(id.as_deref(), None, None);
+        let frame = table.frame(name, &form).map_err(|error| fault_of(&error))?;
+        let refused = |refusal: Refusal| invalid(format!("{name}: {refusal}"));
+        let OfTable { said: predicted, ids, notes } =
+            Predicted::of_table(model, &frame, id.as_deref(), asked.memberships).map_err(refused)?;
+        let warnings = notes.iter().map(|note| format!("{name}: {note}")).collect();
+        return Ok((result(predicted.table(ids.as_deref()))?, warnings));
+    }
     let of_model = |columns: Option<Vec<String>>| Columns { columns, weights: None, id: id.clone() };
     let refused = |refusal: Refusal| match refusal {
         Refusal::Data(error) => fault_of(&error),
@@ -89,5 +105,5 @@ pub(crate) fn said(asked: &Predict, model: &ModelFile, table: &Table, name: &str
         let ids = points.ids().map(<[String]>::to_vec);
         (Predicted::of_points(model, &points, asked.memberships).map_err(refused)?, ids)
     };
-    result(predicted.table(ids.as_deref()))
+    Ok((result(predicted.table(ids.as_deref()))?, Vec::new()))
 }

@@ -377,7 +377,9 @@ impl Concurrent<Predict> for MethodService {
                 Some(table) => table,
                 None => predict::read(&asked, &model, name)?,
             };
-            format::piece(&predict::said(&asked, &model, &table, name)?, asked.format, asked.from, asked.to)
+            let (said, warnings) = predict::said(&asked, &model, &table, name)?;
+            let piece = format::piece(&said, asked.format, asked.from, asked.to)?;
+            Ok(Piece { warnings, ..piece })
         })
     }
 }

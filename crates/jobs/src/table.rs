@@ -3,6 +3,7 @@
 //! Named columns of numbers, counts or text, as counted Arrow arrays: a clone and a slice are copies of pointers. Two columns may have a
 //! role: weights of the rows, and their ids. Whoever holds a table knows that it has columns of one length, with different names, without gaps but those that it says it may have.
 
+mod frame;
 mod rows;
 
 use std::borrow::Cow;

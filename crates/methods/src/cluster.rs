@@ -3,6 +3,7 @@
 mod found;
 pub mod marks;
 mod options;
+mod standing;
 
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use lehr_mining::{Error, kmeans, vector};
 
 pub use found::{Annealed, Course, Fitted};
 pub use options::{Options, Parameters, Precision, RowCost, Sweeps, Way};
+pub use standing::{Outlying, OutlyingRow, Standing};
 
 use crate::data::{RowsWords, Takes};
 use crate::method::{About, Declared, Fit, Task, Temperature};
@@ -55,6 +57,7 @@ impl Declared for Cluster {
             missing: None,
             not_on_sphere: None,
             takes_bits_and_sparse: true,
+            sets_aside: true,
         }),
         line: "Cluster the rows of a table by deterministic annealing, or by k-means",
         paragraph: "Reads a table, starts from one cluster at a high temperature and cools: clusters split where the data ask for it. Stops at a number of clusters, at a temperature or at \
@@ -94,9 +97,9 @@ impl Declared for Cluster {
       what each rank did when; open trace.json in ui.perfetto.dev",
         result: "clustering",
         folder: "lehr-out",
-        files: &["labels.csv", "centers.csv", "model.json", "report.html", "summary.json"],
-        untold: &["model.json"],
-        outputs: &["centers", "history", "labels", "numbers"],
+        files: &["labels.csv", "centers.csv", "marks.csv", "outliers.csv", "model.json", "report.html", "summary.json"],
+        untold: &["marks.csv", "model.json"],
+        outputs: &["centers", "history", "labels", "marks", "numbers", "outliers"],
         summary_names: &[ANNEALING, KMEANS],
     };
 

@@ -61,6 +61,8 @@ pub struct RowsWords {
     pub takes_bits_and_sparse: bool,
     /// What becomes of missing values; nothing where rows with such are refused.
     pub missing: Option<Missing>,
+    /// Whether rows that lie alone are set aside where everything is chosen from the data.
+    pub sets_aside: bool,
     /// Why positions on a sphere are not for it; nothing where they are.
     pub not_on_sphere: Option<NotOnSphere>,
 }

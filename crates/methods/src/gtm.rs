@@ -120,6 +120,7 @@ impl Declared for Gtm {
         takes: Takes::Rows(RowsWords {
             columns_taken: "a map of",
             takes_bits_and_sparse: false,
+            sets_aside: false,
             missing: Some(Missing { becomes: "which are left out of every distance", done: "mapped" }),
             not_on_sphere: Some(NotOnSphere {
                 why: "a map is made of many columns; positions on a sphere have a map already",

@@ -17,13 +17,16 @@ pub mod distances;
 pub mod embed;
 pub mod explain;
 pub mod gtm;
+pub mod isolated;
 pub mod kmedoids;
 pub mod minibatch;
 pub mod mixture;
 pub mod numbers;
 pub mod options;
+pub mod origin;
 pub mod pairwise;
 pub mod predict;
+pub mod prepared;
 pub mod rows;
 
 mod classes;

@@ -156,6 +156,7 @@ impl Declared for Mixture {
         takes: Takes::Rows(RowsWords {
             columns_taken: "a mixture over",
             takes_bits_and_sparse: false,
+            sets_aside: false,
             missing: Some(Missing { becomes: "of which a component says what the rest of the row does", done: "fitted" }),
             not_on_sphere: Some(NotOnSphere {
                 why: "a mixture of Gaussians is one of columns, not of positions on a sphere",

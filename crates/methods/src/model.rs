@@ -5,6 +5,10 @@
 use std::fs;
 use std::path::Path;
 
+use lehr_data::error::{Fault, Faults, Place};
+use lehr_data::frame::DataFrame;
+use lehr_data::preparation::{Missing, Preparation};
+use lehr_data::read::TableForm;
 use lehr_data::sparse::FirstColumn;
 use lehr_mining::gtm::Map;
 use lehr_mining::mixture::Mixture;
@@ -63,6 +67,12 @@ pub struct ModelFile {
     /// Whether the two columns are longitude and latitude, and the model's numbers kilometres on the sphere.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lonlat: bool,
+    /// How a table becomes the columns above, where they were prepared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<Preparation>,
+    /// How that table is to be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<TableForm>,
     /// The model.
     pub model: Learnt,
 }
@@ -112,6 +122,8 @@ impl ModelFile {
             divisors,
             id: None,
             lonlat: false,
+            preparation: None,
+            form: None,
             model,
         }
     }
@@ -130,7 +142,13 @@ impl ModelFile {
         match data {
             Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
             Data::Rows(rows) if rows.is_sphere() => Self::on_sphere(rows.columns(), model),
-            data => Self::new(data.rows().columns(), data.rows().shifts_and_divisors(), model),
+            data => {
+                let rows = data.rows();
+                let model = Self::new(rows.columns(), rows.shifts_and_divisors(), model);
+                let origin = rows.origin();
+                let form = origin.map(|origin| form_of(&origin.frame, &origin.preparation));
+                Self { preparation: origin.map(|origin| origin.preparation.clone()), form, ..model }
+            }
         }
     }
 
@@ -220,12 +238,53 @@ impl ModelFile {
         Ok(model)
     }
 
+    /// How a table of the same kind is to be read: as the one that the model was made of, and its ids as texts.
+    pub fn form_with(&self, id: Option<&str>, delimiter: Option<char>, header: Option<bool>) -> TableForm {
+        let text = id.or(self.id.as_deref()).map(str::to_owned).into_iter().collect();
+        TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }
+    }
+
+    /// Rows of an ordinary table as the model wants them, one after another, and what the owner should know of them. What was filled from other rows
+    /// when the model was made is a gap here (NaN), and so is what is missing in rows that were left out then: a row must not depend on those beside it.
+    ///
+    /// # Errors
+    /// Those of [`Preparation::apply`]; rows without any value.
+    ///
+    /// # Panics
+    /// If the model's columns were not prepared.
+    pub fn prepared(&self, frame: &DataFrame) -> Result<(Vec<f64>, Vec<String>), lehr_data::Error> {
+        let preparation = self.preparation.as_ref().expect("a model whose columns were prepared");
+        let missing = match preparation.missing {
+            Missing::Nearest | Missing::Drop => Missing::Skip,
+            other => other,
+        };
+        let prepared = Preparation { missing, ..preparation.clone() }.apply(frame)?;
+        let mut faults = Faults::new(frame.name());
+        for (row, values) in prepared.features.chunks_exact(preparation.features.len()).enumerate() {
+            if values.iter().all(|value| value.is_nan()) {
+                let (expected, found) = ("a value in one of the model's columns".into(), "none".into());
+                faults.add_gap_with(|| Fault { place: Place::Row(row as u64), column: None, expected, found });
+            }
+        }
+        faults.or((prepared.features, prepared.notes))
+    }
+
     /// Rows, one after another, as the model wants them: shifted and divided. What is missing (NaN) stays missing.
     pub fn scaled(&self, values: &[f64]) -> Vec<f64> {
         let scale = || self.shifts.iter().zip(&self.divisors);
         let scaled = values.iter().zip(std::iter::repeat_with(scale).flatten());
         // A NaN stays one in `clamp`.
         scaled.map(|(x, (shift, divisor))| ((x - shift) / divisor).clamp(-f64::MAX, f64::MAX)).collect()
+    }
+}
+
+/// How another table of the same kind is to be read, as far as the preparation needs it.
+fn form_of(frame: &DataFrame, preparation: &Preparation) -> TableForm {
+    let features = preparation.features.iter();
+    TableForm {
+        columns: features.map(|feature| (feature.column.clone(), feature.read_as.clone())).collect(),
+        missing: frame.dialect().map(|dialect| dialect.missing.clone()).unwrap_or_default(),
+        ..TableForm::default()
     }
 }
 

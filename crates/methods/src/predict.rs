@@ -1,5 +1,6 @@
 //! What a model says of rows that it has not seen, as a table, for every front end.
 
+use lehr_data::frame::DataFrame;
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
 use lehr_mining::gtm::Projection;
 use lehr_mining::mixture::Posterior;
@@ -61,6 +62,17 @@ enum Distance {
 /// What a model says of rows.
 #[derive(Debug)]
 pub struct Predicted(Said);
+
+/// What a model says of the rows of an ordinary table.
+#[derive(Debug)]
+pub struct OfTable {
+    /// What it says.
+    pub said: Predicted,
+    /// What the rows are called, if a column says it.
+    pub ids: Option<Vec<String>>,
+    /// What the owner of the table should know.
+    pub notes: Vec<String>,
+}
 
 #[derive(Debug)]
 enum Said {
@@ -143,6 +155,27 @@ impl Predicted {
         Self::of(model, model.scaled(rows.values()), memberships)
     }
 
+    /// Of an ordinary table, for a model whose columns were prepared: what is said, what the rows are called, and what
+    /// their owner should know. Rows are called by the texts of `id`, or of the column that named the model's rows
+    /// where the table has it.
+    ///
+    /// # Errors
+    /// [`Refusal::Data`]: columns that are missing or read differently, rows without any value.
+    ///
+    /// # Panics
+    /// If the model's columns were not prepared.
+    pub fn of_table(
+        model: &ModelFile,
+        table: &DataFrame,
+        id: Option<&str>,
+        memberships: bool,
+    ) -> Result<OfTable, Refusal> {
+        let known = model.id.as_deref().filter(|id| table.column(id).is_some());
+        let ids = id.or(known).map(|id| table.texts(id)).transpose()?;
+        let (rows, notes) = model.prepared(table)?;
+        Ok(OfTable { said: Self::of(model, rows, memberships)?, ids, notes })
+    }
+
     fn has_columns(model: &ModelFile, found: usize) -> Result<(), Refusal> {
         let expected = model.columns.len();
         if found == expected {
@@ -161,6 +194,11 @@ impl Predicted {
                 let rows = posterior.memberships.chunks_exact(posterior.components).zip(&posterior.labels);
                 let probabilities = rows.map(|(row, &label)| row[label as usize]).collect();
                 Said::Components(posterior, probabilities, memberships)
+            }
+            Learnt::Clusters(centroids) if values.iter().any(|value| value.is_nan()) => {
+                let rows = Incomplete::new(values, centroids.dimension())?;
+                let all = memberships.then(|| centroids.memberships_incomplete(&rows)).transpose()?;
+                Said::Clusters(centroids.assign_incomplete(&rows)?, Distance::Straight, all)
             }
             Learnt::Clusters(centroids) => {
                 let points = Points::new(values, centroids.dimension())?;

@@ -3,12 +3,19 @@
 //! A method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
 //! km, or scaled columns), and centres, spreads and temperatures become values in the units of the table.
 
+use std::borrow::Cow;
+
 use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::duplicates::shared_ids;
+use lehr_data::frame::{DataFrame, FrameColumn, ReadAs, Values};
 use lehr_data::geography;
-use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
+use lehr_data::preparation::Preparation;
+use lehr_data::scale::{Scale, Scaling, Spreads, scales_differ_incomplete};
 use lehr_data::{Error, Fingerprints, Incomplete, LeftOut, Points, Sparse};
 use lehr_mining::{Input, vector};
+
+use crate::origin::Origin;
+use crate::table::Table as ResultTable;
 
 /// In which space rows are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +38,12 @@ impl Frame {
 
 /// What an owner of a table of numbers would want to know before trusting distances in it; `is_plain` if its columns are taken as they are.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
-    told(table, table.left_out(), is_plain, scales_differ(table), counts_rows(table))
+    let spreads = Spreads::of(table);
+    let mut warnings = told(table, table.left_out(), is_plain, spreads.differ(), counts_rows(table));
+    if !geography::looks_like_degrees(table) {
+        warnings.extend(spreads.few_rows_rule());
+    }
+    warnings
 }
 
 /// The same, by the columns that were left out, and by what was found of spreads that differ and of a column that counts the rows.
@@ -113,6 +125,8 @@ pub struct Rows {
     left_out: Vec<LeftOut>,
     /// What is to be said of rows with gaps, by what is there of them: spreads that differ, and a column that counts the rows.
     told_of_gaps: Option<[Option<String>; 2]>,
+    /// The table that they were prepared from.
+    origin: Option<Box<Origin>>,
     kind: Kind,
 }
 
@@ -121,6 +135,8 @@ enum Kind {
     Plain,
     Sphere,
     Scaled(Scaling),
+    /// As [`Origin`] says.
+    Prepared,
 }
 
 #[allow(clippy::len_without_is_empty, reason = "there is always at least one row")]
@@ -164,7 +180,72 @@ impl Rows {
     /// Rows that are all there and are clustered as they are.
     fn plain(table: Table, kind: Kind) -> Self {
         let left_out = Vec::new();
-        Rows { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, kind }
+        Rows { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, origin: None, kind }
+    }
+
+    /// Rows of a table that was prepared: in the units of its columns, and as they are compared.
+    pub(crate) fn prepared(table: Points, clustered: Points, gaps: Option<Incomplete>, origin: Origin) -> Self {
+        let (clustered, origin) = (Some(clustered), Some(Box::new(origin)));
+        Rows { clustered, gaps, origin, ..Self::plain(Table::Numbers(table), Kind::Prepared) }
+    }
+
+    /// Positions on the sphere, in km, whose longitude and latitude nobody asks for: of a process that computes for
+    /// another.
+    pub fn positions(points: Points) -> Self {
+        Self::plain(Table::Numbers(points), Kind::Sphere)
+    }
+
+    /// The table that clusters are explained by, or some rows of it: the one that was prepared, else the columns as measures;
+    /// nothing for positions on the sphere, rows of bits and sparse rows.
+    pub(crate) fn frame(&self, chosen: Option<&[usize]>) -> Option<Cow<'_, DataFrame>> {
+        if let Some(origin) = &self.origin {
+            return Some(chosen.map_or(Cow::Borrowed(&origin.frame), |rows| Cow::Owned(origin.frame.select(rows))));
+        }
+        let Table::Numbers(table) = &self.table else { return None };
+        if self.is_sphere() {
+            return None;
+        }
+        let values = |column: usize| match chosen {
+            Some(rows) => rows.iter().map(|row| table.row(*row)[column]).collect(),
+            None => table.column(column).collect(),
+        };
+        let columns = table.columns().iter().enumerate();
+        let columns = columns.map(|(index, name)| FrameColumn::numbers(name, values(index)));
+        DataFrame::new(table.name(), columns.collect()).ok().map(Cow::Owned)
+    }
+
+    /// A table with a line for each row, and the columns that were read behind its own. A column that is called as one
+    /// of its own is called `input.` and that name. Rows of bits and sparse rows have no columns to show.
+    ///
+    /// # Panics
+    /// If the table has another number of rows.
+    pub fn append_to<'a>(&'a self, table: ResultTable<'a>) -> ResultTable<'a> {
+        let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
+        let named = |name: &str| {
+            if taken.iter().any(|taken| taken == name) { format!("input.{name}") } else { name.to_owned() }
+        };
+        if let Some(origin) = &self.origin {
+            let frame = &origin.frame;
+            return frame.columns().iter().fold(table, |table, column| match &column.values {
+                Values::Numbers(values) if !matches!(column.read_as, ReadAs::Truth { .. }) && column.missing() == 0 => {
+                    table.numbers(named(&column.name), values.clone())
+                }
+                _ => table.texts(named(&column.name), frame.texts(&column.name).expect("a column of the table")),
+            });
+        }
+        let Table::Numbers(points) = &self.table else { return table };
+        let columns = points.columns().iter().enumerate();
+        let table =
+            columns.fold(table, |table, (index, name)| table.numbers(named(name), points.column(index).collect()));
+        match points.weights() {
+            Some(weights) => table.numbers(named("weight"), weights.to_vec()),
+            None => table,
+        }
+    }
+
+    /// The table that they were prepared from, if they were.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_deref()
     }
 
     /// The same for rows with missing cells. As [`Rows::table`] and [`Rows::points`] they have the mean of what is there of their column in place of a gap;
@@ -320,7 +401,7 @@ impl Rows {
 
     /// Whether columns were scaled.
     pub fn is_scaled(&self) -> bool {
-        matches!(self.kind, Kind::Scaled(_))
+        matches!(self.kind, Kind::Scaled(_) | Kind::Prepared)
     }
 
     /// What an owner of such a table would want to know before trusting distances in it.
@@ -331,6 +412,9 @@ impl Rows {
             Table::Bits(rows, _) => return reading_warnings(rows.name(), &[], Some(rows.ids())),
             Table::Sparse(rows, _) => return reading_warnings(rows.name(), &[], rows.ids()),
         };
+        if let Some(origin) = &self.origin {
+            return origin.notes.iter().map(|note| format!("{}: {note}", table.name())).collect();
+        }
         let is_plain = matches!(self.kind, Kind::Plain);
         let order = if self.is_sphere() { geography::order_warning(table) } else { None };
         let mut warnings = match &self.told_of_gaps {
@@ -354,13 +438,26 @@ impl Rows {
                 scaling.invert(&mut center);
                 center
             }
+            Kind::Prepared => {
+                let mut center = center.to_vec();
+                self.preparation().back(&mut center);
+                center
+            }
         }
+    }
+
+    /// Of prepared rows, how they were.
+    fn preparation(&self) -> &Preparation {
+        &self.origin.as_ref().expect("prepared rows have the table that they came from").preparation
     }
 
     /// What was subtracted from each column of the points, and what it was divided by then.
     pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
         match &self.kind {
             Kind::Scaled(scaling) => (scaling.shifts().to_vec(), scaling.divisors().to_vec()),
+            Kind::Prepared => {
+                self.preparation().features.iter().map(|feature| (feature.shift, feature.divisor)).unzip()
+            }
             Kind::Plain | Kind::Sphere => {
                 let dimension = self.vectors().dimension();
                 (vec![0.0; dimension], vec![1.0; dimension])
@@ -370,7 +467,11 @@ impl Rows {
 
     /// What a column was divided by.
     pub fn divisor(&self, column: usize) -> f64 {
-        if let Kind::Scaled(scaling) = &self.kind { scaling.divisors()[column] } else { 1.0 }
+        match &self.kind {
+            Kind::Scaled(scaling) => scaling.divisors()[column],
+            Kind::Prepared => self.preparation().features[column].divisor,
+            Kind::Plain | Kind::Sphere => 1.0,
+        }
     }
 
     /// A distance as it is reported: along the surface on the sphere, as it is otherwise.
@@ -396,7 +497,7 @@ impl Rows {
         match self.kind {
             Kind::Plain => "unit of the columns",
             Kind::Sphere => "km",
-            Kind::Scaled(_) => "unit of the scaled columns",
+            Kind::Scaled(_) | Kind::Prepared => "unit of the scaled columns",
         }
     }
 }

@@ -7,13 +7,16 @@ use hyper::body::Bytes;
 use lehr_services::{Code, End, Events, Fault, Format, Subscribe, Told};
 use lehr_sync::Arc;
 use serde_json::{Map, Value, json};
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio::time::timeout;
 
 use crate::edge::{Edge, Peer};
 use crate::taking::PIECE;
 use crate::unsent::Shared;
+
+/// How many services one stream may have: each is a subscription.
+const SERVICES_MAX: usize = 64;
 
 /// Wishes in the query of an address: the fields of [`Subscribe`], lists with commas or by repetition.
 pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
@@ -38,56 +41,114 @@ pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     Ok(wishes)
 }
 
-/// Writes events as they come. Ends when the client goes, or does not take what is sent to it, or may no more have it by the policy.
-pub(crate) fn stream(
-    mut events: Box<dyn Events>,
-    edge: Arc<Edge>,
-    peer: Peer,
-    place: OwnedSemaphorePermit,
-    still: impl Fn() -> Result<(), Fault> + Send + 'static,
-) -> Receiver<Bytes> {
-    // One ahead: what waits beyond that waits in the bounded queue of the subscriber, which knows what to do when it is full.
-    let (sender, receiver) = channel(1);
-    let (heartbeat, mut policies) = (edge.limits().heartbeat, edge.policies());
-    tokio::spawn(async move {
-        let _place = place;
-        loop {
-            let next = tokio::select! {
-                next = timeout(heartbeat, events.next()) => next,
-                // The edge has the sender, so this does not fail.
-                _ = policies.changed() => match still() {
-                    Ok(()) => continue,
-                    Err(fault) => Ok(Err(End::Lost(fault))),
-                },
-                () = sender.closed() => return,
-            };
-            let (parts, is_last) = match next {
-                Err(_) => (vec![Bytes::from_static(b": here\n\n")], false),
-                Ok(Ok(told)) => match written(&told, |body| edge.counted(&peer, body)) {
-                    Ok(parts) => (parts, false),
-                    Err(fault) => (vec![last(&End::Lost(fault))], true),
-                },
-                Ok(Err(end)) => (vec![last(&end)], true),
-            };
-            for part in parts {
-                if !matches!(timeout(heartbeat, sender.send(part)).await, Ok(Ok(()))) {
-                    return;
-                }
-            }
-            if is_last {
-                return;
-            }
+/// The services of one stream, and the wishes that hold for each of them: `services`, the rest as of [`wishes`].
+pub(crate) fn wishes_of_many(query: &str) -> Result<(Vec<String>, Subscribe), Fault> {
+    let (mut services, mut rest) = (Vec::new(), form_urlencoded::Serializer::new(String::new()));
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if name == "services" {
+            services.extend(value.split(',').filter(|path| !path.is_empty()).map(str::to_owned));
+        } else {
+            rest.append_pair(&name, &value);
         }
-    });
+    }
+    services.sort_unstable();
+    services.dedup();
+    if services.is_empty() || services.len() > SERVICES_MAX {
+        let reason = format!("services: expected 1 to {SERVICES_MAX} paths, found {}", services.len());
+        return Err(Fault::new(Code::InvalidValue, reason));
+    }
+    Ok((services, wishes(&rest.finish())?))
+}
+
+/// A subscription of a stream.
+pub(crate) struct Source<Still> {
+    /// The service, where a stream has several: each of its events then names it.
+    pub(crate) service: Option<String>,
+    pub(crate) events: Box<dyn Events>,
+    pub(crate) place: OwnedSemaphorePermit,
+    /// Whether the subscriber may still have it by the policy.
+    pub(crate) still: Still,
+}
+
+/// Writes the events of all sources as they come, after the ends of those that could not be subscribed to. Ends when the client goes, or does not take
+/// what is sent to it, or no source is left.
+pub(crate) fn stream<Still>(
+    refused: Vec<(String, Fault)>,
+    sources: Vec<Source<Still>>,
+    edge: &Arc<Edge>,
+    peer: &Peer,
+) -> Receiver<Bytes>
+where
+    Still: Fn() -> Result<(), Fault> + Send + 'static,
+{
+    // One ahead: what waits beyond that waits in the bounded queues of the subscribers, which know what to do when they are full.
+    let (sender, receiver) = channel(1);
+    let ends: Vec<u8> =
+        refused.into_iter().flat_map(|(service, fault)| last(&End::Lost(fault), &naming(&service))).collect();
+    if !ends.is_empty() {
+        // The channel is empty, so there is room.
+        let _ = sender.try_send(ends.into());
+    }
+    // A long event is sent in parts, and no other event may come between them.
+    let line = Arc::new(Mutex::new(sender));
+    for source in sources {
+        tokio::spawn(tell(source, edge.clone(), peer.clone(), line.clone()));
+    }
     receiver
 }
 
-fn last(end: &End) -> Bytes {
-    format!("event: end\ndata: {}\n\n", json!({ "why": end, "text": end.to_string() })).into()
+/// Names a service, as the first field of the data of its events.
+fn naming(service: &str) -> String {
+    format!("\"service\":{},", Value::from(service))
+}
+
+async fn tell<Still>(source: Source<Still>, edge: Arc<Edge>, peer: Peer, line: Arc<Mutex<Sender<Bytes>>>)
+where
+    Still: Fn() -> Result<(), Fault> + Send + 'static,
+{
+    let Source { service, mut events, place: _place, still } = source;
+    let (heartbeat, mut policies) = (edge.limits().heartbeat, edge.policies());
+    let from = service.map_or(String::new(), |service| naming(&service));
+    let gone = line.lock().await.clone();
+    loop {
+        let next = tokio::select! {
+            next = timeout(heartbeat, events.next()) => next,
+            // The edge has the sender, so this does not fail.
+            _ = policies.changed() => match still() {
+                Ok(()) => continue,
+                Err(fault) => Ok(Err(End::Lost(fault))),
+            },
+            () = gone.closed() => return,
+        };
+        let (parts, is_last) = match next {
+            Err(_) => (vec![Bytes::from_static(b": here\n\n")], false),
+            Ok(Ok(told)) => match written(&told, &from, |body| edge.counted(&peer, body)) {
+                Ok(parts) => (parts, false),
+                Err(fault) => (vec![last(&End::Lost(fault), &from)], true),
+            },
+            Ok(Err(end)) => (vec![last(&end, &from)], true),
+        };
+        let Ok(sender) = timeout(heartbeat, line.lock()).await else { return };
+        for part in parts {
+            if !matches!(timeout(heartbeat, sender.send(part)).await, Ok(Ok(()))) {
+                return;
+            }
+        }
+        drop(sender);
+        if is_last {
+            return;
+        }
+    }
+}
+
+/// How a subscription ended. `from` names its service, as the first field of the data.
+fn last(end: &End, from: &str) -> Bytes {
+    let (why, text) = (json!(end), Value::from(end.to_string()));
+    format!("event: end\ndata: {{{from}\"text\":{text},\"why\":{why}}}\n\n").into()
 }
 
 /// An event in parts. A long document is a part of its own, which all its subscribers share.
-fn written(told: &Told, counted: impl Fn(Shared) -> Result<Bytes, Fault>) -> Result<Vec<Bytes>, Fault> {
+fn written(told: &Told, from: &str, counted: impl Fn(Shared) -> Result<Bytes, Fault>) -> Result<Vec<Bytes>, Fault> {
     // What `Format::Json` writes has no line breaks, which would end the field.
     let parts = |head: String, body: Shared| {
         let end = b"}\n\n";
@@ -106,20 +167,20 @@ fn written(told: &Told, counted: impl Fn(Shared) -> Result<Bytes, Fault>) -> Res
                 Arc::new(Format::Json.encode(&format.decode::<Value>(body)?)?)
             };
             let head = format!(
-                "event: seed\nid: {incarnation:x}-{version}\ndata: {{\"incarnation\":{incarnation},\"version\":{version},\"state\":"
+                "event: seed\nid: {incarnation:x}-{version}\ndata: {{{from}\"incarnation\":{incarnation},\"version\":{version},\"state\":"
             );
             parts(head, body.into())
         }
         Told::Change(change) => {
             let (incarnation, version) = (change.incarnation(), change.version());
             let head = format!(
-                "event: change\nid: {incarnation:x}-{version}\ndata: {{\"incarnation\":{incarnation},\"version\":{version},\"operation\":{},\"verb\":\"{}\",\"key\":{},\"body\":",
+                "event: change\nid: {incarnation:x}-{version}\ndata: {{{from}\"incarnation\":{incarnation},\"version\":{version},\"operation\":{},\"verb\":\"{}\",\"key\":{},\"body\":",
                 Value::from(change.name()),
                 change.verb(),
                 change.key().map_or(Value::Null, Value::from),
             );
             parts(head, change.body(Format::Json)?.into())
         }
-        Told::Gap { missed } => Ok(vec![format!("event: gap\ndata: {{\"missed\":{missed}}}\n\n").into()]),
+        Told::Gap { missed } => Ok(vec![format!("event: gap\ndata: {{{from}\"missed\":{missed}}}\n\n").into()]),
     }
 }

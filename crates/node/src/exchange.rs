@@ -20,6 +20,7 @@ use lehr_services::{
 };
 use lehr_sync::{Arc, spin_loop, thread::yield_now};
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::Receiver;
 use tokio::time::timeout;
 
 use crate::body::Answer;
@@ -27,12 +28,13 @@ use crate::conditions::{Tags, tag};
 use crate::connection::Turn;
 use crate::edge::{Edge, Looks, Peer};
 use crate::encode::{Sent, accepted, is_for_people, problem, sent_as, status};
+use crate::events::Source;
 use crate::form::Form;
 use crate::log::Level;
 use crate::policy::ANONYMOUS;
-use crate::route::{Route, allowed, route, service_of, without_slash};
+use crate::route::{EVENTS, Route, allowed, route, service_of, without_slash};
 use crate::tables::Rows;
-use crate::{coding, events, metrics, openapi, origin, page, proxy, range, shapes, tables};
+use crate::{coding, events, metrics, openapi, origin, page, proxy, range, shapes, tables, viewer};
 
 /// How long an answer is of use to the client, in milliseconds.
 pub(crate) const TIMEOUT: &str = "lehr-timeout-ms";
@@ -248,6 +250,9 @@ async fn answer(
     let host = host(request).map_err(|fault| Refused::with(StatusCode::BAD_REQUEST, fault))?;
     same_site(edge, request.headers(), host)?;
     edge.count(asked.client)?;
+    if let Some(shown) = shown(edge, request) {
+        return shown;
+    }
     let caller = caller(edge, peer, request.headers())?;
     asked.caller = Some(caller.clone());
     let path = without_slash(request.uri().path()).to_owned();
@@ -260,6 +265,26 @@ async fn answer(
         }
         refused
     })
+}
+
+/// What the viewer is to answer, if the request is for it. Who asks does not matter: its files say nothing of the services.
+fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Response<Answer>, Refused>> {
+    let (viewer, path) = (&edge.settings.viewer, request.uri().path());
+    if viewer.is_empty() || path == EVENTS {
+        return None;
+    }
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let name = match path {
+        "/" if is_read && is_for_people(request.headers()) => return Some(Ok(viewer::sent_on("~/"))),
+        "/~" if is_read => return Some(Ok(viewer::sent_on("~/"))),
+        path => path.strip_prefix(viewer::ROOT)?,
+    };
+    if !is_read {
+        let fault = Fault::new(Code::ActionNotSupported, format!("{} means nothing for {path}", request.method()));
+        return Some(Err(Refused { allow: Some("GET, HEAD".to_owned()), ..Refused::from(fault) }));
+    }
+    let fault = || Fault::new(Code::UnknownService, format!("the viewer has no file {name:?}: open {}", viewer::ROOT));
+    Some(viewer.file(name, request.headers()).ok_or_else(|| fault().into()))
 }
 
 /// Does what a request asks for, once it is known who asks.
@@ -336,24 +361,69 @@ async fn routed(
             let subscribed = endpoint.subscribe(wishes, Format::Json, options);
             drop(turn);
             let events = subscribed.await?;
-            let (again, peer, shown) = (edge.clone(), peer.clone(), request.headers().clone());
-            let still = {
-                let (edge, peer) = (edge.clone(), peer.clone());
-                move || {
-                    let caller = self::caller(&edge, &peer, &shown)?;
-                    permitted(&edge, &caller, &service, None, Verb::Subscribe)
-                        .map(drop)
-                        .map_err(|refused| refused.fault)
+            let still = still_permitted(edge, peer, request.headers(), service);
+            Ok(event_stream(events::stream(
+                Vec::new(),
+                vec![Source { service: None, events, place, still }],
+                edge,
+                peer,
+            )))
+        }
+        Route::EventsOfMany => {
+            let (services, wishes) = events::wishes_of_many(request.uri().query().unwrap_or_default())?;
+            let mut turn = turn;
+            turn.come().await;
+            drop(turn);
+            let (mut sources, mut refused) = (Vec::new(), Vec::new());
+            for service in services {
+                let options = options(edge, request.headers(), caller.clone())?;
+                let subscribed = async {
+                    let endpoint = permitted(edge, &caller, &service, None, Verb::Subscribe)?;
+                    let place = edge.subscription()?;
+                    let events = endpoint.subscribe(wishes.clone(), Format::Json, options).await?;
+                    Ok::<_, Refused>((events, place))
+                };
+                // One that may not be had, or is gone, keeps nobody from the others.
+                match subscribed.await {
+                    Ok((events, place)) => {
+                        let still = still_permitted(edge, peer, request.headers(), service.clone());
+                        sources.push(Source { service: Some(service), events, place, still });
+                    }
+                    Err(found) => refused.push((service, found)),
                 }
-            };
-            let body = events::stream(events, again, peer, place, still);
-            let mut response = response(StatusCode::OK, "text/event-stream", Answer::Events(body));
-            response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-            // nginx keeps answers back until it has some kilobytes, unless told otherwise.
-            response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
-            Ok(response)
+            }
+            if sources.is_empty()
+                && let Some((_, found)) = refused.pop()
+            {
+                return Err(found);
+            }
+            let refused = refused.into_iter().map(|(service, found)| (service, found.fault)).collect();
+            Ok(event_stream(events::stream(refused, sources, edge, peer)))
         }
     }
+}
+
+/// Whether a subscriber may still have the changes of a service, by the policy that there is then.
+fn still_permitted(
+    edge: &Arc<Edge>,
+    peer: &Peer,
+    headers: &HeaderMap,
+    service: String,
+) -> impl Fn() -> Result<(), Fault> + Send + 'static {
+    let (edge, peer, shown) = (edge.clone(), peer.clone(), headers.clone());
+    move || {
+        let caller = caller(&edge, &peer, &shown)?;
+        permitted(&edge, &caller, &service, None, Verb::Subscribe).map(drop).map_err(|refused| refused.fault)
+    }
+}
+
+/// An answer of events.
+fn event_stream(events: Receiver<Bytes>) -> Response<Answer> {
+    let mut response = response(StatusCode::OK, "text/event-stream", Answer::Events(events));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // nginx keeps answers back until it has some kilobytes, unless told otherwise.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
 }
 
 /// Which host a request is for: what its target says, and else its header (RFC 9112, section 3.2).
@@ -392,7 +462,13 @@ fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<(), Fault> 
             return Err(Fault::new(Code::PermissionDenied, format!("this node is not {host:?}")));
         }
     }
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let Some(origin) = headers.get(header::ORIGIN) else {
+        // A browser says so if another site's page asks without an origin, as for a picture or a script. A link may be followed.
+        let is_foreign = said("sec-fetch-site") == Some("cross-site") && said("sec-fetch-mode") != Some("navigate");
+        let fault = || Fault::new(Code::PermissionDenied, "pages of other sites may not load anything here");
+        return if is_foreign { Err(fault()) } else { Ok(()) };
+    };
     let origin = origin.to_str().unwrap_or_default();
     let is_same = origin.split_once("://").is_some_and(|(_, origin)| origin == host);
     if is_same || origins.allow(origin) {

@@ -66,6 +66,7 @@ mod tls;
 mod tokio_thread;
 mod trust;
 mod unsent;
+mod viewer;
 
 pub use client::{Client, HttpLink, Listed};
 pub use constructor::{CONSTRUCTOR, Constructor, Create};
@@ -82,3 +83,4 @@ pub use settings::{Limits, Rate, Settings};
 pub use tls::Tls;
 pub use tokio_thread::TokioThread;
 pub use trust::Trust;
+pub use viewer::{Viewer, ViewerFile};

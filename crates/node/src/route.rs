@@ -9,11 +9,15 @@
 //! | `POST /counter:add` | any operation, its body in the body |
 //! | `PUT /counter` | the operation `replace` |
 //! | `DELETE /counter` | the end of the service |
+//! | `GET /~/events?services=/a,/b` | the changes of several services, in one stream |
 //!
 //! Names of services have no colon, so nothing here can be two things.
 
 use hyper::Method;
 use lehr_services::{Code, Endpoint, Fault, Verb};
+
+/// Where changes of several services are told in one stream: browsers open six connections to a node, all pages together.
+pub(crate) const EVENTS: &str = "/~/events";
 
 /// What a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub(crate) enum Route {
     Get(String),
     Lookup(String),
     Events(String),
+    /// The changes of several services.
+    EventsOfMany,
     /// An operation; the flag says that its body is in the query.
     Operation(String, String, bool),
     Drop(String),
@@ -41,7 +47,13 @@ impl Route {
     /// The service that it is about, if it is about one.
     pub(crate) fn service(&self) -> Option<&str> {
         match self {
-            Self::Index | Self::Health | Self::Ready | Self::Metrics | Self::OpenApi | Self::OptionsOfPage => None,
+            Self::Index
+            | Self::Health
+            | Self::Ready
+            | Self::Metrics
+            | Self::OpenApi
+            | Self::OptionsOfPage
+            | Self::EventsOfMany => None,
             Self::Get(service)
             | Self::Lookup(service)
             | Self::Events(service)
@@ -71,6 +83,8 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
             "/ready" | "/readyz" => return Ok(Route::Ready),
             "/metrics" => return Ok(Route::Metrics),
             "/openapi.json" => return Ok(Route::OpenApi),
+            EVENTS if method == Method::GET => return Ok(Route::EventsOfMany),
+            EVENTS => return Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
             _ => {}
         }
     }
@@ -99,7 +113,10 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
 
 /// The pages of the node itself.
 fn is_page(path: &str) -> bool {
-    matches!(path, "/" | "/health" | "/healthz" | "/livez" | "/ready" | "/readyz" | "/metrics" | "/openapi.json")
+    matches!(
+        path,
+        "/" | "/health" | "/healthz" | "/livez" | "/ready" | "/readyz" | "/metrics" | "/openapi.json" | EVENTS
+    )
 }
 
 /// A path without the slash behind it, which many clients add.
@@ -155,6 +172,8 @@ mod tests {
         assert_eq!(at(Method::GET, ":x"), Err(Code::UnknownService));
         assert_eq!(at(Method::GET, "/"), Ok(Route::Index));
         assert_eq!(at(Method::OPTIONS, "/health"), Ok(Route::OptionsOfPage));
+        assert_eq!(at(Method::GET, EVENTS), Ok(Route::EventsOfMany));
+        assert_eq!(at(Method::HEAD, EVENTS), Err(Code::ActionNotSupported));
         assert_eq!(at(Method::POST, "/health"), Err(Code::ActionNotSupported));
         assert_eq!(at(Method::HEAD, "/a/b:find"), Ok(Route::Operation(path(), name("find"), true)));
         assert_eq!(["/", "/a/", "/a", "/a:b/"].map(without_slash), ["/", "/a", "/a", "/a:b"]);

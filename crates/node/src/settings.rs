@@ -10,6 +10,7 @@ use crate::origin::Origins;
 use crate::policy::Policy;
 use crate::proxy::Network;
 use crate::tls::Tls;
+use crate::viewer::Viewer;
 
 /// Where a node listens, whom it lets in, and how much it takes from anybody.
 ///
@@ -38,6 +39,8 @@ pub struct Settings {
     pub tls: Option<Tls>,
     /// Where it says what it was asked. Default: nowhere.
     pub log: Option<Log>,
+    /// What it shows in a browser. Default: a list of its services.
+    pub viewer: Viewer,
     /// How many threads serve connections. Default: 1.
     pub threads: usize,
     /// How much it takes.
@@ -153,6 +156,7 @@ impl Settings {
             is_insecure: false,
             tls: None,
             log: None,
+            viewer: Viewer::default(),
             threads: 1,
             limits: Limits::default(),
         }

@@ -150,7 +150,7 @@ impl Company {
         if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {
             return Err(errors::runtime(
                 "a program of lehr.ranks runs on all processes of this MPI job, which can do one thing at a time. \
-                 Call lehr's methods before or after it.",
+                 Call lehr's methods outside of lehr.ranks.run, in all processes and with all rows.",
             ));
         }
         let mut execution = Execution { job: place.map(|place| place.job), ..Execution::default() };

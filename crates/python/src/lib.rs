@@ -1,7 +1,7 @@
 //! The native half of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
 //!
 //! Nothing is computed here and nothing is decided: estimators, their names and their documentation stand in `python/lehr`, methods in the rooms below.
-//! This crate turns arrays into points (`arrays`), lets a method run while Python goes on (`watch`), joins the processes of a job (`job`), has users' own
+//! This crate turns arrays into points (`arrays`) and tables into data frames (`tables`), says what sets clusters apart (`explain`), lets a method run while Python goes on (`watch`), joins the processes of a job (`job`), has users' own
 //! programs talk on ranks (`ranks`), wait at ports (`ports`) and be services (`services`), and turns errors into exceptions (`errors`). `docs/design/python.md` says why.
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,7 @@ mod arrays;
 mod datasets;
 mod distances;
 mod errors;
+mod explain;
 mod fit;
 mod gtm;
 mod items;
@@ -24,6 +25,7 @@ mod ports;
 mod ranks;
 mod services;
 mod smacof;
+mod tables;
 mod vector;
 mod waiting;
 mod watch;
@@ -39,6 +41,8 @@ mod _native {
     use crate::distances::distances_between;
     #[pymodule_export]
     use crate::distances::distances_of;
+    #[pymodule_export]
+    use crate::explain::{explain_clusters, outliers};
     #[pymodule_export]
     use crate::gtm::{fit_gtm, images, project};
     #[pymodule_export]
@@ -65,6 +69,8 @@ mod _native {
     use crate::services::{Ending, ServiceNode};
     #[pymodule_export]
     use crate::smacof::{align, embed, interpolate};
+    #[pymodule_export]
+    use crate::tables::{Table, back, isolated_rows, read_table};
     #[pymodule_export]
     use crate::vector::{fit_vector, nearest};
     #[pymodule_export]

@@ -1,9 +1,9 @@
 //! The page of `lehr cluster`: a map or a picture of the rows, how they were cooled or started, and the clusters.
 //! `page.js` draws from data in the page.
 
-use lehr_methods::Rows;
 use lehr_methods::cluster::{Annealed, Course, Fitted, Parameters, marks};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
+use lehr_methods::{Data, Rows};
 use lehr_mining::vector::Cost;
 use lehr_ranks::timing::Spread;
 use serde_json::json;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::markup::{self, escape, fill, tile, typeset};
 use crate::palette::{self, Palette};
 use crate::picture::Picture;
-use crate::{Run, columns_named, packed, rows_counted, starts};
+use crate::{Run, columns_named, explained, packed, rows_counted, starts};
 
 const MAIN: &str = include_str!("clusters.html");
 /// The sign of lehr.
@@ -33,7 +33,9 @@ const MARKS_MAX: usize = 4;
 
 /// The whole page.
 pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
-    let picture = Picture::new(space, &model.centers);
+    let outlying = model.outlying(Data::Rows(space));
+    let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
+    let picture = Picture::without(space, &model.centers, &aside);
     let palette = palette::palette(&fractions(&picture));
     let page = Page { run, space, parameters: &model.parameters, model };
     let row = run.subject.map_or("row", |subject| subject.row);
@@ -54,6 +56,12 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
             Course::Annealed(annealed) => page.cooling(annealed),
             Course::Started(starts) => starts::section(starts, space.unit_squared()),
         },
+        "apart" => {
+            let explained = model.explanation(Data::Rows(space));
+            explained.map_or_else(String::new, |explained| explained::apart(space, model, explained, &palette))
+        }
+        "outliers" => outlying.map_or_else(String::new, |outlying| explained::outliers(space, outlying)),
+        "columns" => space.origin().map_or_else(String::new, explained::columns),
         "table_note" => escape(&page.table_note()),
         "table_head" => page.table_head(),
         "table_body" => page.table_body(&palette),

@@ -10,6 +10,7 @@
 
 pub mod axes;
 mod clusters;
+mod explained;
 mod gtm;
 pub mod markup;
 mod mixture;

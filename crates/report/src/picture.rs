@@ -8,6 +8,8 @@
 //!
 //! Above [`ROWS_MAX`] rows, every n-th is drawn.
 
+use std::collections::HashSet;
+
 use lehr_mining::vector::Input;
 
 use crate::principal_axes::{PrincipalAxes, scatter};
@@ -54,7 +56,14 @@ pub struct Picture {
 impl Picture {
     /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered).
     pub fn new(space: &Rows, centers: &[f64]) -> Self {
+        Self::without(space, centers, &[])
+    }
+
+    /// The same, but that some rows, in ascending or any order, say nothing about the axes: where they and others lie beyond, the edge
+    /// has them. Maps show everything.
+    pub fn without(space: &Rows, centers: &[f64], aside: &[usize]) -> Self {
         let (rows, faint) = drawn_rows(space);
+        let aside: HashSet<usize> = aside.iter().copied().collect();
         let dimension = space.vectors().dimension();
         let columns = space.columns();
         let mut picture = if space.is_sphere() {
@@ -72,8 +81,12 @@ impl Picture {
             }
             picture
         } else {
-            along_principal_axes(space, &rows, centers)
+            along_principal_axes(space, &rows, centers, &aside)
         };
+        if !space.is_sphere() {
+            let counts: Vec<bool> = rows.iter().map(|row| !aside.contains(row)).collect();
+            picture.crop(&counts);
+        }
         if rows.len() < space.len() {
             picture.caption.push_str(&format!(
                 " {} of {} rows are drawn, evenly chosen.",
@@ -92,6 +105,41 @@ impl Picture {
 }
 
 impl Picture {
+    /// Fits the axes to the rows that count, where others make them half as long again; the others are drawn
+    /// at the edge.
+    fn crop(&mut self, counts: &[bool]) {
+        /// How much longer an axis may be than the rows that count need.
+        const STRETCHED: f64 = 1.5;
+        let length = |(low, high): (f64, f64)| high - low;
+        let counting = || self.points.iter().zip(counts).filter(|(_, counts)| **counts).map(|(point, _)| point);
+        if counting().next().is_none() {
+            return;
+        }
+        let needed = [extent(counting().map(|point| point.0), 0.04), extent(counting().map(|point| point.1), 0.04)];
+        let old = self.range;
+        let stretched = |axis: usize| length(old[axis]) > STRETCHED * length(needed[axis]);
+        let is_stretched = stretched(0) || self.y_measures && stretched(1);
+        if !is_stretched {
+            return;
+        }
+        self.range = if self.y_measures { needed } else { [needed[0], old[1]] };
+        let [x, y] = self.range;
+        let is_beyond = |(a, b): &(f64, f64)| !(x.0..=x.1).contains(a) || !(y.0..=y.1).contains(b);
+        let beyond = self.points.iter().filter(|point| is_beyond(point)).count();
+        for point in self.points.iter_mut().chain(&mut self.centers) {
+            *point = (point.0.clamp(x.0, x.1), point.1.clamp(y.0, y.1));
+        }
+        let ratio = length(x) / length(y);
+        self.aspect = self.aspect.map(|_| ratio.clamp(1.0 / RANGE_RATIO_MAX, RANGE_RATIO_MAX));
+        if beyond > 0 {
+            self.caption.push_str(&format!(
+                " {} farther out {} drawn at the edge.",
+                lehr_methods::numbers::counted(beyond as u64, "row"),
+                if beyond == 1 { "is" } else { "are" }
+            ));
+        }
+    }
+
     /// Makes room for more than rows and centres: places that are drawn as well, in the picture's units. Axes that share a scale still do.
     pub fn make_room(&mut self, places: impl Iterator<Item = (f64, f64)>) {
         let old = self.range;
@@ -281,7 +329,7 @@ fn along_a_line(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
     picture
 }
 
-fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
+fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64], aside: &HashSet<usize>) -> Picture {
     let input = space.vectors();
     let dimension = input.dimension();
     let mut drawn = Vec::with_capacity(rows.len());
@@ -292,7 +340,7 @@ fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64]) -> Pictur
     } else {
         let axes = PrincipalAxes::of(dimension, rows.len(), |place, row| {
             input.read(rows[place], row);
-            input.weight(rows[place])
+            if aside.contains(&rows[place]) { 0.0 } else { input.weight(rows[place]) }
         });
         let mut row = vec![0.0; dimension];
         for &index in rows {

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::at_least_one;
 use super::execution::ExecutionArguments;
+use super::preparation::PreparationArguments;
 use super::spill::SpillArguments;
 use super::stream::StreamArguments;
 use super::table::TableArguments;
@@ -98,14 +99,14 @@ pub struct TableInput {
     pub rows: RowArguments,
     /// What only rows of bits and sparse rows have.
     pub packed: PackedArguments,
-    /// Cells without a value are missing, not faults.
-    pub missing: bool,
+    /// How it becomes numbers.
+    pub preparation: PreparationArguments,
 }
 
 /// The table, and how it is read.
 #[derive(Debug, Args)]
 pub struct RowArguments {
-    /// The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet
+    /// The table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet
     #[arg(value_name = "INPUT")]
     pub path: PathBuf,
 
@@ -136,14 +137,6 @@ pub struct PackedArguments {
 
 /// What a table is where rows of bits and sparse rows are taken too.
 const ANY_ROWS: &str = "The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
-
-/// Rows in which values may be missing.
-#[derive(Debug, Args)]
-struct MissingArguments {
-    /// Empty cells, NA and the like are missing values; without it they are faults
-    #[arg(long, conflicts_with = "weights", help_heading = "The table")]
-    missing: bool,
-}
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
     match text {
@@ -200,15 +193,15 @@ fn command_of(method: &dyn Method) -> Command {
             let command = RowArguments::augment_args(command);
             let command =
                 if words.takes_bits_and_sparse { command.mut_arg("path", |path| path.help(ANY_ROWS)) } else { command };
-            match words.missing {
-                None => command,
-                Some(words) => MissingArguments::augment_args(command).mut_arg("missing", |missing| {
-                    let becomes = words.becomes;
-                    missing.help(format!(
-                        "Empty cells, NA and the like are missing values, {becomes}; without it they are faults"
-                    ))
-                }),
-            }
+            let (own, all) = match words.missing {
+                Some(words) => (words.becomes, "skip, median, mode, nearest or drop"),
+                None => ("filled from the nearest rows", "median, mode, nearest or drop"),
+            };
+            PreparationArguments::augment_args(command).mut_arg("missing", |missing| {
+                missing.help(format!(
+                    "Empty cells, NA and the like are missing values: {own}, or as HOW says ({all}); without it they are faults"
+                ))
+            })
         }
     };
     let command = with_options(command, method);
@@ -346,7 +339,7 @@ impl DeclaredArguments {
                 } else {
                     PackedArguments::default()
                 },
-                missing: words.missing.is_some() && matches.get_flag("missing"),
+                preparation: PreparationArguments::from_arg_matches(matches)?,
             })),
         };
         Ok(Self {
@@ -507,13 +500,17 @@ mod tests {
         assert_eq!(properties.keys().find(|name| !known(name)), None, "{contract}");
     }
 
+    /// Options of jobs that say how their table is taken.
+    const TABLE_OPTIONS: [&str; 9] =
+        ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing"];
+
     #[test]
     fn every_front_end_has_the_options_that_are_declared() {
         for method in ALL {
             has_arguments(method.about().name, &method.options());
             let options = method.options();
             let former = options.iter().filter_map(|option| option.formerly.as_ref().map(|(name, _)| name.as_str()));
-            let others: Vec<&str> = ["columns", "weights", "id", "lonlat", "scale"].into_iter().chain(former).collect();
+            let others: Vec<&str> = TABLE_OPTIONS.into_iter().chain(former).collect();
             has_properties(method.about().contract, &options, &others);
         }
         has_arguments("distances", &distances::options());

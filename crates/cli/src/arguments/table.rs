@@ -19,13 +19,17 @@ pub struct TableArguments {
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
+    /// Copy all columns of the table that were read to the results that have a line for each row
+    #[arg(long)]
+    pub append: bool,
+
     /// The two columns are longitude and latitude in degrees: cluster on the sphere, distances in km
     #[arg(long)]
     pub lonlat: bool,
 
-    /// Scale the columns first; results are told in the columns' own units
-    #[arg(long, value_enum, default_value_t = ScaleArgument::None)]
-    pub scale: ScaleArgument,
+    /// Scale the columns first; results are told in the columns' own units [default: none, or robust with --auto]
+    #[arg(long, value_enum)]
+    pub scale: Option<ScaleArgument>,
 
     /// The character between fields, or tab, space, comma, semicolon, pipe [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]

@@ -10,10 +10,11 @@ mod summary;
 use std::io::Write;
 
 use lehr_data::read::Selection;
+use lehr_data::scale::Scale;
 use lehr_data::write::{AtomicFile, npy};
 use lehr_demos::census;
 use lehr_methods::numbers::duration;
-use lehr_methods::{Content, Data, Fit, ModelFile, Takes, Task, Temperature};
+use lehr_methods::{Content, Data, Fit, Frame, ModelFile, Takes, Task, Temperature};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 use lehr_report::Run;
@@ -48,7 +49,7 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
     let is_told = plan.source.selection.columns.is_none() && !plan.quiet;
     let (mut warnings, reading) = match (data, about.takes) {
         (Data::Rows(rows), Takes::Rows(words)) => {
-            if is_told && !rows.has_many_columns() {
+            if is_told && !rows.has_many_columns() && rows.origin().is_none() {
                 output::columns_taken(words.columns_taken, rows.columns(), rows.left_out());
             }
             (rows.warnings(), "reading")
@@ -119,6 +120,10 @@ pub fn publish(
     let mut staged = folder.stage();
     for file in about.files {
         match fit.file(file, data) {
+            Some(Content::Table(table)) if plan.source.append && table.row_ids().is_some() => {
+                let table = data.rows().append_to(table);
+                staged.write(file, |out| table.write_csv(out))?;
+            }
             // Tables of rows are long, and all ranks have what they say.
             Some(Content::Table(table)) if matches!(data, Data::Rows(_)) && table.row_ids().is_some() => {
                 staged.write(file, |out| company.write_table(out.temporary(), &table, &plan.execution))?;
@@ -136,7 +141,7 @@ pub fn publish(
     if about.files.contains(&folder::REPORT) {
         let clock = Stopwatch::start();
         let source = plan.source.path.display().to_string();
-        let page = lehr_report::page(&told(plan, &source, &warnings, &phases), data, fit);
+        let page = lehr_report::page(&told(plan, data, &source, &warnings, &phases), data, fit);
         staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;
         phases.push(("writing the report".to_owned(), clock.seconds()));
     }
@@ -152,8 +157,20 @@ pub fn publish(
     Ok(format!("{}\n{}", fit.headline(data), whereabouts(plan, seconds)))
 }
 
+/// How columns were scaled: as was asked for, or as the preparation chose.
+fn scale_of(data: Data<'_>, asked: Frame) -> Scale {
+    let origin = if let Data::Rows(rows) = data { rows.origin() } else { None };
+    origin.map_or(asked.scale(), |origin| origin.preparation.scale)
+}
+
 /// What the page tells of a run.
-fn told<'a>(plan: &'a MethodPlan, source: &'a str, warnings: &'a [String], phases: &'a [(String, f64)]) -> Run<'a> {
+fn told<'a>(
+    plan: &'a MethodPlan,
+    data: Data<'_>,
+    source: &'a str,
+    warnings: &'a [String],
+    phases: &'a [(String, f64)],
+) -> Run<'a> {
     let MethodPlan { source: Source { selection, frame, .. }, layout, execution, .. } = plan;
     Run {
         about: plan.method.about(),
@@ -161,7 +178,7 @@ fn told<'a>(plan: &'a MethodPlan, source: &'a str, warnings: &'a [String], phase
         subject: plan.source.built_in().map(|_| census::SUBJECT),
         weights: selection.weights.as_deref(),
         ids: selection.id.as_deref(),
-        scale: frame.scale(),
+        scale: scale_of(data, *frame),
         engine: execution.engine,
         layout: *layout,
         threads: execution.threads * layout.processes * layout.nodes,

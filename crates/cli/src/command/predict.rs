@@ -9,10 +9,10 @@ use lehr_data::scale::Scale;
 use lehr_data::write::AtomicFile;
 
 use crate::arguments::PredictArguments;
-use crate::exit::{Failure, GAPS_HERE, Kind, of_rows};
+use crate::exit::{Failure, GAPS_OF_MODEL, Kind, of_rows};
 use crate::output;
 use crate::plan::{of_bits_only, of_sparse_only};
-use lehr_methods::predict::{Predicted, Refusal};
+use lehr_methods::predict::{OfTable, Predicted, Refusal};
 use lehr_methods::{Frame, Learnt, ModelFile};
 
 /// Asks the model about the rows, and writes what it says.
@@ -42,12 +42,11 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
             let message = "--memberships: a map has a posterior over all of its nodes, of which places.csv has mean, mode and entropy";
             return Err(Failure::new(Kind::Usage, message));
         }
-        Learnt::Clusters(_) if missing => {
+        Learnt::Clusters(_) if missing && model.preparation.is_none() => {
             return Err(Failure::new(Kind::Usage, "--missing: clusters say nothing of rows with missing cells"));
         }
         _ => {}
     }
-    let asked = Selection { columns, weights: None, id, delimiter, header, ..Selection::default() };
     let refused = |refusal: Refusal| match refusal {
         Refusal::Unsuited { expected, found } => {
             Failure::new(Kind::BadData, format!("{}: expected {expected}, found {found}", input.display()))
@@ -55,6 +54,21 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         Refusal::Data(error) => error.into(),
         Refusal::Mining(error) => error.into(),
     };
+    if model.preparation.is_some() {
+        let given = [("--columns", columns.is_some()), ("--bits", bits.is_some()), ("--missing", missing)];
+        if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
+            let message = format!("{option}: the model prepares the columns of the table, which it knows by name");
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        let form = model.form_with(id.as_deref(), delimiter.map(char::from), header);
+        let frame = read::data_frame(&input, &form)?;
+        let OfTable { said, ids, notes } =
+            Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
+        frame.notes().iter().for_each(|note| output::note(note));
+        notes.iter().for_each(|note| output::warning(&format!("{}: {note}", input.display())));
+        return write(&said, ids.as_deref(), out);
+    }
+    let asked = Selection { columns, weights: None, id, delimiter, header, ..Selection::default() };
     let said_of_bits = |rows: &Fingerprints, what: &str| {
         of_bits_only(&asked, false, Frame::Columns(Scale::None), what)?;
         Predicted::of_bits(&model, rows, memberships).map_err(refused)
@@ -76,7 +90,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let first_column = (!is_table).then(|| model.first_column());
         let failed = |error: lehr_data::Error| match &model.model {
             Learnt::Clusters(_) => Failure::from(error),
-            Learnt::Gtm(_) | Learnt::Mixture(_) => of_rows(error, GAPS_HERE),
+            Learnt::Gtm(_) | Learnt::Mixture(_) => of_rows(error, GAPS_OF_MODEL),
         };
         let points =
             match with_id_or_without(&selection, known, |selection| read::table(&input, selection, first_column))

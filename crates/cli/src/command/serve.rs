@@ -9,7 +9,7 @@ use lehr_jobs::Setup;
 use lehr_node::manifest::{Apply, MANIFEST, Manifest, ManifestText, Manifests};
 use lehr_node::{
     CONSTRUCTOR, Client, Constructor, Create, INSPECTOR, Inspector, Joining, LOG, Limits, Log, Logging, NODES, Node,
-    Origins, Policy, Rate, Records, Settings, Tls, Trust,
+    Origins, Policy, Rate, Records, Settings, Tls, Trust, Viewer, ViewerFile,
 };
 use lehr_runtime::{Builder, Idle, block_on};
 use lehr_services::{Code, Fault, Host, Placement};
@@ -261,7 +261,13 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     };
     let log = Log::new(&arguments.log, output::log).map_err(|fault| refused(&fault))?;
     let log = Some(log);
-    let settings = Settings { address, policy, origins, proxies, is_insecure, limits, tls, log, ..Settings::new() };
+    let viewer = Viewer::new(lehr_web::FILES.iter().map(|&lehr_web::File { name, media_type, bytes }| ViewerFile {
+        name,
+        media_type,
+        bytes,
+    }));
+    let settings =
+        Settings { address, policy, origins, proxies, is_insecure, limits, tls, log, viewer, ..Settings::new() };
     settings.check().map_err(|fault| refused(&fault))?;
     if let Some(policy) = &settings.policy {
         warn_of(policy);

@@ -38,6 +38,8 @@ struct Head {
     dimension: usize,
     rows: usize,
     has_weights: bool,
+    /// Whether rows are positions on the sphere, whose distances are told along the surface.
+    is_sphere: bool,
     rows_are: RowsAre,
 }
 
@@ -76,7 +78,7 @@ impl Company<'_> {
         let (method, options) = (plan.method.about().name.to_owned(), plan.options.clone());
         let order = Order { method, options, checkpoint, is_traced };
         let order = match data {
-            Data::Rows(rows) => encode(order, rows.vectors())?,
+            Data::Rows(rows) => encode(order, rows.vectors(), rows.is_sphere())?,
             Data::Stream(_) => unreachable!("the plan refuses a stream for several processes"),
             Data::Matrix(data) => matrix::encode(order, data)?,
         };
@@ -216,8 +218,11 @@ fn write_rows(
 }
 
 /// The bytes of an order on rows.
-fn encode(order: Order, rows: Vectors<'_>) -> Result<Vec<u8>, Failure> {
-    let head = |dimension, has_weights, rows_are| Head { order, dimension, rows: rows.len(), has_weights, rows_are };
+fn encode(order: Order, rows: Vectors<'_>, is_sphere: bool) -> Result<Vec<u8>, Failure> {
+    let head = |dimension, has_weights, rows_are| {
+        let rows = rows.len();
+        Head { order, dimension, rows, has_weights, is_sphere, rows_are }
+    };
     let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
     match rows {
         Vectors::Numbers(points) => {
@@ -271,7 +276,7 @@ fn decode(order: &[u8]) -> Result<(Order, Rows), Failure> {
             if head.has_weights {
                 points = points.with_weights(words.map(f64::from_bits).collect())?;
             }
-            Rows::new(points, Frame::Columns(Scale::None))?
+            if head.is_sphere { Rows::positions(points) } else { Rows::new(points, Frame::Columns(Scale::None))? }
         }
         RowsAre::Bits => {
             let own = words.by_ref().take(head.rows * head.dimension.div_ceil(64)).collect();
@@ -311,7 +316,7 @@ mod tests {
         let sparse = Sparse::from_rows([vec![(7, 0.1), (90, -1e-300)], vec![], vec![(0, 4.0)]], 91).unwrap();
         let weighted = sparse.clone().with_weights(vec![0.5, 2.0, 0.0]).unwrap();
         for rows in [Vectors::from(&points), (&bits).into(), (&sparse).into(), (&weighted).into()] {
-            let encoded = encode(order(), rows).unwrap();
+            let encoded = encode(order(), rows, false).unwrap();
             let (read, found) = decode(&encoded).unwrap();
             assert_eq!((read, found.vectors().fingerprint()), (order(), rows.fingerprint()));
             assert!(decode(&encoded[..encoded.len() - 8]).is_err());

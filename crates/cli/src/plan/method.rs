@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use lehr_data::Spill;
-use lehr_data::read::Selection;
+use lehr_data::preparation::{Missing, Wishes};
+use lehr_data::read::{Selection, TableForm};
 use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
 use lehr_methods::cluster::Cluster;
@@ -14,8 +15,8 @@ use lehr_ranks::{Execution, Job, Layout};
 use serde_json::Value;
 
 use crate::arguments::{
-    ClassSource, Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, InputArguments, PackedArguments,
-    ResultArguments, RowArguments, StreamArguments, TableInput,
+    ClassSource, Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, Gaps, InputArguments, PackedArguments,
+    PreparationArguments, ResultArguments, RowArguments, SpillArguments, StreamArguments, TableArguments, TableInput,
 };
 use crate::exit::{Failure, Kind, as_typed};
 use crate::plan::{execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
@@ -77,6 +78,20 @@ pub struct Source {
     pub frame: Frame,
     /// Where known classes of the items of a matrix are.
     pub classes: Option<ClassSource>,
+    /// How an ordinary table becomes numbers, where anything was said of that.
+    pub preparing: Option<Preparing>,
+    /// Whether its columns are copied to the results of rows.
+    pub append: bool,
+}
+
+/// How an ordinary table becomes numbers.
+pub struct Preparing {
+    /// What is asked of the preparation, columns as they were typed.
+    pub wishes: Wishes,
+    /// How the table is read.
+    pub form: TableForm,
+    /// Whether rows that lie alone influence nothing.
+    pub sets_aside: bool,
 }
 
 /// What data come from.
@@ -105,6 +120,8 @@ impl Source {
             spill: None,
             frame,
             classes: None,
+            preparing: None,
+            append: false,
         }
     }
 
@@ -135,7 +152,7 @@ impl Source {
             let message = "a stream is read by one process: run it without mpiexec";
             return Err(Failure::new(Kind::Usage, message));
         }
-        let (path, frame) = (arguments.path.clone(), frame(false, arguments.scale, None)?);
+        let (path, frame) = (arguments.path.clone(), frame(false, Some(arguments.scale), None)?);
         let source = Self { selection: arguments.selection(), ..Self::of(path, frame) };
         if arguments.path.as_os_str() != STANDARD_INPUT {
             return Ok(source);
@@ -146,7 +163,13 @@ impl Source {
     /// # Errors
     /// [`Kind::Usage`]: options that contradict each other.
     fn table(words: &RowsWords, input: TableInput, job: Option<&Job>) -> Result<Self, Failure> {
-        let TableInput { rows: RowArguments { path, spill, table }, packed, missing } = input;
+        let TableInput { rows: RowArguments { path, spill, table }, packed, preparation } = input;
+        let leaves_gaps = preparation.missing == Some(Gaps::Own) && words.missing.is_some();
+        if preparation.is_asked_for() || (preparation.missing.is_some() && !leaves_gaps) {
+            let table = PreparedTable { path, spill, table, packed, preparation };
+            return table.source(words, job);
+        }
+        let missing = leaves_gaps;
         let PackedArguments { bits, first_column, weights_from } = packed;
         if let Some(words) = words.not_on_sphere.filter(|_| table.lonlat) {
             return Err(Failure::new(Kind::Usage, format!("--lonlat: {}", words.why)).with_hint(words.instead));
@@ -156,9 +179,13 @@ impl Source {
             return Err(Failure::new(Kind::Usage, message)
                 .with_hint("run it without mpiexec; --threads uses all cores of this machine"));
         }
-        let frame = frame(table.lonlat, table.scale, table.columns.as_deref())?;
+        let (frame, append) = (frame(table.lonlat, table.scale, table.columns.as_deref())?, table.append);
         let selection = table.selection();
         let spill = spill_of(spill, job)?;
+        if missing && selection.weights.is_some() {
+            return Err(Failure::new(Kind::Usage, "--weights: rows with gaps have no weights")
+                .with_hint("--missing=nearest fills the gaps, --missing=drop leaves such rows out"));
+        }
         if missing {
             stays_in_memory(spill.as_ref(), "--missing has rows with gaps")?;
         }
@@ -170,7 +197,61 @@ impl Source {
             of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
             stays_in_memory(spill.as_ref(), "--bits has rows of bits")?;
         }
-        Ok(Self { selection, missing, bits, first_column, weights_from, spill, ..Self::of(path, frame) })
+        Ok(Self { selection, missing, bits, first_column, weights_from, spill, append, ..Self::of(path, frame) })
+    }
+}
+
+/// A table that is prepared, as it was typed.
+struct PreparedTable {
+    path: PathBuf,
+    spill: SpillArguments,
+    table: TableArguments,
+    packed: PackedArguments,
+    preparation: PreparationArguments,
+}
+
+impl PreparedTable {
+    /// # Errors
+    /// [`Kind::Usage`]: options that contradict each other.
+    fn source(self, words: &RowsWords, job: Option<&Job>) -> Result<Source, Failure> {
+        let Self { path, spill, table, packed, preparation } = self;
+        let usage = |message: String| Failure::new(Kind::Usage, message);
+        if table.lonlat {
+            let message =
+                "--lonlat: positions on the sphere are taken as they are; leave --auto and what prepares columns out";
+            return Err(usage(message.to_owned()));
+        }
+        if packed.bits.is_some() || packed.first_column.is_some() || packed.weights_from.is_some() {
+            let message =
+                "--auto and what prepares columns are for tables of columns, not for rows of bits and sparse rows";
+            return Err(usage(message.to_owned()));
+        }
+        stays_in_memory(spill_of(spill, job)?.as_ref(), "a table that is prepared has its columns in memory")?;
+        let own = if words.missing.is_some() { Missing::Skip } else { Missing::Nearest };
+        let frame = frame(false, table.scale, None)?;
+        let (scale, append) = (table.scale.map(|_| frame.scale()), table.append);
+        let selection = table.selection();
+        let wishes = Wishes { scale, ..preparation.wishes(selection.columns.clone(), own) };
+        if wishes.missing == Some(Missing::Skip) && words.missing.is_none() {
+            return Err(usage("--missing=skip: this method has no way to leave gaps out of distances".to_owned())
+                .with_hint("--missing fills them from the nearest rows; lehr mixture and lehr gtm leave them out"));
+        }
+        if wishes.missing.unwrap_or(own) == Missing::Skip
+            && wishes.is_auto | wishes.missing.is_some()
+            && selection.weights.is_some()
+        {
+            return Err(usage("--weights: rows with gaps have no weights".to_owned())
+                .with_hint("--missing=nearest fills the gaps, --missing=drop leaves such rows out"));
+        }
+        let form = TableForm {
+            delimiter: selection.delimiter.map(char::from),
+            header: selection.header,
+            text: selection.id.iter().cloned().collect(),
+            ..preparation.form()
+        };
+        let sets_aside = wishes.is_auto && words.sets_aside;
+        let preparing = Some(Preparing { wishes, form, sets_aside });
+        Ok(Source { selection, preparing, append, ..Source::of(path, frame) })
     }
 }
 

@@ -173,7 +173,7 @@ fn files_that_only_look_like_results_are_protected() {
     assert_eq!(outcome.code, 4);
     assert_eq!(sandbox.read("out/labels.csv"), "mine");
     sandbox.lehr(&[&line[..], &["--force"]].concat()).succeeded();
-    assert!(sandbox.read("out/labels.csv").starts_with("id,cluster,probability\n"));
+    assert!(sandbox.read("out/labels.csv").starts_with("id,cluster,probability,"));
 }
 
 #[test]
@@ -188,14 +188,16 @@ fn rows_with_gaps_are_told_where_they_may_go() {
     };
     let elsewhere = hint(&["cluster", "gaps.csv", "-k", "2"]);
     assert!(
-        elsewhere.contains("lehr distances") && elsewhere.contains("lehr gtm take them with --missing"),
+        elsewhere == "--auto prepares the whole table, gaps too; --missing only fills the gaps, from the nearest rows",
         "{elsewhere}"
     );
     for command in ["mixture", "gtm"] {
-        assert_eq!(hint(&[command, "gaps.csv"]), "--missing takes rows with missing values");
+        let expected = "--missing takes rows with missing values; --auto prepares the whole table";
+        assert_eq!(hint(&[command, "gaps.csv"]), expected);
     }
     // What the hints say is so.
-    sandbox.lehr(&["distances", "gaps.csv", "--quiet"]).succeeded();
+    sandbox.lehr(&["cluster", "gaps.csv", "-k", "1", "--missing", "--quiet"]).succeeded();
+    sandbox.lehr(&["cluster", "gaps.csv", "-k", "1", "--auto", "--quiet", "--force"]).succeeded();
     sandbox.lehr(&["mixture", "gaps.csv", "--missing", "--components", "1", "--quiet"]).succeeded();
     // Text is no gap.
     let text = Sandbox::with("text.csv", "x,y\n1,2\na,3\n").lehr(&["cluster", "text.csv", "-k", "1"]);
@@ -276,7 +278,7 @@ fn columns_that_are_no_numbers_are_left_out_with_a_word_and_those_with_some_numb
     let outcome = sandbox.lehr(&["cluster", "points.csv", "-k", "2"]).succeeded();
     let note = "note: clustering by x, y; --columns chooses others\n      left out, without a number: name (\"a\"), \
                 share (\"5%\", with a percent sign), note (empty)\n";
-    let warning = "warning: points.csv: left out share (\"5%\", with a percent sign)\n";
+    let warning = "warning: points.csv: left out share (\"5%\", with a percent sign), note (empty)\n";
     assert!(outcome.stderr.contains(note) && outcome.stderr.contains(warning), "{}", outcome.stderr);
     assert_eq!(sandbox.summary("lehr-out")["warnings"].as_array().unwrap().len(), 1);
     for line in [["distances", "points.csv"], ["gtm", "points.csv"]] {

@@ -30,3 +30,80 @@ fn the_guide_to_maps_shows_what_the_commands_print() {
     }
     assert!(sandbox.list("iris-map").contains(&"report.html".to_owned()));
 }
+
+/// The words of a line, as a shell parts them: quotes keep spaces.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('"').enumerate();
+    parts.fold(vec![String::new()], |mut words, (place, part)| {
+        if place % 2 == 1 {
+            words.last_mut().unwrap().push_str(part);
+        } else {
+            let mut pieces = part.split(' ');
+            words.last_mut().unwrap().push_str(pieces.next().unwrap_or_default());
+            words.extend(pieces.map(str::to_owned));
+        }
+        words
+    })
+}
+
+/// What a line of a guide prints on a terminal: `lehr …`, `head -N FILE`, or the first `| head -N` of either.
+fn printed(sandbox: &Sandbox, line: &str) -> String {
+    let (line, head) = line.split_once(" | head -").map_or((line, None), |(line, count)| (line, Some(count)));
+    let words = words(line);
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+    let text = match words[..] {
+        ["lehr", ref arguments @ ..] => {
+            let outcome = sandbox.lehr(arguments).succeeded();
+            // Progress is shown of runs that take a while.
+            let told = outcome.stderr.lines().filter(|line| !line.contains(" %, annealing, "));
+            told.map(|line| format!("{line}\n")).collect::<String>() + &outcome.stdout
+        }
+        ["head", count, file] => {
+            let count: usize = count.trim_start_matches('-').parse().unwrap();
+            sandbox.read(file).lines().take(count).map(|line| format!("{line}\n")).collect()
+        }
+        _ => panic!("{line}"),
+    };
+    match head {
+        Some(count) => text.lines().take(count.parse().unwrap()).map(|line| format!("{line}\n")).collect(),
+        None => text,
+    }
+}
+
+/// `UPDATE_EXPECT=1` writes what is printed into the page.
+#[test]
+fn the_guide_to_a_first_table_shows_what_the_commands_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sandbox = Sandbox::new();
+    for name in ["penguins.csv", "next_season.csv"] {
+        sandbox.write(name, fs::read(root.join("datasets/penguins").join(name)).unwrap());
+    }
+    let page = root.join("docs/guide/first-table.md");
+    let guide = fs::read_to_string(&page).unwrap();
+    let mut blocks = guide.split("```console\n");
+    let mut found = blocks.next().unwrap().to_owned();
+    let mut commands = 0;
+    for block in blocks {
+        let (session, rest) = block.split_once("```").unwrap();
+        let line = session.lines().next().unwrap();
+        commands += 1;
+        let text = printed(&sandbox, line.strip_prefix("$ ").unwrap());
+        found += &format!("```console\n{line}\n{}```{rest}", timeless(&text));
+    }
+    assert!((4..10).contains(&commands), "{commands}");
+    assert!(sandbox.list("penguins").contains(&"report.html".to_owned()));
+    // What the page says of the result: 218 of 224 birds are with their species, and so many of the next season.
+    let together = |table: &str, labels: &str| -> usize {
+        let species = table.lines().skip(1).map(|line| line.split(',').nth(2).unwrap());
+        let clusters = labels.lines().skip(1).map(|line| line.split(',').nth(1).unwrap());
+        let pairs: Vec<(&str, &str)> = species.zip(clusters).collect();
+        let of = |species: &str, cluster: &str| pairs.iter().filter(|pair| **pair == (species, cluster)).count();
+        let all = |species: &str| ["0", "1", "2"].map(|cluster| of(species, cluster)).into_iter().max().unwrap();
+        let names: std::collections::BTreeSet<&str> = pairs.iter().map(|pair| pair.0).collect();
+        names.into_iter().map(all).sum()
+    };
+    assert_eq!(together(&sandbox.read("penguins.csv"), &sandbox.read("penguins/labels.csv")), 218);
+    let next = printed(&sandbox, "lehr predict penguins/model.json next_season.csv --id \"Individual ID\"");
+    assert_eq!(together(&sandbox.read("next_season.csv"), &next), 117);
+    expect_test::expect_file![page].assert_eq(&found);
+}

@@ -358,7 +358,7 @@ fn the_first_steps_of_the_guide() {
     let labels = ask(&["query", &clustering, "result", rows]).succeeded().stdout;
     let labels: serde_json::Value = serde_json::from_str(&labels).unwrap();
     let lines: Vec<&str> = labels["csv"].as_str().unwrap().lines().collect();
-    assert_eq!(lines[0], "id,cluster,probability");
+    assert_eq!(lines[0], "id,cluster,probability,distance,second_cluster,second_distance");
     assert!(lines[1].starts_with("a,1,") && lines[4].starts_with("d,0,"), "{lines:?}");
     let slip = ask(&["submit", &clustering, "run", r#"{"input": "sites", "options": {"cluster": 2}}"#]);
     assert_eq!(slip.code, 3);

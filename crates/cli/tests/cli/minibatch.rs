@@ -294,7 +294,8 @@ fn results_of_another_method_are_not_replaced() {
     let hint = format!("hint: continue with: lehr {} --resume both", PIPE.join(" "));
     assert!(said.contains(&hint), "{said}");
     let outcome = fed(&sandbox, &[&PIPE[..], &["--resume", "both"]].concat(), table(100_000).as_bytes()).succeeded();
-    let note = "replaced results of lehr cluster in both, of which labels.csv, report.html stayed";
+    let note =
+        "replaced results of lehr cluster in both, of which labels.csv, marks.csv, outliers.csv, report.html stayed";
     assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
     sandbox.lehr(&[&LINE[..], &["--quiet"]].concat()).succeeded();
     let outcome = sandbox.lehr(&[&LINE[..], &["--quiet", "--json"]].concat()).succeeded();

@@ -1,6 +1,6 @@
 //! What a run leaves behind, and on which channel it speaks.
 
-use super::sandbox::Sandbox;
+use super::sandbox::{CLUSTER_FILES, Sandbox};
 
 /// Three well separated groups of 4, 3 and 2 rows, with ids that need quotes and a row that weighs nothing.
 const GROUPS: &str = "\
@@ -24,15 +24,18 @@ const LINE: [&str; 11] =
 fn files_say_what_can_be_checked_on_paper() {
     let sandbox = Sandbox::with("groups.csv", GROUPS);
     let outcome = sandbox.lehr(&LINE).succeeded();
-    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "model.json", "report.html", "summary.json"]);
+    assert_eq!(sandbox.list("lehr-out"), CLUSTER_FILES);
     assert_eq!(outcome.stderr, "");
 
     let labels = sandbox.read("lehr-out/labels.csv");
     let rows: Vec<&str> = labels.lines().collect();
-    assert_eq!(rows[0], "id,cluster,probability");
+    let (head, rest) = rows[0].split_at("id,cluster,probability".len());
+    assert_eq!((head, rest), ("id,cluster,probability", ",distance,second_cluster,second_distance"));
     let clusters: Vec<(&str, &str)> = rows[1..]
         .iter()
         .map(|row| {
+            // How the row stands to the clusters is behind.
+            let row = row.rsplitn(4, ',').last().unwrap();
             let (rest, probability) = row.rsplit_once(',').unwrap();
             assert!((0.99..=1.0).contains(&probability.parse::<f64>().unwrap()), "{row}");
             rest.rsplit_once(',').unwrap()
@@ -56,9 +59,9 @@ fn files_say_what_can_be_checked_on_paper() {
     let centers = sandbox.read("lehr-out/centers.csv");
     let expected = [[1.0, 1.0, 4.0, 2f64.sqrt()], [101.0, 101.0, 3.0, 2.0], [-50.0, 81.0, 2.0, 1.0]];
     let rows: Vec<&str> = centers.lines().collect();
-    assert_eq!(rows[0], "cluster,x,y,weight,spread");
+    assert_eq!(rows[0], "cluster,x,y,weight,spread,name");
     for (cluster, (row, expected)) in rows[1..].iter().zip(expected).enumerate() {
-        let values: Vec<f64> = row.split(',').map(|field| field.parse().unwrap()).collect();
+        let values: Vec<f64> = row.split(',').take(5).map(|field| field.parse().unwrap()).collect();
         assert_eq!(values[0], cluster as f64);
         for (value, expected) in values[1..].iter().zip(expected) {
             assert!((value - expected).abs() < 1e-9, "{row}");
@@ -109,7 +112,16 @@ fn a_second_run_replaces_the_first_and_nothing_else() {
     assert_eq!(sandbox.summary("lehr-out")["result"]["clusters"], 2);
     assert_eq!(
         sandbox.list("lehr-out"),
-        ["centers.csv", "labels.csv", "model.json", "notes.txt", "report.html", "summary.json"]
+        [
+            "centers.csv",
+            "labels.csv",
+            "marks.csv",
+            "model.json",
+            "notes.txt",
+            "outliers.csv",
+            "report.html",
+            "summary.json"
+        ]
     );
     assert_eq!(sandbox.read("lehr-out/notes.txt"), "mine");
 }
@@ -121,7 +133,7 @@ fn a_run_that_fails_leaves_earlier_results_as_they_were() {
     let before = sandbox.read("lehr-out/summary.json");
     assert_eq!(sandbox.lehr(&["cluster", "groups.csv", "--columns", "x,y", "-k", "50"]).code, 3);
     assert_eq!(sandbox.read("lehr-out/summary.json"), before);
-    assert_eq!(sandbox.list("lehr-out").len(), 5);
+    assert_eq!(sandbox.list("lehr-out").len(), CLUSTER_FILES.len());
 }
 
 #[test]
@@ -212,7 +224,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(sandbox.list("lehr-out").len(), 5);
+    assert_eq!(sandbox.list("lehr-out").len(), CLUSTER_FILES.len());
 }
 
 #[test]

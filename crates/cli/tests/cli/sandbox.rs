@@ -4,6 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+/// What `lehr cluster` writes, in the order of names.
+pub const CLUSTER_FILES: [&str; 7] =
+    ["centers.csv", "labels.csv", "marks.csv", "model.json", "outliers.csv", "report.html", "summary.json"];
+
 /// A temporary folder that the binary runs in, so that messages show relative paths and are the same everywhere.
 pub struct Sandbox {
     folder: tempfile::TempDir,

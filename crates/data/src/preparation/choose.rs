@@ -1,7 +1,7 @@
 //! Which columns are used and how: what was asked for, and what the table says where nothing was.
 
 use super::{ColumnUse, Feature, FeatureValue, Missing, Preparation, Wishes};
-use crate::describe::{ColumnAccount, Dominant, Facts, NumberFacts, Role, describe_columns};
+use crate::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
 use crate::error::Error;
 use crate::frame::{Categories, DataFrame, FrameColumn, Values};
 use crate::points::Points;
@@ -9,6 +9,8 @@ use crate::scale::{Scale, Scaling};
 
 /// Logarithms are taken of columns that are skewed by more than this, if that at least halves it.
 const SKEWED: f64 = 1.5;
+/// A column is left out if at least this share of its values is one and the same.
+const SAME: f64 = 0.95;
 /// Texts of fewer than this share of the rows are not worth a feature of their own.
 const RARE: f64 = 0.01;
 /// The interquartile range of a normal column of standard deviation 1.
@@ -36,7 +38,7 @@ impl Preparation {
         let mut chosen = Vec::new();
         let mut uses = Vec::new();
         for (column, account) in frame.columns().iter().zip(accounts) {
-            match decided(column, account, accounts, wishes) {
+            match decided(column, account, (frame, accounts), wishes) {
                 Ok(how) => {
                     uses.push(ColumnUse { column: column.name.clone(), is_used: true, how: how.words.clone() });
                     chosen.push((column, account, how));
@@ -44,9 +46,9 @@ impl Preparation {
                 Err(why) => uses.push(ColumnUse { column: column.name.clone(), is_used: false, how: why }),
             }
         }
+        refused(frame, wishes, &uses)?;
         if let Some(order) = &wishes.columns {
             chosen.sort_by_key(|(column, ..)| order.iter().position(|name| *name == column.name));
-            refused(frame, order, &uses)?;
         }
         let mut features = Vec::new();
         for (column, account, how) in chosen {
@@ -82,8 +84,9 @@ fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
 }
 
 /// That every column that was asked for can be used.
-fn refused(frame: &DataFrame, order: &[String], uses: &[ColumnUse]) -> Result<(), Error> {
-    let refused = uses.iter().find(|used| !used.is_used && order.contains(&used.column));
+fn refused(frame: &DataFrame, wishes: &Wishes, uses: &[ColumnUse]) -> Result<(), Error> {
+    let is_asked_for = |name: &String| wishes.columns.iter().flatten().chain(&wishes.log).any(|asked| asked == name);
+    let refused = uses.iter().find(|used| !used.is_used && is_asked_for(&used.column));
     refused.map_or(Ok(()), |used| {
         Err(Error::Shape {
             what: format!("{}, column {:?}", frame.name(), used.column),
@@ -97,7 +100,7 @@ fn refused(frame: &DataFrame, order: &[String], uses: &[ColumnUse]) -> Result<()
 fn decided(
     column: &FrameColumn,
     account: &ColumnAccount,
-    all: &[ColumnAccount],
+    (frame, all): (&DataFrame, &[ColumnAccount]),
     wishes: &Wishes,
 ) -> Result<How, String> {
     let name = &column.name;
@@ -116,10 +119,17 @@ fn decided(
         (Role::Empty, _) => return Err("it has no value in any row".to_owned()),
         (Role::Text, _) => return Err(told("text", account)),
         _ if is_asked_for => {}
-        (Role::Measure, _) => {}
-        (Role::Category, _) if has_no_measure(all, wishes) => {}
+        (Role::Measure, _) => {
+            if let Some(why) = too_little(column, account).filter(|_| wishes.is_auto) {
+                return Err(why);
+            }
+        }
+        (Role::Category, _) if has_no_measure(frame, all, wishes) => {}
         (Role::Category, _) => {
             return Err("a category: it explains the clusters; --columns makes it part of the distances".to_owned());
+        }
+        (Role::Date, Facts::Numbers(_)) => {
+            return Err("a time of day: --columns makes it part of the distances, in seconds".to_owned());
         }
         (Role::Date, _) => return Err("a date: --columns makes it part of the distances, in days".to_owned()),
         (Role::Id, _) => return Err(told("identifiers", account)),
@@ -138,16 +148,34 @@ fn decided(
     }
 }
 
+/// Why a column of numbers says too little for distances: most of its values are missing, or nearly all are one.
+///
+/// Values that were filled in would otherwise make most of a distance, and few rows that are not as all others would be clusters of their own.
+fn too_little(column: &FrameColumn, account: &ColumnAccount) -> Option<String> {
+    let Values::Numbers(values) = &column.values else { return None };
+    if 2 * account.missing > account.rows {
+        let share = 100.0 * account.missing as f64 / account.rows as f64;
+        return Some(format!("{share:.0} % of its values are missing; --columns uses it all the same"));
+    }
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let longest = sorted.chunk_by(|a, b| a == b).max_by_key(|run| run.len())?;
+    let share = longest.len() as f64 / sorted.len() as f64;
+    (share >= SAME).then(|| {
+        format!("{:.0} % of its values are {}; --columns uses it all the same", (100.0 * share).floor(), longest[0])
+    })
+}
+
 fn told(what: &str, account: &ColumnAccount) -> String {
     account.reason.as_ref().map_or_else(|| what.to_owned(), |reason| format!("{what}: {reason}"))
 }
 
-/// Whether a table has no column of measures, so that its categories are all there is.
-fn has_no_measure(accounts: &[ColumnAccount], wishes: &Wishes) -> bool {
+/// Whether a table has no column of measures that says enough, so that its categories are all there is.
+fn has_no_measure(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes) -> bool {
     wishes.is_auto
-        && !accounts.iter().any(|account| {
+        && !frame.columns().iter().zip(accounts).any(|(column, account)| {
             let is_free = !wishes.reserved.contains(&account.name) && !wishes.exclude.contains(&account.name);
-            is_free && account.role == Role::Measure
+            is_free && account.role == Role::Measure && too_little(column, account).is_none()
         })
 }
 
@@ -193,9 +221,7 @@ pub fn log_reason(facts: &NumberFacts, rows: usize) -> Option<String> {
         return None;
     }
     Some(match facts.dominant {
-        Some(Dominant { rows: few, share }) => {
-            format!("{few} of {rows} rows make {:.1} % of its variance", 100.0 * share)
-        }
+        Some(dominant) => dominant.words(rows),
         None => format!("its skewness is {:.1}, of the logarithms {in_logs:.1}", facts.skewness),
     })
 }
@@ -336,6 +362,37 @@ mod tests {
         let prepared = preparation.apply(&frame).unwrap();
         assert_eq!((prepared.filled, prepared.table.len()), (20, 400));
         assert!(prepared.features.iter().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn columns_that_are_mostly_missing_or_one_value_are_left_out_unless_asked_for() {
+        let rows = 0..200usize;
+        let mostly =
+            |gaps: usize| rows.clone().map(move |row| if row < gaps { f64::NAN } else { row as f64 }).collect();
+        let rain = |wet: usize| rows.clone().map(move |row| if row < wet { 1.0 + row as f64 } else { 0.0 }).collect();
+        let frame = DataFrame::new(
+            "t",
+            vec![
+                FrameColumn::numbers("half", mostly(100)),
+                FrameColumn::numbers("less", mostly(101)),
+                FrameColumn::numbers("rain", rain(11)),
+                FrameColumn::numbers("snow", rain(10)),
+            ],
+        );
+        let frame = frame.unwrap();
+        let preparation = Preparation::new(&frame, &auto(Missing::Nearest)).unwrap();
+        assert_eq!(preparation.columns(), ["half", "rain"]);
+        assert!(preparation.uses[1].how.starts_with("50 % of its values are missing"), "{:?}", preparation.uses);
+        assert!(preparation.uses[3].how.starts_with("95 % of its values are 0"), "{:?}", preparation.uses);
+        let wishes = Wishes { columns: Some(vec!["snow".into()]), ..auto(Missing::Nearest) };
+        assert_eq!(Preparation::new(&frame, &wishes).unwrap().columns(), ["snow"]);
+        // Without measures that say enough, categories are what there is.
+        let columns = vec![
+            FrameColumn::numbers("snow", rain(10)),
+            FrameColumn::texts("city", rows.map(|row| ["Bern", "Basel"][row % 2])),
+        ];
+        let preparation = Preparation::new(&DataFrame::new("t", columns).unwrap(), &auto(Missing::Nearest)).unwrap();
+        assert_eq!(preparation.columns(), ["city"]);
     }
 
     #[test]

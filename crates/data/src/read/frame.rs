@@ -68,6 +68,61 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
 }
 
+/// A column as whoever has it knows it.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// Its values are known.
+    Read(FrameColumn),
+    /// Its name and its texts, of which nothing is known: they are read as those of a file.
+    Texts(String, Vec<String>),
+}
+
+/// A data frame of columns that are there already.
+///
+/// # Errors
+/// [`Error::Faults`] for texts that are not what `form` says of their column; those of [`DataFrame::new`].
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::FrameColumn;
+/// use lehr_data::read::{Given, TableForm, data_frame_of};
+/// let texts = ["1,5 €", "", "2,25 €"].map(str::to_owned).to_vec();
+/// let columns = vec![Given::Read(FrameColumn::numbers("x", vec![1.0, 2.0, 3.0])), Given::Texts("price".into(), texts)];
+/// let frame = data_frame_of("t", columns, &TableForm::default())?;
+/// assert_eq!(frame.column("price").unwrap().read_as.to_string(), "number, decimal ',', €");
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn data_frame_of(name: &str, columns: Vec<Given>, form: &TableForm) -> Result<DataFrame, Error> {
+    let (mut read, mut texts_at, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut texts_by: Vec<Vec<String>> = Vec::new();
+    for (place, column) in columns.into_iter().enumerate() {
+        match column {
+            Given::Read(column) => read.push((place, column)),
+            Given::Texts(called, texts) => {
+                names.push(called);
+                texts_at.push(place);
+                texts_by.push(texts);
+            }
+        }
+    }
+    let rows = texts_by.first().map_or(0, Vec::len);
+    if let Some((called, texts)) = names.iter().zip(&texts_by).find(|(_, texts)| texts.len() != rows) {
+        let (expected, found) = (format!("{rows} rows, as the first text has"), texts.len().to_string());
+        return Err(Error::Shape { what: format!("{name}, column {called:?}"), expected, found });
+    }
+    let mut grid = Grid::default();
+    for row in 0..rows {
+        grid.begin(row as u64 + 1);
+        texts_by.iter().for_each(|texts| grid.push(&texts[row]));
+    }
+    let all: Vec<usize> = (0..rows).collect();
+    let of_texts = self::columns(name, &names, &all, &grid, form, None)?;
+    read.extend(texts_at.into_iter().zip(of_texts.columns));
+    read.sort_by_key(|(place, _)| *place);
+    let frame = DataFrame::new(name, read.into_iter().map(|(_, column)| column).collect())?;
+    Ok(frame.with_notes(of_texts.notes))
+}
+
 /// Reads what can be opened more than once: text that turns out not to be UTF-8 is read anew.
 pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<Framed, Error> {
     let (line, found) = match of_source(open()?, form) {
@@ -363,6 +418,19 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
             read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
         }
     }
+    let unnamed = if totals.is_empty() { unnamed_totals(&read.columns, rows.len()) } else { 0 };
+    if unnamed > 0 {
+        let first = rows[rows.len() - unnamed];
+        let text = grid.fields(first).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
+        let line = grid.line(first);
+        notes.push(match unnamed {
+            1 => format!("the last row, line {line}, {}, has sums of the rows above; left out", quoted(text)),
+            _ => format!("the last {unnamed} rows, from line {line}, {}, on, have sums of the rows above, and the last of them sums of these; left out", quoted(text)),
+        });
+        dialect.footer_rows += unnamed;
+        rows.truncate(rows.len() - unnamed);
+        read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
+    }
     notes.append(&mut read.notes);
     (dialect.decimal, dialect.dates) = (read.decimal, read.dates);
     dialect.missing = form.missing.clone();
@@ -379,7 +447,7 @@ pub(super) struct Columns {
     pub(super) notes: Vec<String>,
 }
 
-pub(super) fn columns(
+fn columns(
     name: &str,
     names: &[String],
     rows: &[usize],
@@ -393,14 +461,16 @@ pub(super) fn columns(
             let field = grid.field(*row, column);
             if !gap::is_gap(field, &form.missing) {
                 survey.look(*row, field.trim(), grid.kind(*row, column));
+            } else {
+                survey.look_at_gap(field);
             }
         }
     }
     let decided = written::decide(names, &surveys, grid, form, rows.len(), delimiter == Some(','));
     let mut faults = Faults::new(name);
     let mut columns = Vec::with_capacity(names.len());
-    for (column, (called, read_as)) in names.iter().zip(decided.read_as).enumerate() {
-        let (values, misfits) = written::values(&read_as, column, rows, grid, &form.missing);
+    for (column, ((called, read_as), texts)) in names.iter().zip(decided.read_as).zip(&decided.texts).enumerate() {
+        let (values, misfits) = written::values(&read_as, column, rows, grid, &form.missing, texts);
         for row in misfits {
             faults.add_with(|| Fault {
                 place: Place::Line(grid.line(row)),
@@ -414,6 +484,45 @@ pub(super) fn columns(
     faults.or(())?;
     let as_numbers = surveys.iter().map(|survey| survey.as_number(decided.decimal)).collect();
     Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
+}
+
+/// How many rows at the end have sums of those above, whatever they are called: one, or one for each part of the table and then one for all of it.
+///
+/// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares and means have none, and columns with gaps need not.
+fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
+    const ROWS_MIN: usize = 8;
+    let of_numbers = || {
+        columns.iter().filter_map(|column| match (&column.values, &column.read_as) {
+            (Values::Numbers(values), ReadAs::Number | ReadAs::WrittenNumber(_)) => Some(values),
+            _ => None,
+        })
+    };
+    let Some(count) = Some(of_numbers().count()).filter(|count| *count > 1 && rows >= ROWS_MIN) else { return 0 };
+    let sum = |values: &[f64]| {
+        let there = || values.iter().filter(|value| !value.is_nan());
+        (
+            there().sum::<f64>(),
+            there().map(|value| value.abs()).sum::<f64>(),
+            there().filter(|value| **value != 0.0).count(),
+        )
+    };
+    let is_sum = |values: &[f64], total: f64| {
+        let (sum, scale, summands) = sum(values);
+        // As exact as digits are: totals are rounded.
+        summands > 2 && total != 0.0 && (total - sum).abs() <= f64::max(1e-9 * scale, 0.51_f64.min(1e-4 * scale))
+    };
+    let most = (rows / 3).min(50);
+    (1..=most)
+        .find(|last| {
+            let matches = of_numbers().filter(|values| {
+                let (above, below) = values.split_at(rows - last);
+                let (total, parts) = below.split_last().expect("there is one row at least");
+                is_sum(above, *total) && (parts.is_empty() || is_sum(parts, *total))
+            });
+            let matches = matches.count();
+            matches > 1 && matches * 5 >= count
+        })
+        .unwrap_or(0)
 }
 
 /// What a row sums up of those above it: all of its numbers must be sums, or all means, and one at least of numbers that are not all 0.

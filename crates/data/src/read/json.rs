@@ -1,7 +1,7 @@
 //! Rows as objects in JSON: one on each line, or all of them in an array.
 //!
-//! The keys are the columns, in the order in which they come up first; a key that an object lacks is a missing value. Objects within objects become columns of their own (`a.b`), lists
-//! stay as text: both are told. A document of one object is no table.
+//! The keys are the columns, in the order in which they come up first; a key that an object lacks is a missing value. Objects within objects become columns of their own (`a.b`), and so do lists
+//! of numbers that are all of one length (`a.0`, `a.1`); other lists stay as text. All of that is told. A document of one object is no table.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,6 +15,9 @@ use crate::error::{Error, quoted};
 
 /// How deep objects may stand within each other.
 const DEPTH_MAX: usize = 16;
+
+/// Lists of more numbers than this are no columns.
+const LIST_MAX: usize = 16;
 
 /// A value, with the keys of objects in their order.
 enum Json {
@@ -181,13 +184,21 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
             (place, fields)
         })
         .collect();
+    let lengths = lengths_of_lists(&rows, columns.names.len());
     let mut grid = Grid::default();
     let mut row: Vec<Option<Json>> = Vec::new();
     for (place, fields) in rows {
         row.clear();
-        row.resize_with(columns.names.len(), || None);
+        row.resize_with(lengths.iter().map(|length| length.unwrap_or(1)).sum(), || None);
         for (column, value) in fields {
-            row[column] = Some(value);
+            let first: usize = lengths[..column].iter().map(|length| length.unwrap_or(1)).sum();
+            match (value, lengths[column]) {
+                (Json::List(list), Some(_)) => {
+                    list.into_iter().enumerate().for_each(|(place, value)| row[first + place] = Some(value));
+                }
+                (_, Some(_)) => {}
+                (value, None) => row[first] = Some(value),
+            }
         }
         grid.begin(place);
         for value in &row {
@@ -205,11 +216,43 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
     if !columns.nested.is_empty() {
         notes.push(format!("objects within {} are columns of their own", list(&columns.nested)));
     }
+    let names = columns.names.iter().zip(&lengths);
+    let of_numbers: Vec<String> =
+        names.clone().filter(|(_, length)| length.is_some()).map(|(name, _)| name.clone()).collect();
+    if !of_numbers.is_empty() {
+        notes.push(format!("the numbers of lists in {} are columns of their own", list(&of_numbers)));
+    }
+    columns.lists.retain(|name| !of_numbers.contains(name));
     if !columns.lists.is_empty() {
         notes.push(format!("lists in {} are read as text", list(&columns.lists)));
     }
+    let of_each = |(name, length): (&String, &Option<usize>)| match length {
+        Some(length) => (0..*length).map(|place| format!("{name}.{place}")).collect(),
+        None => vec![name.clone()],
+    };
+    let names = names.flat_map(of_each).collect();
     let format = if is_array { Format::Json } else { Format::JsonLines };
-    Ok(Objects { grid, names: columns.names, dialect: Dialect { format, ..Dialect::default() }, notes })
+    Ok(Objects { grid, names, dialect: Dialect { format, ..Dialect::default() }, notes })
+}
+
+/// Of each column, the length of its lists if it has nothing else than lists of numbers, all of one length: a position, a colour.
+fn lengths_of_lists(rows: &[(u64, Vec<(usize, Json)>)], columns: usize) -> Vec<Option<usize>> {
+    let mut lengths = vec![None; columns];
+    let mut are_lists = vec![true; columns];
+    for (column, value) in rows.iter().flat_map(|(_, fields)| fields) {
+        match value {
+            Json::Null => {}
+            Json::List(list)
+                if (2..=LIST_MAX).contains(&list.len())
+                    && lengths[*column].is_none_or(|length| length == list.len())
+                    && list.iter().all(|value| matches!(value, Json::Number(_) | Json::Null)) =>
+            {
+                lengths[*column] = Some(list.len());
+            }
+            _ => are_lists[*column] = false,
+        }
+    }
+    lengths.into_iter().zip(are_lists).map(|(length, are_lists)| length.filter(|_| are_lists)).collect()
 }
 
 /// The columns that have come up.

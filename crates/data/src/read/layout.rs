@@ -136,11 +136,14 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
     let is_empty = |column: usize| rows.iter().all(|row| grid.field(*row, column).trim().is_empty());
     let is_unnamed = |column: usize| !has_names || grid.field(top, column).trim().is_empty();
     let usual = width;
-    if width > 1 && !names_rows && is_unnamed(width - 1) && is_empty(width - 1) && (has_names || rows.len() > 1) {
+    let ends_in_nothing = |width: usize| width > 1 && is_unnamed(width - 1) && is_empty(width - 1);
+    while !names_rows && ends_in_nothing(width) && (has_names || rows.len() > 1) {
         width -= 1;
+    }
+    if width < usual {
         notes.push("rows end with a delimiter; no column is made of what is behind it".into());
     }
-    let faults = ragged(name, grid, width, usual > width, &mut rows, form, &mut notes)?;
+    let faults = ragged(name, grid, width, usual, &mut rows, form, &mut notes)?;
     if rows.is_empty() {
         faults.or(())?;
         return Err(Error::Empty { name: name.into(), found: "no rows that can be read" });
@@ -178,11 +181,19 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
         let next = (top + 1..grid.rows()).find(|row| filled(grid, *row) > 0);
         let is_above =
             |next: usize| filled(grid, next) * 5 >= width * 4 && (top + 1..next).all(|row| filled(grid, row) == 0);
+        // Names of groups of columns, which stand above the first of each, and names of columns below them.
+        let are_groups = |next: usize| {
+            (2..=width / 2).contains(&filled(grid, next))
+                && !grid.fields(next).any(is_value)
+                && next + 1 < grid.rows()
+                && filled(grid, next + 1) * 5 >= width * 4
+                && !grid.fields(next + 1).any(is_value)
+        };
         // A name alone, filled up with delimiters.
         let is_padded = width > 2
             && filled(grid, top) == 1
             && grid.width(top) == width
-            && next.is_some_and(|next| is_above(next) || filled(grid, next) == 1);
+            && next.is_some_and(|next| is_above(next) || filled(grid, next) == 1 || are_groups(next));
         if !(is_blank || (is_other && !is_near) || is_padded) {
             break;
         }
@@ -338,9 +349,13 @@ fn without_repeated_header(
 fn without_footer(grid: &Grid, width: usize, typed: &[bool], rows: &mut Vec<usize>, notes: &mut Vec<String>) -> usize {
     let mut left = 0;
     let mut said: Option<(u64, u64, String)> = None;
-    while left < FOOTER_ROWS && rows.len() > 1 {
+    while rows.len() > 1 {
         let row = rows[rows.len() - 1];
         let count = filled(grid, row);
+        // Of rows of nothing there may be any number: a spreadsheet writes all that once were formatted.
+        if count > 0 && left >= FOOTER_ROWS {
+            break;
+        }
         let text = grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
         let is_nothing = count == 0 && width > 1;
         let is_alone = count == 1 && width > 1 && !is_value(text) && grid.field(row, 0).trim() == text;
@@ -418,19 +433,20 @@ fn blank_lines(grid: &Grid, rows: &[usize], width: usize, notes: &mut Vec<String
     }
 }
 
-/// Sees to rows that have more or fewer fields than there are columns; `has_ends` if all have a delimiter behind the last one.
+/// Sees to rows that have more or fewer fields than there are columns; with empty fields behind the last one they may have `usual`.
 fn ragged(
     name: &str,
     grid: &Grid,
     width: usize,
-    has_ends: bool,
+    usual: usize,
     rows: &mut Vec<usize>,
     form: &TableForm,
     notes: &mut Vec<String>,
 ) -> Result<Faults, Error> {
     let is_sound = |row: usize| {
         let own = grid.width(row);
-        own == width || (has_ends && own == width + 1 && grid.field(row, width).trim().is_empty())
+        own == width
+            || (own > width && own <= usual && (width..own).all(|column| grid.field(row, column).trim().is_empty()))
     };
     let wrong: Vec<usize> = rows.iter().copied().filter(|row| !is_sound(*row)).collect();
     if wrong.is_empty() {

@@ -20,10 +20,9 @@ use crate::frame::{DataFrame, FrameColumn, ReadAs, Values};
 use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::Points;
-use crate::read::grid::Grid;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
-use crate::read::{Asked, Dialect, Format, PARQUET, Selection, TableForm, half, slip};
+use crate::read::{Asked, Dialect, Format, Given, PARQUET, Selection, TableForm, half, slip};
 use file::Unit;
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
@@ -89,8 +88,7 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
     }
     let names = parquet.names();
     let index = parquet.index_columns();
-    let (mut columns, mut texts_at, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut texts_by: Vec<Vec<String>> = Vec::new();
+    let (mut columns, mut notes) = (Vec::new(), Vec::new());
     let mut faults = Faults::new(name);
     for (place, called) in names.iter().enumerate() {
         let column = Column { index: place, name: Some(called.clone()) };
@@ -123,30 +121,18 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
                     None => {}
                 }
                 let values = if is_time { Values::Times(values) } else { Values::Numbers(values) };
-                columns.push((place, FrameColumn { name: called.clone(), values, read_as }));
+                columns.push(Given::Read(FrameColumn { name: called.clone(), values, read_as }));
             }
             Kind::Texts => {
-                texts_by.push(texts_of(&parquet, name, &column)?);
-                texts_at.push(place);
+                columns.push(Given::Texts(called.clone(), texts_of(&parquet, name, &column)?));
             }
             Kind::Other(kind) => notes.push(format!("{called:?} is left out: {kind}")),
             _ => {}
         }
     }
     faults.or(())?;
-    let rows = texts_by.first().map_or(0, Vec::len);
-    let mut grid = Grid::default();
-    for row in 0..rows {
-        grid.begin(row as u64 + 1);
-        texts_by.iter().for_each(|texts| grid.push(&texts[row]));
-    }
-    let text_names: Vec<String> = texts_at.iter().map(|place| names[*place].clone()).collect();
-    let all: Vec<usize> = (0..rows).collect();
-    let mut read = super::frame::columns(name, &text_names, &all, &grid, form, None)?;
-    notes.append(&mut read.notes);
-    columns.extend(texts_at.into_iter().zip(read.columns));
-    columns.sort_by_key(|(place, _)| *place);
-    let frame = DataFrame::new(name, columns.into_iter().map(|(_, column)| column).collect())?;
+    let frame = super::frame::data_frame_of(name, columns, form)?;
+    notes.extend(frame.notes().iter().cloned());
     Ok(frame.with_notes(notes).with_dialect(Dialect { format: Format::Parquet, ..Dialect::default() }))
 }
 

@@ -19,6 +19,8 @@ const ZIP: &[u8] = b"PK\x03\x04";
 const OLD: &[u8] = b"\xd0\xcf\x11\xe0";
 /// How many cells a sheet may have: a small file may say that its last cell is far away.
 const CELLS_MAX: usize = 1 << 28;
+/// A sheet with fewer cells than the fullest by this factor is no table but a page about it.
+const SMALL: usize = 4;
 
 /// Which kind of workbook a source is, by its first bytes and its name.
 pub(super) fn kind(source: &mut Source<'_>) -> Option<Format> {
@@ -44,7 +46,7 @@ pub(super) struct Cells {
     pub(super) notes: Vec<String>,
 }
 
-/// The cells of the sheet that is asked for, or of the first that has any.
+/// The cells of the sheet that is asked for, or of the first that is not small beside others.
 pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) -> Result<Cells, Error> {
     while source.more(None)? {}
     let (name, bytes) = (source.name().to_owned(), source.window().to_vec());
@@ -105,23 +107,22 @@ where
         }
         return Ok((range, sheet, Vec::new()));
     }
-    let mut chosen = None;
-    let mut others = Vec::new();
-    for sheet in sheets {
-        // A sheet of a chart has no cells.
-        let Ok(range) = book.worksheet_range(&sheet) else { continue };
-        if range.is_empty() {
-        } else if chosen.is_none() {
-            chosen = Some((range, sheet));
-        } else {
-            others.push(format!("{sheet:?}"));
-        }
-    }
-    let Some((range, sheet)) = chosen else {
+    // A sheet of a chart has no cells.
+    let mut ranges: Vec<(Range<Data>, String)> = sheets
+        .into_iter()
+        .filter_map(|sheet| Some((book.worksheet_range(&sheet).ok().filter(|range| !range.is_empty())?, sheet)))
+        .collect();
+    let counts: Vec<usize> = ranges.iter().map(|(range, _)| range.used_cells().count()).collect();
+    let most = counts.iter().copied().max().unwrap_or_default();
+    // A page about the data often stands before them, and is small beside them.
+    let Some(place) = counts.iter().position(|count| count * SMALL >= most) else {
         return Err(Error::Empty { name: name.into(), found: "a workbook without cells" });
     };
-    let note = format!("the first sheet with cells, {sheet:?}, is read; there are also {}", others.join(", "));
-    let notes = if others.is_empty() { Vec::new() } else { vec![note] };
+    let (range, sheet) = ranges.remove(place);
+    let others = ranges.iter().map(|(_, sheet)| format!("{sheet:?}")).collect::<Vec<_>>().join(", ");
+    let which = if place == 0 { "first sheet with cells" } else { "first sheet that is not small beside others" };
+    let note = format!("the {which}, {sheet:?}, is read; there are also {others}");
+    let notes = if ranges.is_empty() { Vec::new() } else { vec![note] };
     Ok((range, sheet, notes))
 }
 

@@ -8,7 +8,7 @@ pub mod gap;
 pub(crate) mod number;
 mod truth;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::grid::{Grid, Kind};
 use super::{DateOrder, TableForm};
@@ -28,6 +28,8 @@ pub(super) struct Survey {
     differs: bool,
     currencies: Vec<&'static str>,
     percents: usize,
+    /// Values with a word for thousands or millions behind them.
+    powers: usize,
     /// Values that are not 0 and not per cent.
     plain: usize,
     /// Values that are not as programs write them.
@@ -37,6 +39,10 @@ pub(super) struct Survey {
     times: Times,
     /// The first different values, three at most.
     words: Vec<String>,
+    /// How many rows have nothing at all.
+    empty: usize,
+    /// Words for a gap that may be texts of the column, as they are written.
+    doubtful: Vec<String>,
 }
 
 /// What the values of a column are as dates.
@@ -129,6 +135,15 @@ struct Reading {
 }
 
 impl Survey {
+    /// Looks at a field that stands for a missing value.
+    pub(super) fn look_at_gap(&mut self, field: &str) {
+        let field = field.trim();
+        self.empty += usize::from(field.is_empty());
+        if gap::is_doubtful(field) && !self.doubtful.iter().any(|known| known == field) {
+            self.doubtful.push(field.to_owned());
+        }
+    }
+
     pub(super) fn look(&mut self, row: usize, field: &str, kind: Kind) {
         self.filled += 1;
         if kind == Kind::Number {
@@ -182,6 +197,7 @@ impl Survey {
         }
         let Some(parts) = parts else { return };
         let is_zero = numbers.iter().flatten().all(|(number, _)| *number == 0.0);
+        self.powers += usize::from(parts.power.is_some());
         if parts.is_percent {
             self.percents += 1;
         } else if !is_zero {
@@ -199,6 +215,14 @@ impl Survey {
         }
     }
 
+    /// Whether one text stands in many of the rows and nothing in many others: less of either are gaps, or a remark.
+    fn is_crossed(&self, rows: usize) -> bool {
+        const ROWS: usize = 5;
+        const PART: usize = 20;
+        let least = ROWS.max(rows.div_ceil(PART));
+        self.words.len() == 1 && self.filled + self.empty == rows && self.filled.min(self.empty) >= least
+    }
+
     /// How the column would be read as one of numbers, if some of its values are numbers.
     pub(super) fn as_number(&self, decimal: Option<char>) -> Option<AsNumber> {
         let misfits = |mark: Mark| self.readings[mark as usize].misfits;
@@ -214,6 +238,7 @@ impl Survey {
             thousands: reading.thousands,
             currency: self.currencies.first().map(|sign| (*sign).to_owned()),
             is_percent: self.percents > self.plain,
+            has_powers: self.powers > 0,
             is_ambiguous: false,
         };
         // Codes have no misfits and are no numbers all the same.
@@ -289,6 +314,8 @@ pub(super) struct Decided {
     pub(super) decimal: Option<char>,
     /// The order of the parts of dates, where a column shows it.
     pub(super) dates: Option<DateOrder>,
+    /// Of each column of text, the words for gaps that are texts in it: no column of numbers or dates has them for a gap.
+    pub(super) texts: Vec<Vec<String>>,
     pub(super) notes: Vec<String>,
 }
 
@@ -332,8 +359,22 @@ pub(super) fn decide(
             |count: usize| if count == 1 { "1 column has".to_owned() } else { format!("{count} columns have") };
         notes.push(format!("{} a decimal comma and {} a decimal point", columns(commas), columns(points)));
     }
+    let mut gaps: HashSet<&str> = form.missing.iter().map(String::as_str).collect();
+    for (survey, _) in surveys.iter().zip(&read_as).filter(|(_, read_as)| **read_as != ReadAs::Text) {
+        gaps.extend(survey.doubtful.iter().map(String::as_str));
+    }
+    let mut texts = Vec::with_capacity(surveys.len());
+    for (name, survey) in names.iter().zip(surveys) {
+        let mut own = survey.doubtful.clone();
+        own.retain(|word| survey.filled > 0 && !gaps.contains(&**word));
+        if let Some(word) = own.first() {
+            let word = quoted(word);
+            notes.push(format!("{word} in {name:?} is read as a text; if it stands for a missing value, say so"));
+        }
+        texts.push(own);
+    }
     let (decimal, dates) = (form.decimal.or(decimal), form.dates.or(dates));
-    Decided { read_as, decimal, dates, notes }
+    Decided { read_as, decimal, dates, texts, notes }
 }
 
 /// What the columns of a table show together.
@@ -367,7 +408,7 @@ fn one(
         return ReadAs::TimeOfDay;
     }
     if survey.times.seen == survey.filled
-        && let Some((yes, no)) = truth::pair(&survey.words, survey.filled < rows)
+        && let Some((yes, no)) = truth::pair(&survey.words, survey.filled < rows, survey.is_crossed(rows))
     {
         if no.is_empty() {
             notes.push(format!("{name:?} has {yes:?} or nothing; read as yes or no"));
@@ -437,6 +478,7 @@ fn one(
         thousands: reading.thousands,
         currency: survey.currencies.first().map(|sign| (*sign).to_owned()),
         is_percent: survey.percents > 0,
+        has_powers: survey.powers > 0,
         is_ambiguous,
     })
 }
@@ -531,16 +573,20 @@ fn order_of(form: &str) -> DateOrder {
     }
 }
 
-/// The values of a column that is read so, and the rows that are not written so.
+/// The values of a column that is read so, and the rows that are not written so. `texts` are words for gaps that are texts in this column.
 pub(super) fn values(
     read_as: &ReadAs,
     column: usize,
     rows: &[usize],
     grid: &Grid,
     missing: &[String],
+    texts: &[String],
 ) -> (Values, Vec<usize>) {
     let mut misfits = Vec::new();
-    let is_asked_gap = |field: &str| !missing.is_empty() && gap::is_gap(field, missing);
+    // -999 is missing in every way in which a column may write it: -999.0, -999,00.
+    let marks: Vec<f64> = missing.iter().filter_map(|text| number::plain(text)).collect();
+    let is_asked_gap =
+        |field: &str, value: f64| !missing.is_empty() && (marks.contains(&value) || gap::is_gap(field, missing));
     let mut numbers = |rows: &mut dyn Iterator<Item = usize>, read: &dyn Fn(&str) -> Option<f64>| -> Vec<f64> {
         rows.map(|row| {
             let field = grid.field(row, column).trim();
@@ -548,7 +594,7 @@ pub(super) fn values(
             if value.is_none() && !gap::is_gap(field, missing) {
                 misfits.push(row);
             }
-            value.filter(|_| !is_asked_gap(field)).unwrap_or(f64::NAN)
+            value.filter(|value| !is_asked_gap(field, *value)).unwrap_or(f64::NAN)
         })
         .collect()
     };
@@ -571,7 +617,7 @@ pub(super) fn values(
         ReadAs::Text => {
             let texts = rows.map(|row| {
                 let field = grid.field(row, column).trim();
-                if gap::is_gap(field, missing) { "" } else { field }
+                if gap::is_gap(field, missing) && !texts.iter().any(|text| text == field) { "" } else { field }
             });
             Values::Categories(Categories::of(texts))
         }

@@ -70,8 +70,8 @@ fn k_means(points: &lehr_data::Points, starts: [usize; 3]) -> f64 {
 
 #[test]
 fn breast_cancer_deserves_a_warning_about_scales_and_iris_does_not() {
-    assert!(lehr_data::scale::scales_differ(&datasets::breast_cancer().0).is_some());
-    assert_eq!(lehr_data::scale::scales_differ(&datasets::iris().0), None);
+    assert!(lehr_data::scale::Spreads::of(&datasets::breast_cancer().0).differ().is_some());
+    assert_eq!(lehr_data::scale::Spreads::of(&datasets::iris().0).differ(), None);
 }
 
 #[cfg(feature = "census")]

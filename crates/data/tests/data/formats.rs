@@ -3,7 +3,7 @@
 use lehr_data::frame::{DataFrame, Values};
 use lehr_data::read::{Format, Selection, TableForm, data_frame_from, incomplete_from, points_from};
 
-use crate::frame::{numbers, read_as, texts, with};
+use crate::frame::{numbers, texts, with};
 
 const ENGLISH: &str = "shop,day,sales,share,open,visits\n\
     Bern,4/23/2021,\"$1,818.99\",1.7%,yes,\"1,204\"\n\
@@ -150,7 +150,7 @@ fn a_workbook_says_which_sheet_and_rows_are_read() {
     for sheet in ["more", "3"] {
         let more = asked(sheet).unwrap();
         assert_eq!((numbers(&more, "x"), numbers(&more, "when")), (vec![1.0], vec![1_619_172_930.0]));
-        assert_eq!(read_as(&more, "when"), "date and time, year-month-day");
+        assert_eq!(crate::frame::read_as(&more, "when"), "date and time, year-month-day");
     }
     assert_eq!(
         asked("none").unwrap_err().to_string(),
@@ -179,4 +179,58 @@ fn an_array_of_numpy_is_a_table_of_numbers() {
     let frame = with(&bytes, &TableForm::default());
     assert_eq!((numbers(&frame, "x0"), frame.column("x1").unwrap().missing()), (vec![1.0, 3.0], 1));
     assert_eq!(frame.dialect().unwrap().format, Format::Npy);
+}
+
+/// A table of the lab: real ones are in `lab/tables`, with the truth of their columns.
+#[cfg(feature = "sheets")]
+fn real(name: &str) -> DataFrame {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/tables").join(name);
+    lehr_data::read::data_frame(&path, &TableForm::default()).unwrap()
+}
+
+#[cfg(feature = "sheets")]
+#[test]
+fn a_page_about_the_data_is_not_taken_for_them() {
+    let frame = real("breast_tissue.xls");
+    assert_eq!((frame.rows(), &*frame.columns()[1].name), (106, "Class"));
+    assert!(
+        frame.notes()[0].starts_with("the first sheet that is not small beside others, \"Data\", is read"),
+        "{:?}",
+        frame.notes()
+    );
+}
+
+#[cfg(feature = "sheets")]
+#[test]
+fn a_workbook_with_a_title_three_rows_of_names_and_sums_below_is_read_as_its_text() {
+    let (book, text) = (real("hamburg_districts.xlsx"), real("hamburg_districts.csv"));
+    assert_eq!((book.rows(), text.rows()), (99, 99));
+    for column in text.columns().iter().skip(1).filter(|column| !column.name.starts_with("Preise")) {
+        let named = |other: &&lehr_data::frame::FrameColumn| other.name.contains(&column.name);
+        let of_book = book.columns().iter().find(named).unwrap_or_else(|| panic!("{}", column.name));
+        assert!(
+            matches!((&column.values, &of_book.values), (Values::Numbers(_), Values::Numbers(_))),
+            "{}",
+            column.name
+        );
+    }
+}
+
+#[test]
+fn numbers_of_lists_that_are_all_of_one_length_are_columns() {
+    let read = |text: &str| data_frame_from(text.as_bytes(), "t.jsonl", &TableForm::default()).unwrap();
+    let frame = read(
+        "{\"place\": [7.5, 46.9], \"tags\": [1, 2], \"n\": 1}\n{\"place\": [8.5, 47.4], \"tags\": [1], \"n\": 2}\n{\"n\": 3}\n",
+    );
+    let names: Vec<&str> = frame.columns().iter().map(|column| &*column.name).collect();
+    assert_eq!(names, ["place.0", "place.1", "tags", "n"]);
+    assert_eq!(
+        (numbers(&frame, "place.1")[..2].to_vec(), frame.column("place.0").unwrap().missing()),
+        (vec![46.9, 47.4], 1)
+    );
+    assert_eq!(texts(&frame, "tags"), ["[1, 2]", "[1]", ""]);
+    assert_eq!(
+        frame.notes(),
+        ["the numbers of lists in \"place\" are columns of their own", "lists in \"tags\" are read as text"]
+    );
 }

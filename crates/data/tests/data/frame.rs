@@ -196,3 +196,63 @@ fn text_in_other_encodings_is_read_and_told() {
     let asked = TableForm { encoding: Some(lehr_data::read::Encoding::Windows1252), ..TableForm::default() };
     assert_eq!(texts(&with(&broken, &asked), "a")[2], "ÿ");
 }
+
+#[test]
+fn amounts_of_money_may_have_words_for_thousands_and_millions() {
+    let frame = plain("film,gross\nA,$56.7M\nB,$537K\nC,-\nD,$1.2bn\n");
+    assert_eq!(numbers(&frame, "gross")[..2], [56_700_000.0, 537_000.0]);
+    assert_eq!((numbers(&frame, "gross")[3], frame.column("gross").unwrap().missing()), (1.2e9, 1));
+    assert_eq!(read_as(&frame, "gross"), "number, $, K and M");
+    assert_eq!(numbers(&plain("n;p\na;1,2 Mio. €\nb;300 Tsd. €\n"), "p"), [1_200_000.0, 300_000.0]);
+    // Without a currency it may be metres, months or a size.
+    assert_eq!(read_as(&plain("n,size\na,5M\nb,12M\n"), "size"), "text");
+}
+
+#[test]
+fn a_word_for_a_gap_is_a_text_unless_a_column_of_numbers_has_it_for_a_gap() {
+    let frame = plain("host,damage,cost\nNan,None,5\nAnn,Minor,\nBob,None,7\n");
+    assert_eq!(texts(&frame, "damage"), ["None", "Minor", "None"]);
+    assert_eq!(texts(&frame, "host"), ["Nan", "Ann", "Bob"]);
+    let note = |word: &str, column: &str| {
+        format!("{word:?} in {column:?} is read as a text; if it stands for a missing value, say so")
+    };
+    assert_eq!(frame.notes(), [note("Nan", "host"), note("None", "damage")]);
+    let frame = plain("damage,cost\nNone,5\nMinor,None\nNone,7\n");
+    assert_eq!(
+        (texts(&frame, "damage"), frame.column("cost").unwrap().missing()),
+        (vec!["".into(), "Minor".into(), "".into()], 1)
+    );
+    let asked = TableForm { missing: vec!["None".into()], ..TableForm::default() };
+    assert_eq!(texts(&with("damage,cost\nNone,5\nMinor,6\n", &asked), "damage"), ["", "Minor"]);
+    assert_eq!(plain("a,b\nNone,1\nNone,2\n").column("a").unwrap().missing(), 2);
+}
+
+#[test]
+fn one_text_or_nothing_is_a_cross_where_neither_is_rare() {
+    let rows = |marked: usize, all: usize, other: &str| -> String {
+        let row = |row: usize| format!("{row},{}\n", if row < marked { "Episode IV" } else { other });
+        "id,seen\n".to_owned() + &(0..all).map(row).collect::<String>()
+    };
+    let frame = plain(rows(12, 20, ""));
+    assert_eq!(numbers(&frame, "seen").iter().sum::<f64>(), 12.0);
+    assert_eq!(read_as(&frame, "seen"), "yes or no (\"Episode IV\" is 1, an empty field is 0)");
+    // Two rows of forty without it are gaps, one with it is a remark, and what is written as missing is.
+    for text in [rows(39, 40, ""), rows(1, 40, ""), rows(12, 20, "NA")] {
+        assert_eq!(read_as(&plain(&text), "seen"), "text");
+    }
+}
+
+#[test]
+fn times_of_day_may_have_points() {
+    let frame = plain("t;x\n18.00.00;2,6\n19.30.05;2\n");
+    assert_eq!((read_as(&frame, "t"), numbers(&frame, "t")), ("time of day".to_owned(), vec![64_800.0, 70_205.0]));
+    assert_eq!(read_as(&plain("t;x\n18.00;2\n19.30;2\n"), "t"), "number");
+    assert_eq!(read_as(&plain("t;x\n18.00.0;2\n19.30.1;2\n"), "t"), "text");
+}
+
+#[test]
+fn a_missing_number_is_missing_however_it_is_written() {
+    let form = TableForm { missing: vec!["-200".into()], ..TableForm::default() };
+    let frame = with("a;b\n-200;1,5\n3;-200,0\n4;-200\n", &form);
+    assert_eq!((frame.column("a").unwrap().missing(), frame.column("b").unwrap().missing()), (1, 2));
+}

@@ -206,3 +206,38 @@ fn a_quote_within_quotes_that_is_not_doubled_is_a_letter() {
     assert_eq!(texts(&frame, "t"), ["Boots, 10\" high", "\"cut, fine", "3.5 disk", "plain"]);
     assert_eq!(numbers(&frame, "x"), [1.0, 2.0, 3.0, 4.0]);
 }
+
+#[test]
+fn sums_at_the_end_are_left_out_whatever_they_are_called() {
+    let districts: String = (1..=9).map(|k| format!("District {k};{};{},5;{k}\n", 100 + 7 * k, 40 + k)).collect();
+    // 9 * 100 + 7 * 45, and 9 * 40.5 + 45.
+    let frame = plain(format!("place;people;area;share\n{districts}The city;1215;409,5;5\n"));
+    assert_eq!(frame.rows(), 9);
+    assert_eq!(frame.notes(), ["the last row, line 11, \"The city\", has sums of the rows above; left out"]);
+    let parts = "North;342;127,5;2\nEast;405;136,5;5\nSouth;468;145,5;8\n";
+    let frame = plain(format!("place;people;area;share\n{districts}{parts}The city;1215;409,5;5\n"));
+    assert_eq!((frame.rows(), frame.dialect().unwrap().footer_rows), (9, 4));
+    assert!(frame.notes()[0].starts_with("the last 4 rows, from line 11, \"North\", on"), "{:?}", frame.notes());
+    // One column alone may be chance, and another number is no sum.
+    assert_eq!(plain(format!("place;people;area;share\n{districts}The city;1215;409;5\n")).rows(), 10);
+    assert_eq!(plain("a,b\n1,2\n2,1\n3,3\n").rows(), 3);
+    // Few of many columns, each of a row or two that is not 0.
+    let sparse: String = (0..12)
+        .map(|row| (0..12).map(|c| i32::from(c == row % 4).to_string() + ",").collect::<String>() + "x\n")
+        .collect();
+    assert_eq!(plain(format!("a,b,c,d,e,f,g,h,i,j,k,l,m\n{sparse}")).rows(), 12);
+}
+
+#[test]
+fn a_title_may_stand_above_names_in_several_rows() {
+    let table = "Cities of 2014,,,,,\nplace,People,,,Homes,\n,all,young,old,all,new\nNorth,10,2,3,5,1\nSouth,20,5,6,9,1\nEast,15,4,2,6,2\n";
+    let frame = plain(table);
+    assert_eq!(names(&frame), ["place", "People all", "young", "old", "Homes all", "new"]);
+    assert_eq!((frame.rows(), numbers(&frame, "young")), (3, vec![2.0, 5.0, 4.0]));
+}
+
+#[test]
+fn any_number_of_rows_of_nothing_may_stand_below() {
+    let frame = plain(format!("a;b;;\n1;2;;\n3;4;;\n{}", ";;;\n".repeat(114)));
+    assert_eq!((frame.rows(), frame.columns().len()), (2, 2));
+}

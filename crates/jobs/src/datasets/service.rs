@@ -194,8 +194,8 @@ impl DatasetService {
         let body = move || {
             let table = inner.read(&name, &upload);
             let (dataset, fault, table) = match table {
-                Ok(Found { table, warnings }) => {
-                    let dataset = Dataset { warnings, ..Dataset::new(&table, upload.source) };
+                Ok(Found { table, warnings, account }) => {
+                    let dataset = Dataset { warnings, account, ..Dataset::new(&table, upload.source) };
                     (Some(dataset), None, Some(Handle(table)))
                 }
                 Err(fault) => (None, Some(fault), None),

@@ -167,7 +167,7 @@ fn scaled_columns_come_back_in_their_own_units() {
             format!("{x},{}\n", 1000.0 * y)
         });
         upload_csv(&services.datasets, "rows", &format!("component,z1\n{}", rows.collect::<String>())).await.unwrap();
-        let scaled = TableOptions { scale: ColumnScale::Std, ..TableOptions::default() };
+        let scaled = TableOptions { scale: Some(ColumnScale::Std), ..TableOptions::default() };
         let options = scaled.with(&mixture::Options { components: Some(1), ..Default::default() });
         let fitted = done(&services.mixture, Order::new("rows", &options)).await;
         let components = services.table(&fitted.outputs["components"]).await;
@@ -213,7 +213,7 @@ fn names_of_results_are_distinct_whatever_the_columns_are_called() {
         let found = done(&clustering, Order::new("rows", &options)).await;
         let centers = services.table(&found.outputs["centers"]).await;
         let names: Vec<&str> = centers.columns().map(|(name, _)| name).collect();
-        assert_eq!(names, ["cluster", "x", "sd_x", "weight__", "weight_", "weight", "spread"]);
+        assert_eq!(names, ["cluster", "x", "sd_x", "weight__", "weight_", "weight", "spread", "name"]);
         // A column that is asked for twice would count twice: refused before anything is fitted.
         let twice = columns(&["x", "sd_x", "x"]);
         let found = reason(&services.gtm, Order::new("rows", &twice.with(&small()))).await;
@@ -243,7 +243,7 @@ fn rows_with_gaps_are_warned_of_as_whole_ones_are() {
                 "{name}: {warnings:?}"
             );
             assert!(warnings[1].starts_with(counts), "{name}: {warnings:?}");
-            let scaled = TableOptions { scale: ColumnScale::Std, ..TableOptions::default() }.with(&small());
+            let scaled = TableOptions { scale: Some(ColumnScale::Std), ..TableOptions::default() }.with(&small());
             let warnings = done(&services.gtm, Order::new(name, &scaled)).await.warnings;
             assert!(warnings.iter().all(|warning| !warning.starts_with("the spread")), "{name}: {warnings:?}");
         }

@@ -101,7 +101,10 @@ fn people_send_json() {
         assert_eq!((&done["state"], &done["outputs"]["centers"]), (&json!("done"), &json!("clustering-1/centers")));
         let rows = json!({ "job": job, "table": "centers" });
         let centers = send("/clustering", "result", rows).await.unwrap();
-        assert_eq!(centers["json"][0], json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5 }));
+        assert_eq!(
+            centers["json"][0],
+            json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5, "name": "like the average" })
+        );
         // What was left out is filled in, in the order of the method's fields, wherever options are told.
         let completed =
             serde_json::to_string(&TableOptions::default().with(&Options { clusters: Some(2), ..Options::default() }));

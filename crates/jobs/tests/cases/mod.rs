@@ -6,4 +6,5 @@ mod processes;
 mod restarts;
 mod running;
 mod samples;
+mod tables;
 mod uploads;

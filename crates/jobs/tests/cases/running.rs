@@ -309,11 +309,17 @@ fn rows_of_a_result_come_in_each_form() {
             ResultOf::of(Rows { job: job.clone(), table: table.into(), format, from: 0, to: None })
         };
         let centers = clustering.call(rows("centers", RowFormat::Csv)).await.unwrap();
-        assert_eq!(centers.csv.unwrap(), "cluster,x,weight,spread\n0,10.5,2,0.5\n1,0.5,2,0.5\n");
+        assert_eq!(
+            centers.csv.unwrap(),
+            "cluster,x,weight,spread,name\n0,10.5,2,0.5,like the average\n1,0.5,2,0.5,like the average (2)\n"
+        );
         let labels = clustering.call(rows("labels", RowFormat::Json)).await.unwrap().json.unwrap();
         assert_eq!((labels.len(), labels[3]["cluster"].as_u64(), labels[3]["id"].as_str()), (4, Some(0), Some("3")));
         let fault = clustering.call(rows("maps", RowFormat::Csv)).await.unwrap_err();
-        assert_eq!(fault.reason(), "clustering-1 has no table \"maps\"; it has centers, history, labels, model");
+        assert_eq!(
+            fault.reason(),
+            "clustering-1 has no table \"maps\"; it has centers, history, labels, marks, model, outliers"
+        );
     });
 }
 

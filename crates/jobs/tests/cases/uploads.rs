@@ -309,7 +309,7 @@ fn an_upload_is_answered_with_what_the_command_would_warn_of() {
         assert_eq!(
             set.warnings,
             [
-                "s: left out, without a number: note (\"x\")",
+                "s: left out, without a number: note (\"x\"); format \"table\" keeps all columns",
                 "s: \"a\" is ambiguous: the mark in \"1,234\" may stand before thousands or a fraction, and no column shows which; read as thousands",
                 "s: \"a\" is read as number, thousands ',', ambiguous",
                 "s: \"share\" is read as number, per cent",

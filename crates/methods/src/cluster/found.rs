@@ -1,17 +1,20 @@
 //! A clustering that was found, whichever method found it.
 
 use std::any::Any;
+use std::sync::OnceLock;
 
 use lehr_mining::anneal::{Split, Step};
 use lehr_mining::number::{Candidate, NEEDED, Number};
-use lehr_mining::vector::{Centroids, Cluster, Finish, Outliers};
+use lehr_mining::vector::{Centroids, Cluster, Finish, OUTLIER, Outliers};
 use lehr_mining::{kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::Serialize;
 
+use super::standing::{Outlying, Standing};
 use super::{ANNEALING, KMEANS, Parameters, marks};
 use crate::clusters::{self, ClusterRow, ClusterTable};
 use crate::data::Data;
+use crate::explain::{Explanation, Mark, Portrait, Question, explain};
 use crate::method::{Fit, Spent};
 use crate::model::Learnt;
 use crate::numbers::{aligned, counted, grouped, quantity, share, significant};
@@ -53,6 +56,12 @@ pub struct Fitted {
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
+    /// How the rows stand to the clusters, once somebody asks.
+    standing: OnceLock<Standing>,
+    /// Which lie out of the ordinary, once somebody asks.
+    outlying: OnceLock<Outlying>,
+    /// What sets the clusters apart, once somebody asks.
+    explanation: OnceLock<Option<Explanation>>,
 }
 
 /// How a clustering came about.
@@ -113,6 +122,9 @@ impl Fitted {
             timers: model.timers,
             warnings: model.warnings,
             imbalance: model.imbalance,
+            standing: OnceLock::new(),
+            outlying: OnceLock::new(),
+            explanation: OnceLock::new(),
         }
     }
 
@@ -136,6 +148,9 @@ impl Fitted {
             timers: model.timers,
             warnings: model.warnings,
             imbalance: model.imbalance,
+            standing: OnceLock::new(),
+            outlying: OnceLock::new(),
+            explanation: OnceLock::new(),
         }
     }
 
@@ -161,6 +176,77 @@ impl Fitted {
         self.centers.chunks_exact(self.dimension)
     }
 
+    /// How the rows stand to the clusters.
+    ///
+    /// # Panics
+    /// If `data` are not the rows that were clustered.
+    pub fn standing(&self, data: Data<'_>) -> &Standing {
+        self.standing.get_or_init(|| Standing::of(data.rows().vectors(), &self.labels, &self.centers))
+    }
+
+    /// The rows that lie out of the ordinary; nothing where rows cost nats.
+    ///
+    /// # Panics
+    /// If `data` are not the rows that were clustered.
+    pub fn outlying(&self, data: Data<'_>) -> Option<&Outlying> {
+        let is_squared = self.parameters.cost().is_squared();
+        is_squared.then(|| self.outlying.get_or_init(|| Outlying::of(self, self.standing(data), data.rows())))
+    }
+
+    /// What sets the clusters apart, by the columns of their table; nothing for positions on the sphere, rows of bits and
+    /// sparse rows. Of more than 100,000 rows, or a million values, so many are
+    /// looked at, evenly chosen.
+    ///
+    /// # Panics
+    /// If `data` are not the rows that were clustered.
+    pub fn explanation(&self, data: Data<'_>) -> Option<&Explanation> {
+        let explained = || {
+            let rows = data.rows();
+            let chosen = chosen(rows.len(), rows.columns().len());
+            let accounts = rows.origin().map(|origin| &origin.accounts[..]);
+            let frame = &*rows.frame(chosen.as_deref())?;
+            let log_offset = |column: &str| {
+                let features = rows.origin().into_iter().flat_map(|origin| &origin.preparation.features);
+                features.filter(|feature| feature.column == column).find_map(|feature| feature.log_offset)
+            };
+            let label = |row: usize| (self.labels[row] != OUTLIER).then_some(self.labels[row] as usize);
+            let row_of = |place: usize| chosen.as_ref().map_or(place, |chosen| chosen[place]);
+            let labels: &[Option<usize>] = &(0..frame.rows()).map(|place| label(row_of(place))).collect::<Vec<_>>();
+            let all = &self.standing(data).distances;
+            let distances: &[f64] = &(0..frame.rows()).map(|place| all[row_of(place)]).collect::<Vec<_>>();
+            let clusters = self.clusters.len();
+            let mut explained =
+                explain(&Question { frame, accounts, log_offset: &log_offset, labels, distances, clusters });
+            for portrait in &mut explained.clusters {
+                portrait.typical_row = row_of(portrait.typical_row);
+                portrait.extreme_rows.iter_mut().for_each(|row| *row = row_of(*row));
+            }
+            Some(explained)
+        };
+        self.explanation.get_or_init(explained).as_ref()
+    }
+
+    /// What marks each cluster, a line a mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`, `test_value`,
+    /// `probability`, `effect`.
+    fn marks_table(&self, data: Data<'_>) -> Table<'static> {
+        let explained = self.explanation(data);
+        let portraits = explained.into_iter().flat_map(|explained| explained.clusters.iter().enumerate());
+        let marks: Vec<(usize, &Portrait, &Mark)> =
+            portraits.flat_map(|(k, portrait)| portrait.marks.iter().map(move |mark| (k, portrait, mark))).collect();
+        let texts = |of: fn(&(usize, &Portrait, &Mark)) -> String| marks.iter().map(of).collect();
+        let numbers = |of: fn(&Mark) -> f64| marks.iter().map(|(_, _, mark)| of(mark)).collect();
+        Table::new("marks")
+            .counts("cluster", marks.iter().map(|(k, ..)| *k as u64).collect())
+            .texts("name", texts(|(_, portrait, _)| portrait.name.clone()))
+            .texts("column", texts(|(_, _, mark)| mark.column.clone()))
+            .texts("text", texts(|(_, _, mark)| mark.level.clone().unwrap_or_default()))
+            .numbers("inside", numbers(|mark| mark.inside))
+            .numbers("overall", numbers(|mark| mark.overall))
+            .numbers("test_value", numbers(|mark| mark.test_value))
+            .numbers("probability", numbers(|mark| mark.probability))
+            .numbers("effect", numbers(|mark| mark.effect))
+    }
+
     /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by falling weight.
     ///
     /// Centres are in the units of the columns (degrees on the sphere); the spread is the root mean square distance of
@@ -170,7 +256,37 @@ impl Fitted {
         let rows = data.rows();
         let centers = self.each_center().map(|center| rows.center(center));
         let facts = self.clusters.iter().map(|facts| (facts.weight, rows.distance(facts.spread)));
-        clusters::table(rows.columns(), &centers.collect::<Vec<_>>(), facts)
+        let table = clusters::table(rows.columns(), &centers.collect::<Vec<_>>(), facts);
+        match self.explanation(data) {
+            Some(explained) => {
+                table.texts("name", explained.clusters.iter().map(|portrait| portrait.name.clone()).collect())
+            }
+            None => table,
+        }
+    }
+
+    /// `id`, `cluster`, `probability`, and how the row stands: `distance`, `second_cluster`, `second_distance`.
+    ///
+    /// The cluster is -1 for rows in the sponge. The probability is that of the cluster named, at the last temperature
+    /// at which assignments were soft. Rows that cost nats have no distances.
+    fn labels_table<'a>(&'a self, data: Data<'a>) -> Table<'a> {
+        let rows = data.rows();
+        let table = Table::new("labels")
+            .ids(rows.ids(), self.labels.len())
+            .labels("cluster", &self.labels, self.outliers.is_some())
+            .borrowed("probability", &self.probabilities);
+        if !self.parameters.cost().is_squared() {
+            return table;
+        }
+        let standing = self.standing(data);
+        let shown = |distances: &[f64]| distances.iter().map(|distance| rows.distance(*distance)).collect();
+        let table = table.numbers("distance", shown(&standing.distances));
+        if self.clusters.len() < 2 {
+            return table;
+        }
+        table
+            .labels("second_cluster", &standing.seconds, false)
+            .numbers("second_distance", shown(&standing.second_distances))
     }
 
     /// A line a temperature; of k-means, a line a start.
@@ -260,6 +376,13 @@ struct OutlierFacts {
     weight: f64,
 }
 
+/// The rows that lie out of the ordinary, which `outliers.csv` lists, and the distance beyond which rows of an ordinary cluster do.
+#[derive(Serialize)]
+struct OutlyingFacts {
+    rows: usize,
+    radius: Option<f64>,
+}
+
 #[derive(Serialize)]
 struct Energies {
     free_energy: f64,
@@ -330,19 +453,43 @@ struct Temperatures<'a> {
     history: &'a [Step],
 }
 
+/// Rows that clusters are explained by, at most.
+const EXPLAINED_ROWS: usize = 100_000;
+/// Values of them, so that tables that memory does not hold are explained too.
+const EXPLAINED_VALUES: usize = 1_000_000;
+
+/// The rows that clusters are explained by, if those are not all.
+fn chosen(rows: usize, columns: usize) -> Option<Vec<usize>> {
+    let most = EXPLAINED_ROWS.min(EXPLAINED_VALUES / columns.max(1)).max(1_000);
+    let place = |index: usize| (index as u128 * rows as u128 / most as u128) as usize;
+    (rows > most).then(|| (0..most).map(place).collect())
+}
+
+/// What sets each cluster apart, a line a cluster as far as people read.
+fn portraits(clusters: &[Portrait]) -> String {
+    /// Beyond, `marks.csv` tells them.
+    const MOST: usize = 20;
+    if clusters.len() < 2 {
+        return String::new();
+    }
+    let line = |(k, portrait): (usize, &Portrait)| format!("{k}: {} ({})\n", portrait.name, portrait.line(3));
+    let lines: String = clusters.iter().take(MOST).enumerate().map(line).collect();
+    format!("\nwhat sets them apart\n{lines}")
+}
+
 impl Fit for Fitted {
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
         let rows = data.rows();
         Some(match name {
-            // The cluster is -1 for rows in the sponge. The probability is that of the cluster named, at the last
-            // temperature at which assignments were soft.
-            "labels" => Table::new("labels")
-                .ids(rows.ids(), self.labels.len())
-                .labels("cluster", &self.labels, self.outliers.is_some())
-                .borrowed("probability", &self.probabilities),
+            "labels" => self.labels_table(data),
             "centers" => self.centers_table(data),
             "history" => self.history(),
             "numbers" => self.numbers(),
+            "marks" => self.marks_table(data),
+            "outliers" => match self.outlying(data) {
+                Some(outlying) => outlying.table(rows),
+                None => Outlying { radius: f64::INFINITY, rows: Vec::new() }.table(rows),
+            },
             _ => return None,
         })
     }
@@ -401,6 +548,9 @@ impl Fit for Fitted {
             spread: rows.distance(facts.spread),
         });
         let mut sections = Sections::default();
+        if let Some(origin) = rows.origin() {
+            sections.add("columns", &origin.column_facts()).add("preparation", &origin.preparation);
+        }
         sections.add("parameters", &self.parameters);
         if cooled.is_some() {
             // `full`: an assignment's weight is exp(-d²/T), so that a temperature T smooths over the length sqrt(T/2).
@@ -412,6 +562,13 @@ impl Fit for Fitted {
             .add("unit", &Unit { length: unit, temperature, spread })
             .add("result", &outcome)
             .add("clusters", &facts.collect::<Vec<_>>());
+        if let Some(explained) = self.explanation(data) {
+            sections.add("explanation", explained);
+        }
+        if let Some(outlying) = self.outlying(data) {
+            let radius = outlying.radius.is_finite().then(|| rows.distance(outlying.radius));
+            sections.add("outlying", &OutlyingFacts { rows: outlying.rows.len(), radius });
+        }
         if let Some(annealed) = cooled {
             let history = &annealed.history;
             sections
@@ -456,7 +613,15 @@ impl Fit for Fitted {
             format!("{} ({part}) in no cluster, labelled -1", counted(outliers.rows, "row"))
         });
         let (reason, others) = (self.number().map(Number::reason), self.number().and_then(Number::others));
-        let lines: Vec<String> = [Some(headline), nats, outside, reason, others].into_iter().flatten().collect();
+        // Where many rows are far out, the clusters have long tails, and no row stands out.
+        let few = |outlying: &&Outlying| (1..=all as usize / 50).contains(&outlying.rows.len());
+        let outlying = self.outlying(data).filter(few).map(|outlying| {
+            let shown = quantity(rows.distance(outlying.radius), rows.unit());
+            let found = counted(outlying.rows.len() as u64, "row");
+            format!("{found} out of the ordinary, farther than about {shown} from every centre: see outliers.csv")
+        });
+        let lines = [Some(headline), nats, outside, reason, others, outlying];
+        let lines: Vec<String> = lines.into_iter().flatten().collect();
         let compared = self.shortlist().map_or_else(String::new, |(heads, lines)| {
             let columns: Vec<(&str, Vec<String>)> = heads
                 .into_iter()
@@ -465,7 +630,8 @@ impl Fit for Fitted {
                 .collect();
             aligned(&columns) + "\n"
         });
-        format!("{}\n\n{compared}{}", lines.join("\n"), table.text())
+        let portraits = self.explanation(data).map(|explained| portraits(&explained.clusters)).unwrap_or_default();
+        format!("{}\n\n{compared}{}{portraits}", lines.join("\n"), table.text())
     }
 
     fn warnings(&self) -> &[String] {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{Parameters, Sweeps};
-use super::seeding::{Near, Numbers, draw};
+use super::seeding::{Near, Numbers, draw, farthest};
 use crate::Error;
 use crate::anneal::{Progress, Stage, run};
 use crate::lloyd::{AWAY, Centers, LastMove, Lloyd, Patience, Remembered};
@@ -20,8 +20,11 @@ struct Start {
     centers: Vec<f64>,
     /// Passes over the rows so far.
     sweeps: u64,
-    /// What the last of them came to; none before the first.
+    /// What the last of them came to; none before the first, and where a sweep is made again.
     cost: Option<f64>,
+    /// Sweeps that were made again because a centre had no row, which `sweeps` leaves out; the largest number where no row is left for one.
+    #[serde(default)]
+    redone: u64,
 }
 
 /// Everything that a run is, in stored units: a checkpoint of it is a run.
@@ -40,9 +43,6 @@ pub struct State {
     pub(super) best_sweeps: u64,
     current: Option<Start>,
     pub(super) sweeps: u64,
-    /// Centres that were left without rows and drawn anew. Checkpoints of before had none.
-    #[serde(default)]
-    redrawn: u64,
 }
 
 /// A run.
@@ -87,27 +87,18 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok(stored)
     }
 
-    /// Centres with another in the place of each that no row was nearest to in the last sweep, drawn as those of a start are; nothing if there is none, or no position for one.
+    /// Centres with a row in the place of each that no row was nearest to in the last sweep; nothing if every row is where a centre is.
     async fn without_empty(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<Option<Vec<f64>>, Error> {
         let masses = self.lloyd.masses();
         let (empty, held): (Vec<usize>, Vec<usize>) = (0..centers.len()).partition(|&k| masses[k] == 0.0);
-        if empty.is_empty() {
-            return Ok(None);
-        }
         let dimension = self.rows.dimension;
         let kept = Centers { dimension, values: held.iter().flat_map(|&k| centers.center(k)).copied().collect() };
-        let numbers = Numbers {
-            seed: self.parameters.seed,
-            purpose: "k-means, in the place of empty",
-            drawn: self.state.redrawn,
-        };
-        let all = draw(self.input, self.rows, self.near, rounds, kept, centers.len(), numbers).await?;
-        self.state.redrawn += empty.len() as u64;
+        let all = farthest(self.input, self.rows, self.near, rounds, kept, centers.len()).await?;
         let mut values = centers.values.clone();
-        // Drawn centres stand behind those that were kept, and take the places of empty ones.
-        let drawn = (held.len()..all.len()).map(|k| all.center(k));
-        for (&k, drawn) in empty.iter().zip(drawn) {
-            values[k * dimension..][..dimension].copy_from_slice(drawn);
+        // Rows stand behind the centres that were kept, and take the places of empty ones.
+        let found = (held.len()..all.len()).map(|k| all.center(k));
+        for (&k, row) in empty.iter().zip(found) {
+            values[k * dimension..][..dimension].copy_from_slice(row);
         }
         Ok((all.len() > held.len()).then_some(values))
     }
@@ -159,7 +150,7 @@ impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let Parameters { clusters, seed, max_sweeps, tolerance, .. } = *self.parameters;
         let dimension = self.rows.dimension;
-        let Some(Start { centers, sweeps: done, cost }) = self.state.current.take() else {
+        let Some(Start { centers, sweeps: done, cost, redone }) = self.state.current.take() else {
             let start = self.state.costs.len() as u64;
             let centers = match &self.parameters.centers {
                 Some(given) => self.given(given)?,
@@ -169,26 +160,28 @@ impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
                     draw(self.input, self.rows, self.near, rounds, none, clusters, numbers).await?.values
                 }
             };
-            self.state.current = Some(Start { centers, sweeps: 0, cost: None });
+            self.state.current = Some(Start { centers, sweeps: 0, cost: None, redone: 0 });
             return Ok(());
         };
         let mut centers = Centers { dimension, values: centers };
         let left = max_sweeps.saturating_sub(done).max(1);
-        let patience = Patience { sweeps: left.min(STEP_SWEEPS), tolerance, to_beat: None };
+        // Rows that precision does not tell apart could have a sweep made again for ever.
+        let until_empty = redone < done + STEP_SWEEPS;
+        let patience = Patience { sweeps: left.min(STEP_SWEEPS), tolerance, to_beat: None, until_empty };
         let before = self.lloyd.sweeps;
         let swept = self.lloyd.go_on(rounds, &mut centers, patience, cost).await?;
         let made = self.lloyd.sweeps - before;
         self.state.sweeps += made;
-        if !swept.has_ended && made < left {
-            let sweeps = done + made;
-            self.state.current = Some(Start { centers: centers.values, sweeps, cost: Some(swept.cost) });
+        if swept.has_empty {
+            let moved = self.without_empty(rounds, &centers).await?;
+            let redone = if moved.is_some() { redone + 1 } else { u64::MAX };
+            let (centers, sweeps) = (moved.unwrap_or(centers.values), done + made - 1);
+            self.state.current = Some(Start { centers, sweeps, cost: None, redone });
             return Ok(());
         }
-        if swept.has_ended
-            && made < left
-            && let Some(values) = self.without_empty(rounds, &centers).await?
-        {
-            self.state.current = Some(Start { centers: values, sweeps: done + made, cost: Some(swept.cost) });
+        if !swept.has_ended && made < left {
+            let sweeps = done + made;
+            self.state.current = Some(Start { centers: centers.values, sweeps, cost: Some(swept.cost), redone });
             return Ok(());
         }
         self.state.unfinished += usize::from(!swept.has_ended);

@@ -1,4 +1,4 @@
-//! Starting centres: k-means++ with several candidates a centre.
+//! Starting centres: k-means++ with several candidates a centre. Beside it the row that is worst off, for a centre that has none.
 //!
 //! Each centre is drawn among the rows with a probability in proportion to weight times squared distance to the nearest centre so far; of some candidates drawn, that is taken which
 //! lowers the sum of squares most. A draw walks down a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So the rows drawn are the
@@ -42,22 +42,12 @@ pub(super) async fn draw<T: Scalar>(
     let stream = Stream::new(numbers.seed, numbers.purpose);
     let tries = 2 + (clusters as f64).ln() as usize;
     let mut next = numbers.drawn * tries as u64;
-    // The centres that rows know how near they are to.
-    let mut known = 0;
-    let group = rows.leaves.len().isqrt().max(1);
-    let groups = rows.leaves.len().div_ceil(group);
+    let mut nearest = Nearest::new(rows, near);
+    let group = nearest.group;
     let mut total = Vec::new();
     while centers.len() < clusters {
-        loop {
-            let newest = (known < centers.len()).then(|| DistanceTo::new(rows, input, centers.center(known)));
-            let update =
-                UpdateRound { input, rows, near, newest: newest.as_ref(), is_first: known == 0, group, groups };
-            total_of(rounds, &update, &mut total).await?;
-            known = (known + 1).min(centers.len());
-            if known == centers.len() {
-                break;
-            }
-        }
+        nearest.update(input, rounds, &centers, &mut total).await?;
+        let known = nearest.known;
         if total.iter().sum::<f64>() <= 0.0 {
             break;
         }
@@ -94,6 +84,78 @@ pub(super) async fn draw<T: Scalar>(
         centers.push(candidates.center(best));
     }
     Ok(centers)
+}
+
+/// Puts centres beside those that there are, until there are `clusters`: each at the row whose weight times squared distance to the nearest centre so far is largest, of several such
+/// rows at the first. Fewer if every row is where a centre is.
+pub(super) async fn farthest<T: Scalar>(
+    input: Input<'_>,
+    rows: &Rows<T>,
+    near: &LeafCells<Near>,
+    rounds: &mut dyn Rounds,
+    mut centers: Centers,
+    clusters: usize,
+) -> Result<Centers, Error> {
+    let mut nearest = Nearest::new(rows, near);
+    let mut total = Vec::new();
+    let mut position = vec![0.0; rows.dimension];
+    while centers.len() < clusters {
+        nearest.update(input, rounds, &centers, &mut total).await?;
+        total_of(rounds, &LargestRound { rows, near }, &mut total).await?;
+        let of_leaves = RowMajor::new(&total, 2);
+        let (share, row) = of_leaves.rows().fold(NO_ROW, |worst, of_leaf| worse(worst, (of_leaf[0], of_leaf[1])));
+        if share <= 0.0 {
+            break;
+        }
+        rows.units.read_stored(input, row as u32, &mut position);
+        centers.push(&position);
+    }
+    Ok(centers)
+}
+
+/// A share and its row: none.
+const NO_ROW: (f64, f64) = (0.0, f64::INFINITY);
+
+/// The larger of two shares, with their rows; of equal ones the first row's.
+fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a }
+}
+
+/// Leaves on their way to know how near each row is to some centres, which come one after the other.
+struct Nearest<'a, T: Scalar> {
+    rows: &'a Rows<T>,
+    near: &'a LeafCells<Near>,
+    /// How many of the centres rows know already.
+    known: usize,
+    /// Leaves of a group.
+    group: usize,
+}
+
+impl<'a, T: Scalar> Nearest<'a, T> {
+    fn new(rows: &'a Rows<T>, near: &'a LeafCells<Near>) -> Self {
+        Self { rows, near, known: 0, group: rows.leaves.len().isqrt().max(1) }
+    }
+
+    /// Takes the centres into account that are new; leaves the shares of each group of leaves in `total`.
+    async fn update(
+        &mut self,
+        input: Input<'_>,
+        rounds: &mut dyn Rounds,
+        centers: &Centers,
+        total: &mut Vec<f64>,
+    ) -> Result<(), Error> {
+        let Self { rows, near, group, .. } = *self;
+        let groups = rows.leaves.len().div_ceil(group);
+        loop {
+            let newest = (self.known < centers.len()).then(|| DistanceTo::new(rows, input, centers.center(self.known)));
+            let (newest, is_first) = (newest.as_ref(), self.known == 0);
+            total_of(rounds, &UpdateRound { input, rows, near, newest, is_first, group, groups }, total).await?;
+            self.known = (self.known + 1).min(centers.len());
+            if self.known == centers.len() {
+                return Ok(());
+            }
+        }
+    }
 }
 
 /// Which of some shares a number in [0, 1) falls on; never on one of 0.
@@ -151,6 +213,38 @@ impl<T: Scalar> Round for UpdateRound<'_, T> {
             near.sum = near.shares.iter().sum();
             partial[index / self.group] = near.sum;
         });
+    }
+}
+
+/// The largest share of each leaf, and the number of its row.
+struct LargestRound<'a, T: Scalar> {
+    rows: &'a Rows<T>,
+    near: &'a LeafCells<Near>,
+}
+
+impl<T: Scalar> Round for LargestRound<'_, T> {
+    fn len(&self) -> usize {
+        2 * self.rows.leaves.len()
+    }
+
+    fn key_len(&self) -> usize {
+        2
+    }
+
+    fn name(&self) -> &'static str {
+        "which row is farthest"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        let rows = &self.rows.leaves[index].rows;
+        let (share, row) = self.near.with(index, |near| {
+            let shares = near.shares.iter().zip(rows).map(|(&share, &row)| (share, f64::from(row)));
+            shares.fold(NO_ROW, worse)
+        });
+        if share > 0.0 {
+            partial[2 * index..][..2].copy_from_slice(&[share, row]);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a clustering says of other rows: the nearest centre, how surely, and how far away it is.
 
-use lehr_data::{Fingerprints, Sparse};
+use lehr_data::{Fingerprints, Incomplete, Sparse};
 use lehr_numerics::elementary::exp;
 use lehr_numerics::gaussian::{Components, GaussianScratch, Whitening, posterior};
 use lehr_numerics::membership::{MembershipScratch, nearest_membership};
@@ -241,6 +241,77 @@ impl Centroids {
             }
         }
         Ok(found)
+    }
+
+    /// The nearest centre of rows with gaps: by the columns that a row has. Its squared distance is what those make of it, times all columns over
+    /// those, so that rows with few values are no nearer than others. Rows without a gap have what [`assign`](Self::assign) says.
+    ///
+    /// Cost: as [`assign`](Self::assign), on this thread.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the rows have another number of columns, or one has no value at all.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Incomplete;
+    /// use lehr_mining::vector::Centroids;
+    /// let centroids = Centroids::new(2, vec![0.0, 0.0, 10.0, 10.0], 0.0)?;
+    /// let found = centroids.assign_incomplete(&Incomplete::new(vec![f64::NAN, 7.0, 3.0, 4.0], 2)?)?;
+    /// assert_eq!((found.labels, found.distances), (vec![1, 0], vec![18f64.sqrt(), 5.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn assign_incomplete(&self, rows: &Incomplete) -> Result<Assignment, Error> {
+        let mut found = Assignment::default();
+        self.for_each_incomplete(rows, |label, memberships, distance| {
+            self.put(label, memberships[label], distance, &mut found)
+        })?;
+        Ok(found)
+    }
+
+    /// The memberships of rows with gaps, as [`memberships`](Self::memberships) gives those of whole rows, by the columns that a row has.
+    ///
+    /// # Errors
+    /// As for [`assign_incomplete`](Self::assign_incomplete).
+    pub fn memberships_incomplete(&self, rows: &Incomplete) -> Result<Vec<f64>, Error> {
+        let mut all = Vec::with_capacity(rows.len() * self.len());
+        self.for_each_incomplete(rows, |label, memberships, distance| {
+            let left = self.left_by_sponge(memberships[label], distance);
+            all.extend(memberships.iter().map(|share| share * left));
+        })?;
+        Ok(all)
+    }
+
+    /// Calls `each` with every row's nearest centre, its memberships as if there were no sponge, and how far that centre is.
+    fn for_each_incomplete(&self, rows: &Incomplete, mut each: impl FnMut(usize, &[f64], f64)) -> Result<(), Error> {
+        if rows.dimension() != self.dimension {
+            return Err(Error::Parameter {
+                name: "rows",
+                expected: "as many columns as the centres have",
+                found: format!("{} columns, where the centres have {}", rows.dimension(), self.dimension),
+            });
+        }
+        let (mut distances, mut memberships) = (vec![0.0; self.len()], vec![0.0; self.len()]);
+        for index in 0..rows.len() {
+            let row = rows.row(index);
+            let present = row.iter().filter(|value| !value.is_nan()).count();
+            if present == 0 {
+                let expected = "a value in one column of each row at least";
+                return Err(Error::Parameter { name: "rows", expected, found: format!("none in row {}", index + 1) });
+            }
+            if present == self.dimension {
+                let (label, memberships) = self.memberships_of(row);
+                each(label, &memberships, distance(row, self.center(label)));
+                continue;
+            }
+            let whole = self.dimension as f64 / present as f64;
+            for (k, squared) in distances.iter_mut().enumerate() {
+                let there = row.iter().zip(self.center(k)).filter(|(x, _)| !x.is_nan());
+                *squared = whole * there.map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+            }
+            let label = self.share_out(&distances, &mut memberships);
+            each(label, &memberships, distances[label].sqrt());
+        }
+        Ok(())
     }
 
     /// Appends what is said of a row that has a share in its nearest centre.

@@ -38,6 +38,8 @@ pub(crate) struct Patience {
     pub tolerance: f64,
     /// A cost that must come within reach, or the sweeps are given up.
     pub to_beat: Option<f64>,
+    /// Whether a sweep in which a centre has no row is the last, and moves no centre.
+    pub until_empty: bool,
 }
 
 /// What sweeps came to.
@@ -49,10 +51,12 @@ pub(crate) struct Swept {
     pub has_ended: bool,
     /// Whether the centres are the means of the rows that are nearest to them, so that no sweep would move them.
     pub is_fixed: bool,
+    /// Whether a centre had no row in the last sweep, which therefore moved none ([`Patience::until_empty`]).
+    pub has_empty: bool,
 }
 
 /// To the fixed point.
-pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None };
+pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
 /// Of so many centres on leaves of rows of bits know something: of fewer, all distances take no longer than what would be done to spare them.
 const LEAST_KNOWN: usize = 16;
 /// No more bounds than these are kept, of which there may be twice as many: a gibibyte each time.
@@ -254,6 +258,9 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             }
             sweeps += 1;
             let cost = self.cost_in(centers);
+            if patience.until_empty && self.masses().contains(&0.0) {
+                return Ok(Swept { cost, has_ended: false, is_fixed: false, has_empty: true });
+            }
             let gain = last - cost;
             last = cost;
             let hopeless = patience.to_beat.is_some_and(|best| sweeps > 2 && cost - GAINS_TO_COME * gain > best);
@@ -281,7 +288,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             let is_fixed = !moved || gain <= 0.0;
             let has_ended = is_fixed || gain <= patience.tolerance * cost;
             if has_ended || hopeless || sweeps >= patience.sweeps {
-                return Ok(Swept { cost, has_ended, is_fixed });
+                return Ok(Swept { cost, has_ended, is_fixed, has_empty: false });
             }
         }
     }

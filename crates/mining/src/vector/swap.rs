@@ -402,7 +402,7 @@ async fn measure<T: Scalar>(
     k: usize,
 ) -> Result<(), Error> {
     let dimension = centers.dimension;
-    let patience = Patience { sweeps: 30, tolerance: 1e-6, to_beat: None };
+    let patience = Patience { sweeps: 30, tolerance: 1e-6, to_beat: None, until_empty: false };
     let mut without = centers.clone();
     without.set_away(k);
     found.removal[k] = lloyd.trial(rounds, &mut without, patience).await? - cost;
@@ -417,7 +417,7 @@ async fn measure<T: Scalar>(
 }
 
 fn trial_patience(best: f64) -> Patience {
-    Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best) }
+    Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best), until_empty: false }
 }
 
 /// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets all settle again.
@@ -442,7 +442,7 @@ async fn breathe<T: Scalar>(
         trial.set(k, near);
         trial.push(far);
     }
-    lloyd.run(rounds, &mut trial, Patience { sweeps: 30, tolerance: 1e-5, to_beat: None }).await?;
+    lloyd.run(rounds, &mut trial, Patience { sweeps: 30, tolerance: 1e-5, to_beat: None, until_empty: false }).await?;
     let crowd = prospects(lloyd, rounds, &trial, seed, search.taken, 1).await?;
     let by_removal = crowd.removable();
     let mut removed: Vec<usize> = Vec::new();

@@ -153,13 +153,13 @@ fn a_start_that_is_given_is_the_one_that_there_is() {
     assert_eq!((model.sum_of_squares, model.iterations, model.starts.len()), (1.0, 3, 1));
     assert_eq!((&model.labels[..], &model.centers[..]), (&[0, 0, 1, 1][..], &[0.5, 10.5][..]));
     assert_eq!(run(&points, &from(&[10.5, 0.5]), &Execution::default()).iterations, 1);
-    // The worse of two fixed points is what was asked for; a centre that no row is nearest to goes elsewhere, if there is a place for it.
+    // The worse of two fixed points is what was asked for; a centre that no row is nearest to goes to the farthest row, if one is away from the others.
     let points = Points::new(vec![0.0, 4.0, 7.0, 9.0], 1).unwrap();
     let worse = run(&points, &from(&[0.0, 5.0]), &Execution::default());
     assert_eq!(worse.clusters.iter().map(|cluster| cluster.rows).collect::<Vec<_>>(), [1, 3]);
     assert!(run(&points, &of(2), &Execution::default()).sum_of_squares < worse.sum_of_squares);
     let alone = run(&points, &from(&[5.0, 1e9]), &Execution::default());
-    assert_eq!((&alone.labels[..], &alone.centers[..]), (&[0, 0, 1, 1][..], &[2.0, 8.0][..]));
+    assert_eq!((&alone.labels[..], &alone.centers[..]), (&[1, 0, 0, 0][..], &[20.0 / 3.0, 0.0][..]));
     assert!(alone.warnings.is_empty(), "{:?}", alone.warnings);
     let equal = Points::new(vec![5.0; 4], 1).unwrap();
     let alone = run(&equal, &from(&[5.0, 6.0]), &Execution::default());
@@ -269,14 +269,25 @@ fn a_run_that_is_cut_short_or_tolerant_has_labels_centres_and_a_sum_that_belong_
 }
 
 #[test]
-fn a_centre_that_is_left_without_rows_is_drawn_anew() {
+fn a_centre_that_is_left_without_rows_goes_to_the_farthest_row() {
     let points = Points::new(vec![0.0, 0.0, 0.5, 0.0, 0.5, 1.0, 1.0, 1.0], 2).unwrap();
     let parameters = Parameters { centers: Some(vec![0.5, 0.5, 3.0, 3.0]), starts: 1, ..of(2) };
     for execution in executions() {
         let model = run(&points, &parameters, &execution);
         assert_eq!((model.clusters.len(), model.sum_of_squares), (2, 0.25), "{execution:?}");
+        // The first row of those that are as far, in the sweep that finds the centre without one: as many iterations as scikit-learn's.
+        assert_eq!((&model.labels[..], model.best_iterations), (&[1, 1, 0, 0][..], 3), "{execution:?}");
         assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     }
+    // A heavy row costs more than a farther one, and rows of weight 0 cost nothing.
+    let points = Points::new(vec![0.0, 6.0, 10.0, 90.0], 1).unwrap().with_weights(vec![1.0, 9.0, 1.0, 0.0]).unwrap();
+    let parameters = Parameters { centers: Some(vec![2.0, 500.0]), starts: 1, max_sweeps: 1, ..of(2) };
+    let model = run(&points, &parameters, &Execution::default());
+    assert!(
+        model.centers.iter().zip([0.0, 6.4]).all(|(found, expected)| (found - expected).abs() < 1e-12),
+        "{:?}",
+        model.centers
+    );
     // As many clusters as distinct rows, all of them asked for in one place.
     let points = Points::new((0..12).map(|row| f64::from(row % 6)).collect(), 1).unwrap();
     let parameters = Parameters { centers: Some(vec![100.0; 6]), starts: 1, ..of(6) };

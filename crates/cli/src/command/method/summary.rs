@@ -10,6 +10,7 @@ use lehr_ranks::{Execution, Layout};
 use serde::Serialize;
 use serde_json::json;
 
+use super::scale_of;
 use crate::plan::method::MethodPlan;
 use crate::summary::PROGRAM;
 
@@ -154,7 +155,7 @@ impl Described<'_> {
         match data {
             Data::Rows(rows) => {
                 let (weights, id) = (selection.weights.as_deref(), selection.id.as_deref());
-                sections.add("input", &Input::new(rows, path, weights, id, plan.source.frame.scale()))
+                sections.add("input", &Input::new(rows, path, weights, id, scale_of(self.data, plan.source.frame)))
             }
             Data::Matrix(matrix) => {
                 let mut input = Sections::default();

@@ -160,7 +160,13 @@ impl Date {
 
 /// Seconds since midnight, if a text is a time of day and nothing else.
 pub(crate) fn time_of_day(text: &str) -> Option<f64> {
-    match time_of(text.trim())? {
+    let text = text.trim();
+    // 18.30.00, as in Italy; 18.30 is a number.
+    let is_pointed = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && text.split('.').count() == 3
+        && text.split('.').skip(1).all(|part| part.len() == 2);
+    let colons = is_pointed.then(|| text.replace('.', ":"));
+    match time_of(colons.as_deref().unwrap_or(text))? {
         (time, None) => Some(time),
         _ => None,
     }

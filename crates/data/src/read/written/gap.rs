@@ -14,6 +14,11 @@ pub const GAPS: [&str; 30] = [
     "\\n",
 ];
 
+/// Whether a field is a word for a gap that may just as well be a text, of a column of text: no damage, or a person called Nan.
+pub(crate) fn is_doubtful(field: &str) -> bool {
+    field.eq_ignore_ascii_case("none") || field == "Nan"
+}
+
 /// Whether a field says that there is no value; `further` are spellings of one's own.
 pub fn is_gap(field: &str, further: &[String]) -> bool {
     let field = field.trim();

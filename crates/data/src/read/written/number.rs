@@ -1,4 +1,4 @@
-//! Numbers as people write them: `1,818.99`, `1.818,99 €`, `(12.50)`, `1.7%`.
+//! Numbers as people write them: `1,818.99`, `1.818,99 €`, `(12.50)`, `1.7%`, `$56.7M`.
 //!
 //! What a comma or a point means is not seen from one number: `1,234` is one thousand and some in one country and one and a bit in another. So each text is read
 //! in both ways ([`Mark`]), and the column decides which of them explains all that stands in it. What stands around the digits (a sign, a currency, a per cent sign) is
@@ -40,6 +40,8 @@ pub(crate) struct Parts<'t> {
     pub(crate) is_negative: bool,
     pub(crate) currency: Option<&'static str>,
     pub(crate) is_percent: bool,
+    /// The power of ten that a word behind the digits stands for: 6 for the M of `$56.7M`. Only beside a currency, since `5M` alone may be anything.
+    pub(crate) power: Option<u32>,
     /// Digits, what divides them, and perhaps an exponent.
     pub(crate) digits: &'t str,
 }
@@ -67,6 +69,32 @@ fn currency_behind(text: &str) -> Option<(&'static str, &str)> {
     let rest = &text[..text.len() - found.len()];
     rest.ends_with(|last: char| last.is_ascii_digit() || is_space(last) || matches!(last, '-' | '.' | ',' | ')'))
         .then_some((found, trim(rest)))
+}
+
+/// Words for thousands, millions and so on behind an amount of money, in lower case, and their powers of ten.
+const POWERS: [(&str, u32); 15] = [
+    ("k", 3),
+    ("tsd.", 3),
+    ("tsd", 3),
+    ("m", 6),
+    ("mm", 6),
+    ("mn", 6),
+    ("mio.", 6),
+    ("mio", 6),
+    ("million", 6),
+    ("b", 9),
+    ("bn", 9),
+    ("mrd.", 9),
+    ("mrd", 9),
+    ("billion", 9),
+    ("t", 12),
+];
+
+fn power_behind(text: &str) -> Option<(u32, &str)> {
+    let word = text.rfind(|character: char| character.is_ascii_digit()).map(|last| &text[last + 1..])?;
+    let lower = word.trim_start_matches(is_space).to_lowercase();
+    let (_, power) = POWERS.iter().find(|(word, _)| *word == lower)?;
+    Some((*power, &text[..text.len() - word.len()]))
 }
 
 /// What stands before the dash that says that there are no cents: `12.-`, `12,-`.
@@ -100,6 +128,10 @@ impl<'t> Parts<'t> {
                 currency_before(text).or_else(|| currency_behind(text)).filter(|_| parts.currency.is_none())
             {
                 (parts.currency, text) = (Some(sign), rest);
+            } else if let Some((power, rest)) =
+                power_behind(text).filter(|_| parts.currency.is_some() && parts.power.is_none())
+            {
+                (parts.power, text) = (Some(power), rest);
             } else {
                 break;
             }
@@ -159,6 +191,12 @@ impl<'t> Parts<'t> {
     /// The number that its digits are with this mark before the fraction.
     pub(crate) fn number(&self, mark: Mark) -> Option<(f64, Option<char>)> {
         let (plain, thousands) = self.plain(mark)?;
+        let plain = match self.power {
+            // Parsed once with its power, so that $56.7M has the bits of 56700000.
+            Some(power) if !plain.contains(['e', 'E']) => Cow::Owned(format!("{plain}e{power}")),
+            Some(_) => return None,
+            None => plain,
+        };
         let number: f64 = plain.parse().ok().filter(|number: &f64| number.is_finite())?;
         Some((if self.is_negative { -number } else { number }, thousands))
     }
@@ -225,6 +263,7 @@ impl NumberForm {
         let (number, thousands) = parts.number(mark)?;
         let fits = (thousands.is_none() || thousands == self.thousands)
             && (parts.currency.is_none() || parts.currency == self.currency.as_deref())
+            && (parts.power.is_none() || self.has_powers)
             && (parts.is_percent == self.is_percent || (number == 0.0 && !parts.is_percent));
         fits.then_some(number)
     }
@@ -285,6 +324,13 @@ mod tests {
             ("--5", None, None),
             ("(-5)", None, None),
             ("5 %€", None, None),
+            ("$56.7M", Some(56_700_000.0), None),
+            ("$537K", Some(537_000.0), Some(537_000.0)),
+            ("-£1.2bn", Some(-1_200_000_000.0), None),
+            ("1,2 Mio. €", None, Some(1_200_000.0)),
+            ("56.7M", None, None),
+            ("$5 metres", None, None),
+            ("$M", None, None),
             ("A 100", None, None),
         ] {
             assert_eq!(both(text), [point, comma], "{text:?}");
@@ -297,5 +343,8 @@ mod tests {
         assert_eq!(form.number("1,234.5%"), Some(1234.5));
         assert_eq!(form.number("0"), Some(0.0));
         assert_eq!((form.number("5"), form.number("1'234%"), form.number("$5%")), (None, None, None));
+        let form = NumberForm { currency: Some("$".into()), has_powers: true, ..NumberForm::default() };
+        assert_eq!((form.number("$0.1M"), form.number("$7")), (Some(1e5), Some(7.0)));
+        assert_eq!(NumberForm { has_powers: false, ..form }.number("$0.1M"), None);
     }
 }

@@ -28,7 +28,9 @@ const PAIRS: [(&str, &str); 20] = [
 const CROSSES: [&str; 6] = ["x", "✓", "✔", "☑", "•", "*"];
 
 /// The words for yes and no among the different values of a column (two at most), as they are written there, if that is what they are.
-pub(crate) fn pair(words: &[String], has_gaps: bool) -> Option<(String, String)> {
+///
+/// `has_gaps` if some rows have no value; `is_crossed` if one text stands in many rows and nothing at all in many others, as in answers to "which of these?".
+pub(crate) fn pair(words: &[String], has_gaps: bool, is_crossed: bool) -> Option<(String, String)> {
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     match &lower[..] {
         [one, other] => PAIRS.iter().find_map(|(yes, no)| {
@@ -41,7 +43,7 @@ pub(crate) fn pair(words: &[String], has_gaps: bool) -> Option<(String, String)>
                 None
             }
         }),
-        [cross] if has_gaps && CROSSES.contains(&&**cross) => Some((words[0].clone(), String::new())),
+        [cross] if is_crossed || has_gaps && CROSSES.contains(&&**cross) => Some((words[0].clone(), String::new())),
         _ => None,
     }
 }

@@ -1,0 +1,163 @@
+//! How an ordinary table becomes numbers: which columns, gaps, logarithms; and how its text is read where that is not
+//! found out.
+
+use clap::{Args, ValueEnum};
+use lehr_data::preparation::{Missing, Wishes};
+use lehr_data::read::{DateOrder, Encoding, TableForm};
+
+/// What `--missing` says without a word behind it.
+const OWN: &str = "own";
+
+/// How an ordinary table becomes numbers.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Preparing the table")]
+pub struct PreparationArguments {
+    /// Choose what is not said below from the data, with a reason for each choice: columns, logarithms, scale, gaps,
+    /// rows that lie alone
+    #[arg(long)]
+    pub auto: bool,
+
+    /// Columns that are not used, by name or 0-based index
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+
+    /// Columns whose logarithms are used; results are in the columns' own units
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub log: Vec<String>,
+
+    /// What is done about gaps (empty, NA and the like): skip, median, mode, nearest or drop
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = OWN, value_parser = gaps)]
+    pub missing: Option<Gaps>,
+
+    /// Further spellings of a missing value, such as -999
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', allow_hyphen_values = true)]
+    pub na: Vec<String>,
+
+    /// What stands before the fraction of numbers: . or , [default: detected by column]
+    #[arg(long, value_name = "CHAR", value_parser = decimal)]
+    pub decimal: Option<char>,
+
+    /// The order of dates such as 3/4/2021 [default: detected by column]
+    #[arg(long, value_enum)]
+    pub dates: Option<DatesArgument>,
+
+    /// How characters are stored [default: detected]
+    #[arg(long, value_enum)]
+    pub encoding: Option<EncodingArgument>,
+
+    /// How many lines above the header are left out [default: detected]
+    #[arg(long, value_name = "N")]
+    pub skip_lines: Option<usize>,
+
+    /// The sheet of a workbook, by name or number from 1 [default: the first with a table]
+    #[arg(long, value_name = "SHEET")]
+    pub sheet: Option<String>,
+}
+
+/// What is done about gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gaps {
+    /// What the method does with them by itself.
+    Own,
+    /// This.
+    How(Missing),
+}
+
+/// The order of the parts of dates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DatesArgument {
+    /// 23.04.2021
+    #[value(name = "day-first")]
+    Day,
+    /// 4/23/2021
+    #[value(name = "month-first")]
+    Month,
+    /// 2021/4/23
+    #[value(name = "year-first")]
+    Year,
+}
+
+/// How characters are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EncodingArgument {
+    /// UTF-8
+    #[value(name = "utf-8")]
+    Utf8,
+    /// UTF-16, the lower byte first
+    #[value(name = "utf-16le")]
+    Utf16Le,
+    /// UTF-16, the higher byte first
+    #[value(name = "utf-16be")]
+    Utf16Be,
+    /// Windows-1252 and Latin-1
+    #[value(name = "windows-1252", alias = "latin-1")]
+    Windows1252,
+}
+
+fn gaps(text: &str) -> Result<Gaps, String> {
+    if text == OWN {
+        return Ok(Gaps::Own);
+    }
+    text.parse().map(Gaps::How).map_err(|_| "expected skip, median, mode, nearest or drop".to_owned())
+}
+
+fn decimal(text: &str) -> Result<char, String> {
+    match text {
+        "." | "point" => Ok('.'),
+        "," | "comma" => Ok(','),
+        _ => Err("expected . or ,".to_owned()),
+    }
+}
+
+impl PreparationArguments {
+    /// Whether the table is to be looked at column by column before a method sees it; `--missing` alone is also known
+    /// to methods that leave gaps out.
+    pub fn is_asked_for(&self) -> bool {
+        let Self { auto, exclude, log, missing, na, decimal, dates, encoding, skip_lines, sheet } = self;
+        let is_list = !(exclude.is_empty() && log.is_empty() && na.is_empty());
+        let is_read_otherwise =
+            decimal.is_some() || dates.is_some() || encoding.is_some() || skip_lines.is_some() || sheet.is_some();
+        *auto || is_list || is_read_otherwise || matches!(missing, Some(Gaps::How(_)))
+    }
+
+    /// What is asked of the preparation, columns as they were typed; `own` is what the method does with gaps by itself.
+    pub fn wishes(&self, columns: Option<Vec<String>>, own: Missing) -> Wishes {
+        let missing = self.missing.map(|gaps| match gaps {
+            Gaps::Own => own,
+            Gaps::How(how) => how,
+        });
+        Wishes {
+            columns,
+            exclude: self.exclude.clone(),
+            log: self.log.clone(),
+            missing,
+            is_auto: self.auto,
+            missing_of_method: own,
+            ..Wishes::default()
+        }
+    }
+
+    /// How the table is to be read.
+    pub fn form(&self) -> TableForm {
+        let dates = self.dates.map(|dates| match dates {
+            DatesArgument::Day => DateOrder::DayFirst,
+            DatesArgument::Month => DateOrder::MonthFirst,
+            DatesArgument::Year => DateOrder::YearFirst,
+        });
+        let encoding = self.encoding.map(|encoding| match encoding {
+            EncodingArgument::Utf8 => Encoding::Utf8,
+            EncodingArgument::Utf16Le => Encoding::Utf16Le,
+            EncodingArgument::Utf16Be => Encoding::Utf16Be,
+            EncodingArgument::Windows1252 => Encoding::Windows1252,
+        });
+        TableForm {
+            encoding,
+            skip: self.skip_lines,
+            sheet: self.sheet.clone(),
+            decimal: self.decimal,
+            dates,
+            missing: self.na.clone(),
+            ..TableForm::default()
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Tables as people have them: the account of the columns, choices by `--auto` and by hand, the next month's table.
+
+use super::sandbox::Sandbox;
+
+/// Two groups of shops, with money, gaps, dates, a yes-or-no column, and a row that lies alone.
+fn shops() -> String {
+    let row = |row: usize| {
+        let is_large = row % 2 == 1;
+        let revenue = if is_large { 90_000.0 } else { 900.0 } * (1.0 + (row * 37 % 101) as f64 / 50.0);
+        let staff =
+            if row % 11 == 4 { "N/A".to_owned() } else { (if is_large { 30 } else { 3 } + row % 4).to_string() };
+        let open = if row.is_multiple_of(3) { "no" } else { "yes" };
+        format!(
+            "S{row:03},{},2021-04-{:02},\"€{revenue:.2}\",{staff},{open}\n",
+            ["Bern", "Basel"][row % 5 / 3],
+            1 + row % 28
+        )
+    };
+    let rows: String = (0..160).map(row).collect();
+    format!("shop,city,opened,revenue,staff,open\n{rows}S999,Bern,2021-04-01,\"€1.00\",5000,yes\n")
+}
+
+#[test]
+fn auto_prepares_explains_and_lists_outliers_and_predict_goes_the_same_way() {
+    let sandbox = Sandbox::with("shops.csv", shops());
+    let run = sandbox.lehr(&["cluster", "shops.csv", "--auto", "--id", "shop", "--append", "--out", "o"]).succeeded();
+    for line in ["shop     id", "revenue  measure", "staff    measure", "city     category", "opened   date"] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+    assert!(run.stderr.contains("filled 15 gaps, by --missing nearest"), "{}", run.stderr);
+    assert!(run.stdout.contains("161 rows in 2 clusters"), "{}", run.stdout);
+    assert!(run.stdout.contains("what sets them apart\n0: "), "{}", run.stdout);
+    let labels = sandbox.read("o/labels.csv");
+    let head = "id,cluster,probability,distance,second_cluster,second_distance,shop,city,opened,revenue,staff,open";
+    let mut lines = labels.lines();
+    assert_eq!(lines.next(), Some(head));
+    let cluster = |line: &str| line.split(',').nth(1).unwrap().to_owned();
+    let found: Vec<String> = lines.clone().map(cluster).collect();
+    assert!((2..160).all(|row| found[row] == found[row % 2]) && found[0] != found[1], "{labels}");
+    assert!(labels.contains(",S000,Bern,2021-04-01,900,3,no\n"), "{labels}");
+    assert!(sandbox.read("o/outliers.csv").lines().nth(1).unwrap().starts_with("S999,"));
+    assert!(sandbox.read("o/centers.csv").lines().next().unwrap().ends_with(",spread,name"));
+    let summary = sandbox.summary("o");
+    let how = summary["columns"][3]["how"].as_str().unwrap();
+    assert_eq!(how, "as it is");
+    assert!(summary["explanation"]["clusters"][0]["marks"].as_array().unwrap().len() >= 2);
+    assert_eq!(
+        summary["outlying"]["rows"].as_u64().unwrap(),
+        sandbox.read("o/outliers.csv").lines().count() as u64 - 1
+    );
+
+    // The next table has other columns too, in another order.
+    sandbox.write("next.csv", "new,staff,revenue,shop\nx,31,\"€95000.00\",A\ny,,€950.00,B\n");
+    let predicted = sandbox.lehr(&["predict", "o", "next.csv"]).succeeded();
+    let lines: Vec<&str> = predicted.stdout.lines().collect();
+    assert_eq!((cluster(lines[1]), cluster(lines[2])), (found[1].clone(), found[0].clone()));
+    assert!(lines[1].starts_with("A,") && predicted.stderr.contains("\"new\""), "{}", predicted.stderr);
+    sandbox.write("less.csv", "shop,staff\nA,3\n");
+    let refused = sandbox.lehr(&["predict", "o", "less.csv"]);
+    assert!(refused.code == 3 && refused.stderr.contains("revenue"), "{}", refused.stderr);
+}
+
+#[test]
+fn what_was_decided_is_told_with_quiet_too() {
+    let sandbox = Sandbox::with("shops.csv", shops());
+    let run = sandbox.lehr(&["cluster", "shops.csv", "--auto", "-q", "--out", "o"]).succeeded();
+    assert!(!run.stderr.contains("the columns of") && run.stderr.contains("filled 15 gaps"), "{}", run.stderr);
+    let summary = sandbox.summary("o");
+    assert_eq!(summary["columns"].as_array().unwrap().len(), 6);
+    assert!(summary["warnings"].to_string().contains("filled 15 gaps"), "{}", summary["warnings"]);
+}
+
+#[test]
+fn choices_by_hand_go_before_those_by_the_data() {
+    let sandbox = Sandbox::with("shops.csv", shops());
+    let arguments =
+        ["cluster", "shops.csv", "--auto", "--exclude", "staff", "--scale", "none", "-k", "2", "--out", "o"];
+    sandbox.lehr(&arguments).succeeded();
+    let summary = sandbox.summary("o");
+    let used = |column: usize| summary["columns"][column]["is_used"].as_bool().unwrap();
+    assert!(used(3) && !used(4), "{}", summary["columns"]);
+    let by_hand = ["cluster", "shops.csv", "--columns", "revenue,staff", "--missing=drop", "-k", "2", "--out", "p"];
+    let run = sandbox.lehr(&by_hand).succeeded();
+    assert!(run.stdout.contains("146 rows in 2 clusters"), "{}", run.stdout);
+    for (arguments, expected) in [
+        (vec!["--missing=skip"], "this method has no way to leave gaps out"),
+        (vec!["--auto", "--lonlat"], "--lonlat: positions on the sphere"),
+        (vec!["--missing=often"], "expected skip, median, mode, nearest or drop"),
+        (vec!["--log", "nothing"], "nothing"),
+    ] {
+        let line = ["cluster", "shops.csv"].into_iter().chain(arguments);
+        let outcome = sandbox.lehr(&line.collect::<Vec<_>>());
+        assert!(outcome.code != 0 && outcome.stderr.contains(expected), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_refused_table_is_described_and_a_skewed_one_is_warned_of() {
+    let sandbox = Sandbox::with("shops.csv", shops());
+    let refused = sandbox.lehr(&["cluster", "shops.csv"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("the columns of shops.csv"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: --auto prepares the whole table"), "{}", refused.stderr);
+    let rows: String = (0..300).map(|row| format!("{},{}\n", row % 17, 10 + row % 23)).collect();
+    sandbox.write("skewed.csv", format!("visits,revenue\n{rows}5,9000000\n"));
+    let warned = sandbox.lehr(&["cluster", "skewed.csv", "-k", "2"]).succeeded();
+    let expected = "column \"revenue\": 1 of 301 rows makes 99.7 % of its variance";
+    assert!(
+        warned.stderr.contains(expected) && warned.stderr.contains("--auto prepares the columns"),
+        "{}",
+        warned.stderr
+    );
+}

@@ -1,0 +1,45 @@
+//! Tables of typed columns, as ordinary tables are read, and back.
+
+use lehr_data::Error;
+use lehr_data::frame::{DataFrame, FrameColumn, ReadAs, Values};
+use lehr_data::read::{Given, TableForm, data_frame_of};
+use lehr_services::Fault;
+
+use super::{Kind, Table};
+
+impl Table {
+    /// All columns of an ordinary table: numbers, which may be missing, and texts, which are empty where they are
+    /// missing. Dates are texts such as `2021-04-23`, yes and no the words of the file.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name, or roles are of columns
+    /// that are not there.
+    pub(crate) fn of_frame(frame: &DataFrame, weights: Option<String>, id: Option<String>) -> Result<Self, Fault> {
+        let texts = |column: &FrameColumn| frame.texts(&column.name).expect("a column of the table");
+        let mut builder = Self::builder().gaps(true).weights(weights).id(id);
+        for column in frame.columns() {
+            builder = match (&column.values, &column.read_as) {
+                (Values::Numbers(values), read_as) if !matches!(read_as, ReadAs::Truth { .. }) => {
+                    builder.numbers(column.name.clone(), values.clone())
+                }
+                _ => builder.texts(column.name.clone(), texts(column)),
+            };
+        }
+        builder.build()
+    }
+
+    /// The columns as they are described and prepared: numbers as they are, texts read as those of a file.
+    ///
+    /// # Errors
+    /// Those of [`data_frame_of`].
+    pub(crate) fn frame(&self, name: &str, form: &TableForm) -> Result<DataFrame, Error> {
+        let given = |(column, kind): (&str, Kind)| match kind {
+            Kind::Number | Kind::Count => {
+                let values = self.numbers(column).expect("a column of numbers").into_owned();
+                Given::Read(FrameColumn::numbers(column, values))
+            }
+            Kind::Text => Given::Texts(column.to_owned(), self.texts(column).expect("a column of text")),
+        };
+        data_frame_of(name, self.columns().map(given).collect(), form)
+    }
+}

@@ -1,0 +1,122 @@
+//! Rows that lie alone: so far from their nearest neighbours, beside how far those lie from theirs, that no cluster has
+//! them.
+//!
+//! A few such rows rule squared distances, and get clusters of their own before any group is divided. Where everything
+//! is chosen from the data they are set aside (weight 0): they influence no cluster and are labelled all the same.
+//!
+//! Source: the local outlier factor (Breunig et al. 2000) in its plainest form, the ratio of distances to the fifth
+//! nearest row. A thin cluster beside a dense one is not alone: its neighbours lie as far from theirs.
+
+/// Rows that distances are taken to, at most.
+const REFERENCES: usize = 2_000;
+/// The neighbour whose distance counts: so many rows in one place are a group, and not alone.
+const NEIGHBOUR: usize = 5;
+/// Below so many rows nothing is set aside.
+const ROWS_MIN: usize = 50;
+/// The least ratio of a row that lies alone.
+const RATIO: f64 = 2.5;
+/// How many interquartile ranges above the upper quartile of all ratios it must be besides (Tukey's far out).
+const FAR_OUT: f64 = 3.0;
+/// The largest share of rows that can be called few.
+const SHARE_MAX: f64 = 0.05;
+
+/// The rows that lie alone, in their order; none where they would not be few. `values` has finite rows of `width`.
+///
+/// Cost: a distance of each row to 2,000 at most.
+///
+/// # Example
+/// ```
+/// use lehr_methods::isolated::isolated;
+/// let mut values: Vec<f64> = (0..60).map(|row| f64::from(row) / 10.0).collect();
+/// values.push(1e3);
+/// assert_eq!(isolated(&values, 1), [60]);
+/// ```
+pub fn isolated(values: &[f64], width: usize) -> Vec<usize> {
+    let rows = values.len() / width;
+    if rows < ROWS_MIN {
+        return Vec::new();
+    }
+    let row = |index: usize| &values[index * width..][..width];
+    let step = rows.div_ceil(REFERENCES);
+    let references: Vec<usize> = (0..rows).step_by(step).collect();
+    let mut near = Nearest::default();
+    let own: Vec<f64> = references.iter().map(|index| near.of(*index, &references, row).0).collect();
+    let ratios: Vec<f64> = (0..rows)
+        .map(|index| {
+            let (distance, neighbours) = near.of(index, &references, row);
+            let of_neighbours = neighbours.iter().map(|at| own[*at]).sum::<f64>() / neighbours.len() as f64;
+            if distance == 0.0 { 1.0 } else { distance / of_neighbours }
+        })
+        .collect();
+    let mut sorted = ratios.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let quartile = |share: usize| sorted[(rows - 1) * share / 4];
+    let fence = (quartile(3) + FAR_OUT * (quartile(3) - quartile(1))).max(RATIO);
+    let alone: Vec<usize> = (0..rows).filter(|index| ratios[*index] > fence).collect();
+    if alone.len() as f64 > SHARE_MAX * rows as f64 { Vec::new() } else { alone }
+}
+
+/// The nearest references of a row.
+#[derive(Default)]
+struct Nearest {
+    /// Squared distance and place among the references, the nearest first.
+    kept: Vec<(f64, usize)>,
+}
+
+impl Nearest {
+    /// The distance to the last of the nearest references, and which those are; the row itself is none of them.
+    fn of<'a>(&mut self, index: usize, references: &[usize], row: impl Fn(usize) -> &'a [f64]) -> (f64, Vec<usize>) {
+        self.kept.clear();
+        let own = row(index);
+        for (at, reference) in references.iter().enumerate().filter(|(_, reference)| **reference != index) {
+            let bound = if self.kept.len() < NEIGHBOUR { f64::INFINITY } else { self.kept[NEIGHBOUR - 1].0 };
+            let squared: f64 = own.iter().zip(row(*reference)).map(|(a, b)| (a - b) * (a - b)).sum();
+            if squared < bound {
+                let place = self.kept.partition_point(|(kept, _)| *kept <= squared);
+                self.kept.insert(place, (squared, at));
+                self.kept.truncate(NEIGHBOUR);
+            }
+        }
+        let far = self.kept.last().map_or(0.0, |(squared, _)| squared.sqrt());
+        (far, self.kept.iter().map(|(_, at)| *at).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_numerics::random::Stream;
+
+    use super::*;
+
+    fn normal(rows: usize, width: usize, seed: u64) -> Vec<f64> {
+        let stream = Stream::new(seed, "normal");
+        (0..rows * width).map(|index| stream.normal(index as u64)).collect()
+    }
+
+    #[test]
+    fn rows_far_from_all_are_alone_and_thin_clusters_are_not() {
+        let mut values = normal(900, 2, 1);
+        // A cluster ten times as wide, at a distance.
+        values.extend(normal(100, 2, 2).iter().map(|x| 60.0 + 10.0 * x));
+        values.extend([-200.0, 30.0, 400.0, -400.0]);
+        let found = isolated(&values, 2);
+        assert!(found.ends_with(&[1000, 1001]), "{found:?}");
+        let of_thin = found.iter().filter(|row| (900..1000).contains(*row)).count();
+        assert!(of_thin <= 3 && found.len() <= of_thin + 4, "{found:?}");
+    }
+
+    #[test]
+    fn in_one_normal_cloud_hardly_any_row_is_alone() {
+        for seed in 0..5 {
+            assert!(isolated(&normal(1000, 4, seed), 4).len() <= 2);
+        }
+    }
+
+    #[test]
+    fn five_in_one_place_are_a_group() {
+        let mut values = normal(300, 2, 3);
+        values.extend([50.0; 12]);
+        assert!(!isolated(&values, 2).iter().any(|row| *row >= 300));
+        assert!(isolated(&normal(49, 2, 3), 2).is_empty());
+    }
+}

@@ -1,0 +1,95 @@
+//! The table that prepared rows came from, and the account of its columns: what each is and what became of it.
+
+use lehr_data::describe::{ColumnAccount, Facts, NumberFacts, Role};
+use lehr_data::frame::{DataFrame, date};
+use lehr_data::preparation::{ColumnUse, Preparation};
+use serde::Serialize;
+
+use crate::numbers::{counted, left_aligned, significant};
+
+/// The table that prepared rows came from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// All its columns; rows that were left out are not there.
+    pub frame: DataFrame,
+    /// What its columns are.
+    pub accounts: Vec<ColumnAccount>,
+    /// What became of them.
+    pub preparation: Preparation,
+    /// What was decided about the table and its rows, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What `summary.json` says of the columns.
+#[derive(Serialize)]
+pub(crate) struct ColumnFacts<'a> {
+    #[serde(flatten)]
+    account: &'a ColumnAccount,
+    is_used: bool,
+    how: &'a str,
+}
+
+impl Origin {
+    /// A head, and a line for each column: name, role, how it was read, gaps, range, use.
+    pub fn lines(&self) -> Vec<[String; 6]> {
+        account_lines(&self.accounts, |index| Some(&self.preparation.uses[index].how))
+    }
+
+    /// What is known of each column and what became of it.
+    pub(crate) fn column_facts(&self) -> Vec<ColumnFacts<'_>> {
+        let uses = self.accounts.iter().zip(&self.preparation.uses);
+        uses.map(|(account, used)| ColumnFacts { account, is_used: used.is_used, how: &used.how }).collect()
+    }
+}
+
+/// What the columns of a table are, as people read it, a line each; with what becomes of them where that is decided.
+///
+/// # Panics
+/// If there is not one use for each account.
+///
+/// # Example
+/// ```
+/// use lehr_data::describe::describe_columns;
+/// use lehr_data::frame::{DataFrame, FrameColumn};
+/// use lehr_methods::origin::account_text;
+/// let frame = DataFrame::new("t", vec![FrameColumn::numbers("height", vec![1.7, 1.8, f64::NAN, 1.6])])?;
+/// let text = account_text(&describe_columns(&frame), None);
+/// assert!(text.lines().nth(1).unwrap().contains("25 %"), "{text}");
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn account_text(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> String {
+    left_aligned(&account_lines(accounts, |index| uses.map(|uses| &uses[index].how)))
+}
+
+/// The account of columns, a line each: name, role, how it was read, gaps, range, use.
+pub(crate) fn account_lines<'a>(
+    accounts: &[ColumnAccount],
+    how: impl Fn(usize) -> Option<&'a String>,
+) -> Vec<[String; 6]> {
+    let mut lines = vec![["column", "role", "read as", "missing", "range", "use"].map(str::to_owned)];
+    for (index, account) in accounts.iter().enumerate() {
+        let missing = match account.missing {
+            0 => "-".to_owned(),
+            missing => format!("{} %", significant(100.0 * missing as f64 / account.rows as f64, 2)),
+        };
+        let how = how(index).or(account.reason.as_ref()).cloned().unwrap_or_default();
+        let (role, read_as) = (account.role.to_string(), account.read_as.to_string());
+        lines.push([account.name.clone(), role, read_as, missing, range(account), how]);
+    }
+    lines
+}
+
+/// From the smallest to the largest value; of texts, how many there are.
+pub fn range(account: &ColumnAccount) -> String {
+    match &account.facts {
+        Facts::None => String::new(),
+        Facts::Numbers(NumberFacts { low, high, .. }) => {
+            format!("{} to {}", significant(*low, 3), significant(*high, 3))
+        }
+        Facts::Times { low, high } => format!("{} to {}", date(*low), date(*high)),
+        Facts::Levels(levels) if account.role == Role::Constant => {
+            levels.first().map(|(text, _)| text.clone()).unwrap_or_default()
+        }
+        Facts::Levels(_) => counted(account.distinct as u64, "text"),
+    }
+}

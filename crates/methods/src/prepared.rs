@@ -1,0 +1,189 @@
+//! Rows of an ordinary table, prepared: the columns that were chosen, as a method compares them, and the table that
+//! they came from, by which clusters are explained.
+
+use lehr_data::describe::{ColumnAccount, describe_columns};
+use lehr_data::frame::{DataFrame, FrameColumn, Values};
+use lehr_data::preparation::{Missing, Preparation, Prepared, Wishes};
+use lehr_data::stand_ins::without_stand_ins;
+use lehr_data::{Error, Incomplete, Points};
+
+use crate::isolated::isolated;
+use crate::numbers::counted;
+use crate::origin::{Origin, account_text};
+use crate::rows::Rows;
+
+/// Which columns of a table say what rows are called and what they weigh.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keys<'a> {
+    /// The column of identifiers.
+    pub id: Option<&'a str>,
+    /// The column of weights.
+    pub weights: Option<&'a str>,
+}
+
+/// A table whose columns have been described and decided on.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::{DataFrame, FrameColumn};
+/// use lehr_data::preparation::Wishes;
+/// use lehr_methods::prepared::{Described, Keys};
+/// let columns = vec![
+///     FrameColumn::numbers("height", vec![1.7, 1.8, f64::NAN, 1.6]),
+///     FrameColumn::texts("name", ["A", "B", "C", "D"]),
+/// ];
+/// let described = Described::new(DataFrame::new("people.csv", columns)?, &Keys { id: Some("name"), weights: None });
+/// let wishes = Wishes { is_auto: true, missing_of_method: lehr_data::preparation::Missing::Nearest, ..Wishes::default() };
+/// let rows = described.prepare(&wishes)?.rows(Keys { id: Some("name"), weights: None }, false)?;
+/// assert_eq!((rows.columns(), rows.ids().unwrap()[2].as_str()), (&["height".to_owned()][..], "C"));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Described {
+    frame: DataFrame,
+    accounts: Vec<ColumnAccount>,
+    reserved: Vec<String>,
+}
+
+impl Described {
+    /// Describes the columns of a table.
+    pub fn new(frame: DataFrame, keys: &Keys<'_>) -> Self {
+        let accounts = describe_columns(&frame);
+        let reserved = keys.id.iter().chain(&keys.weights).map(|name| (*name).to_owned()).collect();
+        Self { frame, accounts, reserved }
+    }
+
+    /// Decides what becomes of them.
+    ///
+    /// # Errors
+    /// Those of [`Preparation::new`].
+    pub fn prepare(self, wishes: &Wishes) -> Result<Decided, Error> {
+        let Self { mut frame, mut accounts, reserved } = self;
+        let wishes = Wishes { reserved, ..wishes.clone() };
+        if wishes.is_auto {
+            let numbers;
+            (frame, numbers) = without_stand_ins(frame)?;
+            if !numbers.is_empty() {
+                accounts = describe_columns(&frame);
+            }
+        }
+        let preparation = Preparation::of_accounts(&frame, &accounts, &wishes)?;
+        Ok(Decided { frame, accounts, preparation })
+    }
+
+    /// What the columns are, as people read it, where nothing was decided.
+    pub fn text(&self) -> String {
+        account_text(&self.accounts, None)
+    }
+}
+
+/// A table of whose columns it is decided what becomes of them.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    frame: DataFrame,
+    accounts: Vec<ColumnAccount>,
+    preparation: Preparation,
+}
+
+impl Decided {
+    /// What becomes of the columns.
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
+    /// What the columns are and what becomes of them, a line each.
+    pub fn text(&self) -> String {
+        account_text(&self.accounts, Some(&self.preparation.uses))
+    }
+
+    /// The rows as a method takes them; `sets_aside` if rows that lie alone get the weight 0.
+    ///
+    /// # Errors
+    /// Those of [`Preparation::apply`]; weights and identifiers that are none.
+    pub fn rows(self, keys: Keys<'_>, sets_aside: bool) -> Result<Rows, Error> {
+        let Self { frame, accounts, preparation } = self;
+        let mut notes = frame.notes().to_vec();
+        let prepared = preparation.apply(&frame)?;
+        notes.extend(prepared.notes.iter().cloned());
+        let Prepared { table, features, kept, filled, .. } = prepared;
+        if filled > 0 {
+            notes.push(format!("filled {}, by --missing {}", counted(filled as u64, "gap"), preparation.missing));
+        }
+        let ids = ids(&frame, keys.id, kept.as_deref())?;
+        let mut weights = weights(&frame, keys.weights, kept.as_deref())?;
+        let frame = match kept {
+            Some(rows) => frame.select(&rows),
+            None => frame,
+        };
+        let width = preparation.features.len();
+        if sets_aside {
+            let alone = isolated(&features, width);
+            if !alone.is_empty() {
+                let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
+                alone.iter().for_each(|row| weights[*row] = 0.0);
+                notes.push(format!(
+                    "{} of {} rows lie alone: they influence no cluster, and outliers.csv lists them",
+                    alone.len(),
+                    frame.rows()
+                ));
+            }
+        }
+        let names: Vec<String> = preparation.features.iter().map(|feature| feature.name.clone()).collect();
+        let keeps_gaps = preparation.missing == Missing::Skip && table.iter().any(|value| value.is_nan());
+        let gaps = if keeps_gaps {
+            let gaps = Incomplete::named(features.clone(), names.clone(), frame.name())?;
+            Some(if let Some(ids) = &ids { gaps.with_ids(ids.clone())? } else { gaps })
+        } else {
+            None
+        };
+        // A gap has the fill of its column where a method has no way for gaps, and in pictures.
+        let filled = |values: Vec<f64>, fill: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            let each = values.into_iter().enumerate();
+            each.map(|(index, value)| if value.is_nan() { fill(index % width) } else { value }).collect()
+        };
+        let of = |index: usize| &preparation.features[index];
+        let table = filled(table, &|index| of(index).fill);
+        let features = filled(features, &|index| of(index).forward(of(index).fill));
+        let points = |values: Vec<f64>| -> Result<Points, Error> {
+            let mut points = Points::new(values, width)?.with_columns(names.clone())?.with_name(frame.name());
+            if let Some(ids) = &ids {
+                points = points.with_ids(ids.clone())?;
+            }
+            match &weights {
+                Some(weights) => points.with_weights(weights.clone()),
+                None => Ok(points),
+            }
+        };
+        let (table, clustered) = (points(table)?, points(features)?);
+        Ok(Rows::prepared(table, clustered, gaps, Origin { frame, accounts, preparation, notes }))
+    }
+}
+
+/// The identifiers of the rows that are kept; numbers from 0 in the whole table where rows were left out.
+fn ids(frame: &DataFrame, column: Option<&str>, kept: Option<&[usize]>) -> Result<Option<Vec<String>>, Error> {
+    let Some(name) = column else { return Ok(kept.map(|kept| kept.iter().map(usize::to_string).collect())) };
+    let all = frame.texts(name)?;
+    Ok(Some(kept.map_or_else(|| all.clone(), |rows| rows.iter().map(|row| all[*row].clone()).collect())))
+}
+
+/// The weights of the rows that are kept.
+fn weights(frame: &DataFrame, column: Option<&str>, kept: Option<&[usize]>) -> Result<Option<Vec<f64>>, Error> {
+    let Some(name) = column else { return Ok(None) };
+    let column = named(frame, name)?;
+    let Values::Numbers(values) = &column.values else {
+        return Err(Error::Shape {
+            what: format!("{}, column {name:?}", frame.name()),
+            expected: "weights, which are numbers".into(),
+            found: column.read_as.to_string(),
+        });
+    };
+    Ok(Some(kept.map_or_else(|| values.clone(), |rows| rows.iter().map(|row| values[*row]).collect())))
+}
+
+fn named<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a FrameColumn, Error> {
+    frame.column(name).ok_or_else(|| Error::NoSuchColumns {
+        name: frame.name().into(),
+        wanted: vec![name.to_owned()],
+        columns: frame.columns().iter().map(|column| column.name.clone()).collect(),
+    })
+}

@@ -1,0 +1,117 @@
+//! The viewer: files for people who open a node in a browser, at paths that no service can have.
+//!
+//! A node sends the files as they were given, to anybody: they hold no word of its services. What they show they ask for as every client does, with
+//! the rights of who sits before them. Read next: `docs/design/web.md`.
+
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use sha2::{Digest, Sha256};
+
+use crate::body::Answer;
+use crate::conditions::GZIP;
+
+/// Where the viewer is. No name of a service has a `~`.
+pub(crate) const ROOT: &str = "/~/";
+
+/// What a page may load and do: what comes from this node, and no code or style that is written inside of a page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
+    worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+    trusted-types lehr";
+
+/// A file of the viewer.
+///
+/// # Example
+/// See [`Viewer`].
+#[derive(Clone, Copy, Debug)]
+pub struct ViewerFile {
+    /// What it is called below the address of the viewer: `app.js`. The first page is `index.html`.
+    pub name: &'static str,
+    /// What it is, as `Content-Type` says it.
+    pub media_type: &'static str,
+    /// What is in it.
+    pub bytes: &'static [u8],
+}
+
+/// The files that a node shows to people, at `/~/`. Empty by default: then a browser gets a list of the services.
+///
+/// # Example
+/// ```
+/// use lehr_node::{Settings, Viewer, ViewerFile};
+/// let page = ViewerFile { name: "index.html", media_type: "text/html; charset=utf-8", bytes: b"<!doctype html>" };
+/// let settings = Settings { viewer: Viewer::new([page]), ..Settings::new() };
+/// assert!(!settings.viewer.is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Viewer {
+    files: Vec<(ViewerFile, String)>,
+}
+
+impl Viewer {
+    /// A viewer of these files.
+    ///
+    /// # Example
+    /// See [`Viewer`].
+    pub fn new(files: impl IntoIterator<Item = ViewerFile>) -> Self {
+        let tag = |bytes: &[u8]| {
+            let digest = Sha256::digest(bytes);
+            digest[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        };
+        Self { files: files.into_iter().map(|file| (file, tag(file.bytes))).collect() }
+    }
+
+    /// Whether there is none.
+    ///
+    /// # Example
+    /// See [`Viewer`].
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The answer to a request for a file; nothing if there is none of this name.
+    pub(crate) fn file(&self, name: &str, headers: &HeaderMap) -> Option<Response<Answer>> {
+        let name = if name.is_empty() { "index.html" } else { name };
+        let (file, tag) = self.files.iter().find(|(file, _)| file.name == name)?;
+        let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
+        let is_known = known.flat_map(|line| line.split(',')).any(|known| {
+            let bare = known.trim().trim_start_matches("W/").trim_matches('"');
+            bare == "*" || bare.strip_suffix(GZIP).unwrap_or(bare) == tag
+        });
+        let mut response = Response::new(if is_known { Answer::Whole(None) } else { Answer::whole(file.bytes) });
+        *response.status_mut() = if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type));
+        if let Ok(tag) = HeaderValue::try_from(format!("\"{tag}\"")) {
+            headers.insert(header::ETAG, tag);
+        }
+        // Kept, and asked about each time: another build of the node has other files under the same names.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        Some(secured(response))
+    }
+}
+
+/// The way from a node's address to its viewer. Relative, so that it holds behind a proxy with a prefix.
+pub(crate) fn sent_on(to: &'static str) -> Response<Answer> {
+    let mut response = Response::new(Answer::Whole(None));
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, HeaderValue::from_static(to));
+    // Programs are answered with the list of services at the same address.
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    secured(response)
+}
+
+/// The headers that hold a page to what is its own.
+fn secured(mut response: Response<Answer>) -> Response<Answer> {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

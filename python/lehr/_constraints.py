@@ -1,0 +1,79 @@
+"""What parameters of estimators may be, in the form in which scikit-learn checks them.
+
+Ranges are those that the library declares; ``test_constraints.py`` compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+#: The largest seed: the library's are of 64 bits.
+_MOST_SEED = 2**64 - 1
+
+
+class _Range(Interval):
+    """Numbers between bounds. ``True`` is none: whoever writes it means something else."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+
+
+class _Words(StrOptions):
+    """Words, which messages give in their order."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        super().__init__(set(words))
+        self.words = words
+
+    def __str__(self) -> str:
+        return f"a str among {{{', '.join(map(repr, self.words))}}}"
+
+
+def whole(least: int, most: int | None = None) -> Interval:
+    """A whole number, from ``least`` to ``most``."""
+    return _Range(Integral, least, most, closed="left" if most is None else "both")
+
+
+def number(least: float, most: float) -> Interval:
+    """A finite number, from ``least`` to ``most``, which is no bound where it is infinite."""
+    return _Range(Real, least, most, closed="left" if np.isinf(most) else "both")
+
+
+def above(least: float) -> Interval:
+    """A finite number larger than ``least``."""
+    return _Range(Real, least, np.inf, closed="neither")
+
+
+def one_of(*words: str) -> StrOptions:
+    """One of some words."""
+    return _Words(words)
+
+
+#: How a run is watched, of every estimator.
+WATCHED: Mapping[str, list[Any]] = {
+    "n_jobs": [_Range(Integral, 1, None, closed="left"), _Range(Integral, None, -1, closed="right"), None],
+    "verbose": ["verbose"],
+    "callback": [callable, None],
+    "checkpoint": [str, PathLike, None],
+}
+#: What draws, or decides between equals.
+RANDOM_STATE: list[Any] = [_Range(Integral, 0, _MOST_SEED, closed="both"), np.random.RandomState, None]
+COOLING: list[Any] = [number(0.5, 0.999)]
+
+
+def plain(value: Any) -> Any:
+    """A parameter that was checked, as JSON has it."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
+
+
+__all__ = ["COOLING", "RANDOM_STATE", "WATCHED", "above", "number", "one_of", "plain", "whole"]

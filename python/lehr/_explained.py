@@ -1,0 +1,165 @@
+"""Clusterings that say what sets their clusters apart, and which rows lie far out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from lehr import _checks, _native
+from lehr._columns import Columns, is_frame
+from lehr._model import weights
+from lehr.explanation import Explanation, Outlier, Outliers
+
+
+class ExplainedMixin:
+    """A clustering with ``labels_`` and ``predict`` that can be explained by the columns of a table."""
+
+    labels_: NDArray[np.int32]
+    n_features_in_: int
+
+    def _n_groups(self) -> int:
+        """How many clusters there are."""
+        return len(getattr(self, "cluster_centers_"))
+
+    def _away(self, X: Any) -> NDArray[np.float64]:
+        """How far rows are from their centres."""
+        return getattr(self, "_nearest")(X)[1]
+
+    def explain(self, X: Any, *, table: Any = None, labels: ArrayLike | None = None, log: Mapping[str, float] | None = None) -> Explanation:
+        """Say what sets the clusters apart: the columns in which each differs from all rows, a name made of them, and rules that repeat the labels.
+
+        Each column is tested in each cluster: numbers by the test value of a mean, texts by the hypergeometric test, both as in ``catdes`` of FactoMineR, with
+        probabilities times the number of tests (Bonferroni). Effects are Cohen's d and h.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_samples, n_features)
+            Rows as for ``predict``. A table may have the model's columns among others; or, if it has the rows that were fitted, only others.
+        table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
+            The columns that explain, of the same rows: numbers, texts, dates. ``None``: those of ``X``.
+        labels : array-like of shape (n_samples,), default=None
+            The cluster of each row, -1 for none. ``None``: those of ``predict(X)``.
+        log : dict of str to float, default=None
+            Columns of the table by whose logarithms the rows were clustered, with what was added before: ``log_`` of a :class:`TablePreparation`. Their means
+            are geometric.
+
+        Returns
+        -------
+        Explanation
+            A :class:`~lehr.explanation.Portrait` a cluster.
+
+        Raises
+        ------
+        ValueError
+            If the table has other rows than ``X``.
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> rng = np.random.default_rng(0)
+        >>> table = {"revenue": np.exp(np.repeat([3.0, 6.0], 50) + rng.normal(0, 0.3, 100)), "plan": ["basic"] * 50 + ["gold"] * 50}
+        >>> preparation = lehr.TablePreparation(log=["revenue"])
+        >>> Z = preparation.fit_transform(table)
+        >>> model = lehr.DAClustering(2).fit(Z)
+        >>> sorted(portrait.name for portrait in model.explain(Z, table=table, log=preparation.log_))
+        ['high revenue, plan gold', 'low revenue, plan basic']
+        """
+        check_is_fitted(self)
+        shown = Columns(X if table is None else table)
+        names = getattr(self, "feature_names_in_", [])
+        if table is None and not shown.is_named and len(shown.names) == len(names):
+            shown = shown.called(map(str, names))
+        rows = _rows_in(self, X)
+        if rows is None and labels is None:
+            if len(shown) != len(self.labels_):
+                raise ValueError(
+                    f"X has neither the columns of the model nor the {len(self.labels_)} rows that were fitted, but {len(shown)}: pass the rows that the model takes as X, and this as table."
+                )
+            labels = self.labels_
+        given = np.asarray(getattr(self, "predict")(rows) if labels is None else labels)
+        away = np.zeros(len(given)) if rows is None else self._away(rows)
+        if len(given) != len(shown) or len(away) != len(shown):
+            raise ValueError(f"expected as many rows of the table and labels as of X, found {len(shown)}, {len(given)} and {len(away)}.")
+        told = _native.explain_clusters(
+            shown.frame(), _integers(given), away, self._n_groups(), dict(log or {}), shown.is_of_kinds
+        )
+        return Explanation._of(told, is_placed=rows is not None)
+
+
+class OutliersMixin(ExplainedMixin):
+    """A clustering by centres that knows which rows lie far out."""
+
+    def outliers(self, X: Any, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Outliers:
+        """List the rows that lie out of the ordinary: far beyond what is usual in their cluster, or in a cluster of hardly any rows.
+
+        A distance is out of the ordinary beyond the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+            Rows as for ``predict``.
+        labels : array-like of shape (n_samples,), default=None
+            The cluster of each row, -1 for none. ``None``: those of ``predict(X)``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows of weight 0 say nothing about what is usual.
+
+        Returns
+        -------
+        Outliers
+            An :class:`~lehr.explanation.Outlier` a row, by falling score, with the columns that are responsible.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> X = [[float(row % 7), float(row % 5)] for row in range(70)] + [[3.0, 50.0]]
+        >>> lehr.KMeans(1).fit(X).outliers(X)
+        1 of 71 rows lie out of the ordinary, farther than about ... from every centre
+        row 70: 47.3 from cluster 0, score ..., by x1 (100 %)
+        """
+        check_is_fitted(self)
+        found_rows = _rows_in(self, X)
+        if found_rows is None:
+            raise ValueError("X does not have the columns of the model: pass rows as for predict.")
+        given = np.asarray(getattr(self, "predict")(found_rows) if labels is None else labels)
+        rows = getattr(self, "_rows")(found_rows, reset=False)
+        count = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        if len(given) != count:
+            raise ValueError(f"expected a label for each of {count} rows, found {len(given)}.")
+        centers = np.asarray(getattr(self, "cluster_centers_"), dtype=np.float64)
+        found = _native.outliers(rows, weights(sample_weight, rows), _integers(given), centers)
+        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{place}" for place in range(centers.shape[1])])]
+        columns = [tuple((names[column], share) for column, share in of_row) for of_row in found["columns"]]
+        parts = zip(*(found[name].tolist() for name in ("row", "cluster", "distance", "score")), columns)
+        return Outliers([Outlier(*part) for part in parts], found["radius"], count)
+
+
+def _integers(labels: NDArray[Any]) -> NDArray[np.int32]:
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise _checks.wrong("labels", "a whole number for each row", labels)
+    return np.ascontiguousarray(labels, dtype=np.int32)
+
+
+def _named(columns: dict[str, Any]) -> Any:
+    """Rows of columns, with their names if pandas is there."""
+    try:
+        import pandas
+    except ImportError:
+        return np.column_stack([np.asarray(values, dtype=np.float64) for values in columns.values()])
+    return pandas.DataFrame(columns)
+
+
+def _rows_in(model: Any, X: Any) -> Any:
+    """The rows of a table as the model takes them; nothing if it has not their columns."""
+    if not is_frame(X) and not isinstance(X, Mapping):
+        return X
+    names = [str(name) for name in getattr(model, "feature_names_in_", [])]
+    present = [str(name) for name in (X if isinstance(X, Mapping) else getattr(X, "column_names", X.columns))]
+    if names and set(names) <= set(present):
+        if isinstance(X, Mapping):
+            return _named({name: X[name] for name in names})
+        return X.select(names) if hasattr(X, "column_names") else X[names]
+    return X if not names and len(present) == model.n_features_in_ and not isinstance(X, Mapping) and not Columns(X).has_texts else None

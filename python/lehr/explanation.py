@@ -1,0 +1,345 @@
+"""What sets clusters apart, and which rows lie far out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from lehr._names import listed
+
+__all__ = ["Explanation", "Mark", "Outlier", "Outliers", "Portrait", "Rule"]
+__dir__ = listed(__all__)
+
+#: Marks that are told of a cluster in one line.
+_TOLD = 3
+#: Outliers that are shown.
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A column, or a text of a category, in which a cluster differs from all rows.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    level : str or None
+        The text, of a category.
+    inside, overall : float
+        The mean in the cluster and in all rows; of logarithms the geometric mean, of dates seconds since 1970, of a text its share.
+    test_value : float
+        How many standard deviations of a normal distribution the difference is worth (*valeur-test*, as in ``catdes`` of FactoMineR); above 0 if there is
+        more inside.
+    probability : float
+        How likely chance makes a difference as large anywhere in the table: two-sided, times the number of comparisons (Bonferroni).
+    effect : float
+        Cohen's d of numbers, Cohen's h of shares: 0.2 is small, 0.5 medium, 0.8 large.
+    words : str
+        The difference in words.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> X = [[float(row % 3 + 100 * (row // 20))] for row in range(40)]
+    >>> lehr.KMeans(2, random_state=0).fit(X).explain(X)[0].marks[0].column
+    'x0'
+    """
+
+    column: str
+    level: str | None
+    inside: float
+    overall: float
+    test_value: float
+    probability: float
+    effect: float
+    words: str
+
+
+@dataclass
+class Portrait:
+    """What sets one cluster apart.
+
+    Attributes
+    ----------
+    name : str
+        Made of the columns with the largest effects; set it to what you call the cluster.
+    rows : int
+        How many rows it has.
+    marks : tuple of Mark
+        What differs beyond chance and by an effect of at least 0.2, the largest effect first.
+    typical_row : int or None
+        The row nearest to the centre, by position. ``None`` where distances are not known, or it has no rows.
+    extreme_rows : tuple of int
+        The rows farthest from it, at most three.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> X = [[float(row % 3 + 100 * (row // 20))] for row in range(40)]
+    >>> portrait = lehr.KMeans(2, random_state=0).fit(X).explain(X)[0]
+    >>> portrait.name = "my favourites"
+    >>> portrait.rows
+    20
+    """
+
+    name: str
+    rows: int
+    marks: tuple[Mark, ...]
+    typical_row: int | None
+    extreme_rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the decision tree that repeats the labels.
+
+    Attributes
+    ----------
+    conditions : tuple of str
+        All hold for its rows, such as ``'revenue > 812'``.
+    cluster : int
+        The cluster of most of its rows.
+    rows : int
+        The rows that it holds for.
+    purity : float
+        The share of them that are of that cluster.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> X = [[float(row % 3 + 100 * (row // 20))] for row in range(40)]
+    >>> print(lehr.KMeans(2, init=[[0.0], [100.0]]).fit(X).explain(X).rules[0])
+    x0 <= 50: cluster 0 (20 rows, 100 %)
+    """
+
+    conditions: tuple[str, ...]
+    cluster: int
+    rows: int
+    purity: float
+
+    def __str__(self) -> str:
+        return f"{' and '.join(self.conditions) or 'always'}: cluster {self.cluster} ({self.rows} rows, {100 * self.purity:.0f} %)"
+
+
+class Explanation(Sequence[Portrait]):
+    """What sets the clusters apart: a :class:`Portrait` of each. What it shows itself as has a line for each cluster.
+
+    Parameters
+    ----------
+    clusters : sequence of Portrait
+        In the order of their numbers.
+    rules : sequence of Rule
+        A decision tree; none where there is one cluster or no column.
+    accuracy : float or None
+        The share of rows whose cluster the rules repeat.
+    comparisons : int
+        How many differences were tested.
+
+    Attributes
+    ----------
+    clusters, rules, accuracy, comparisons
+        As they were given.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> table = {"visits": [1.0, 2.0, 3.0] * 10 + [21.0, 22.0, 23.0] * 10, "plan": ["basic"] * 30 + ["gold"] * 30}
+    >>> rows = [[visits] for visits in table["visits"]]
+    >>> explanation = lehr.KMeans(2, init=[[0.0], [20.0]]).fit(rows).explain(rows, table=table)
+    >>> explanation
+    0: low visits, plan basic (30 rows): visits 2 (all 12); plan = basic 100 % (all 50 %); plan = gold 0 % (all 50 %)
+    1: high visits, plan gold (30 rows): visits 22 (all 12); plan = basic 0 % (all 50 %); plan = gold 100 % (all 50 %)
+    2 rules repeat 100 % of the labels
+    >>> explanation.to_frame()[["cluster", "column", "text"]].values.tolist()[0]
+    [0, 'visits', '']
+    """
+
+    def __init__(self, clusters: Sequence[Portrait], rules: Sequence[Rule], accuracy: float | None, comparisons: int) -> None:
+        self.clusters, self.rules = tuple(clusters), tuple(rules)
+        self.accuracy, self.comparisons = accuracy, comparisons
+
+    @classmethod
+    def _of(cls, told: dict[str, Any], *, is_placed: bool) -> Explanation:
+        """What the native half tells; ``is_placed`` if it knew how far rows are from their centres."""
+
+        def portrait(of: dict[str, Any]) -> Portrait:
+            marks = tuple(Mark(**{"level": None, **mark}) for mark in of["marks"])
+            typical = of["typical_row"] if is_placed and of["rows"] else None
+            return Portrait(of["name"], of["rows"], marks, typical, tuple(of["extreme_rows"]) if is_placed else ())
+
+        tree = told.get("tree") or {"rules": [], "accuracy": None}
+        rules = [Rule(**{**rule, "conditions": tuple(rule["conditions"])}) for rule in tree["rules"]]
+        return cls([portrait(of) for of in told["clusters"]], rules, tree["accuracy"], told["comparisons"])
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    def __iter__(self) -> Iterator[Portrait]:
+        return iter(self.clusters)
+
+    @overload
+    def __getitem__(self, key: int) -> Portrait: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Portrait, ...]: ...
+    def __getitem__(self, key: int | slice) -> Portrait | tuple[Portrait, ...]:
+        return self.clusters[key]
+
+    def __repr__(self) -> str:
+        lines = []
+        for number, portrait in enumerate(self.clusters):
+            marks = "; ".join(mark.words for mark in portrait.marks[:_TOLD]) or "nothing sets it apart"
+            lines.append(f"{number}: {portrait.name} ({portrait.rows} rows): {marks}")
+        if self.accuracy is not None:
+            lines.append(f"{len(self.rules)} rules repeat {100 * self.accuracy:.3g} % of the labels")
+        return "\n".join(lines)
+
+    def to_frame(self) -> Any:
+        """The marks as a table, as ``marks.csv`` of the command has them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a mark: ``cluster``, ``name``, ``column``, ``text`` (empty for numbers), ``inside``, ``overall``, ``test_value``, ``probability``,
+            ``effect``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        See :class:`Explanation`.
+        """
+        import pandas
+
+        marks = [(number, portrait, mark) for number, portrait in enumerate(self.clusters) for mark in portrait.marks]
+        columns: dict[str, list[Any]] = {
+            "cluster": [number for number, _, _ in marks],
+            "name": [portrait.name for _, portrait, _ in marks],
+            "column": [mark.column for *_, mark in marks],
+            "text": [mark.level or "" for *_, mark in marks],
+        }
+        for name in ("inside", "overall", "test_value", "probability", "effect"):
+            columns[name] = [getattr(mark, name) for *_, mark in marks]
+        return pandas.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A row that lies out of the ordinary.
+
+    Attributes
+    ----------
+    row : int
+        Which, by position from 0.
+    cluster : int
+        The nearest cluster that is a group.
+    distance : float
+        From its centre, in the unit of the rows.
+    score : float
+        The distance over that beyond which rows of the cluster are out of the ordinary: above 1.
+    columns : tuple of (str, float)
+        The columns that make most of the squared distance, at most three, with their shares of it.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> X = [[float(row % 7), float(row % 5)] for row in range(70)] + [[3.0, 50.0]]
+    >>> lehr.KMeans(1).fit(X).outliers(X)[0].columns[0][0]
+    'x1'
+    """
+
+    row: int
+    cluster: int
+    distance: float
+    score: float
+    columns: tuple[tuple[str, float], ...]
+
+
+class Outliers(Sequence[Outlier]):
+    """The rows that lie out of the ordinary, by falling score. What it shows itself as has a line for each of the first 20.
+
+    Parameters
+    ----------
+    rows : sequence of Outlier
+        By falling score.
+    radius : float
+        The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of the rows. As ``sponge`` of a
+        :class:`DAClustering` it leaves about these rows out.
+    n_samples : int
+        How many rows were looked at.
+
+    Attributes
+    ----------
+    rows, radius, n_samples
+        As they were given.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> X = [[float(row % 7), float(row % 5)] for row in range(70)] + [[3.0, 50.0]]
+    >>> outliers = lehr.KMeans(1).fit(X).outliers(X)
+    >>> [outlier.row for outlier in outliers]
+    [70]
+    >>> outliers.to_frame()["cluster"].tolist()
+    [0]
+    """
+
+    def __init__(self, rows: Sequence[Outlier], radius: float, n_samples: int) -> None:
+        self.rows, self.radius, self.n_samples = tuple(rows), radius, n_samples
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Outlier]:
+        return iter(self.rows)
+
+    @overload
+    def __getitem__(self, key: int) -> Outlier: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Outlier, ...]: ...
+    def __getitem__(self, key: int | slice) -> Outlier | tuple[Outlier, ...]:
+        return self.rows[key]
+
+    def __repr__(self) -> str:
+        if not self.rows:
+            return f"none of {self.n_samples} rows lies out of the ordinary"
+        lines = [f"{len(self)} of {self.n_samples} rows lie out of the ordinary, farther than about {self.radius:.3g} from every centre"]
+        lines += [
+            f"row {outlier.row}: {outlier.distance:.3g} from cluster {outlier.cluster}, score {outlier.score:.3g}, by {_responsible(outlier)}"
+            for outlier in self.rows[:_SHOWN]
+        ]
+        if len(self) > _SHOWN:
+            lines.append(f"and {len(self) - _SHOWN} more")
+        return "\n".join(lines)
+
+    def to_frame(self) -> Any:
+        """The rows as a table, as ``outliers.csv`` of the command has them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``row``, ``cluster``, ``distance``, ``score``, ``columns`` in words.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        See :class:`Outliers`.
+        """
+        import pandas
+
+        columns = {name: np.array([getattr(outlier, name) for outlier in self.rows]) for name in ("row", "cluster", "distance", "score")}
+        return pandas.DataFrame({**columns, "columns": [_responsible(outlier) for outlier in self.rows]})
+
+
+def _responsible(outlier: Outlier) -> str:
+    return "; ".join(f"{name} ({100 * share:.0f} %)" for name, share in outlier.columns)

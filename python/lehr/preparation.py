@@ -1,0 +1,424 @@
+"""From an ordinary table to the numbers that estimators take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from lehr import _checks, _native
+from lehr._columns import Columns
+from lehr._model import SavedMixin
+from lehr._names import listed
+from lehr.tables import ColumnAccounts
+
+__all__ = ["TablePreparation"]
+__dir__ = listed(__all__)
+
+_SCALES = ("none", "std", "robust")
+#: Ways to treat missing values, by what the native half calls them.
+_MISSING = {"skip": "skip", "median": "median", "mode": "mode", "nearest": "nearest", "error": "fault"}
+
+
+class TablePreparation(TransformerMixin, SavedMixin):
+    """Choose the columns of a table that rows are compared by, and bring them to comparable numbers.
+
+    Does in a pipeline what ``lehr cluster FILE --auto`` does: measures are used, identifiers, texts and constants are not; skewed columns become
+    logarithms; gaps are filled; columns are scaled. Each choice has its reason in ``columns_``, and a parameter that overrides it.
+
+    A category gets a feature for each of its texts, and weighs as much in distances as one column of numbers. Dates become days since 1970.
+
+    Parameters
+    ----------
+    columns : sequence of str or int, default=None
+        The columns to use, by name, or by position from 0. ``None``: all measures, or categories if there is no measure. Categories and dates are used
+        where they are named here.
+    exclude : sequence of str or int, default=()
+        Columns that are not used.
+    log : sequence of str or int, default=()
+        Columns whose logarithms are used. With ``auto`` so are columns whose skewness is above 1.5, if the logarithm at least halves it.
+    scale : {'none', 'std', 'robust'}, default=None
+        ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, else ``'none'``.
+    missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
+        What becomes of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest
+        rows of the fitted table; rows of other tables get the median, so that a row does not depend on those beside it. ``None``: ``'nearest'`` with
+        ``auto``, else ``'error'``.
+    auto : bool, default=True
+        Choose logarithms, scale and the treatment of missing values from the data where nothing is said.
+
+    Attributes
+    ----------
+    columns_ : ColumnAccounts
+        What each column is, whether and how it is used, and why.
+    notes_ : list of str
+        What was done to the rows that were fitted, such as gaps that were filled.
+    log_ : dict of str to float
+        What is added to each column before its logarithm is taken, where one is.
+    scale_, missing_ : str
+        The ways that were chosen.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
+        Names of the columns, if ``X`` has any.
+
+    See Also
+    --------
+    describe_columns : What columns are, without a preparation.
+    read_table : A table from a file.
+
+    Notes
+    -----
+    ``fit_transform(X)`` and ``fit(X).transform(X)`` differ in the cells that ``missing='nearest'`` fills.
+
+    Examples
+    --------
+    >>> import numpy as np, lehr
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"id": np.arange(200), "revenue": np.exp(rng.normal(5, 2, 200)), "age": rng.normal(40, 9, 200), "plan": ["basic", "gold"] * 100}
+    >>> preparation = lehr.TablePreparation().fit(table)
+    >>> preparation.get_feature_names_out().tolist()
+    ['revenue', 'age']
+    >>> preparation.log_, preparation.columns_["plan"].use
+    ({'revenue': 0.0}, 'a category: it explains the clusters; `columns` makes it part of the distances')
+
+    In a pipeline:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> model = make_pipeline(lehr.TablePreparation(exclude=["age"]), lehr.KMeans(2)).fit(table)
+    >>> model[-1].n_features_in_
+    1
+    """
+
+    _method = "preparation"
+    _kept = ("_preparation", "_told", "_named")
+
+    def __init__(
+        self,
+        columns: Sequence[str | int] | None = None,
+        *,
+        exclude: Sequence[str | int] = (),
+        log: Sequence[str | int] = (),
+        scale: Literal["none", "std", "robust"] | None = None,
+        missing: Literal["skip", "median", "mode", "nearest", "error"] | None = None,
+        auto: bool = True,
+    ) -> None:
+        self.columns = columns
+        self.exclude = exclude
+        self.log = log
+        self.scale = scale
+        self.missing = missing
+        self.auto = auto
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing not in (None, "error") or (self.missing is None and bool(self.auto))
+        tags.input_tags.string = True
+        return tags
+
+    @property
+    def columns_(self) -> ColumnAccounts:
+        """What each column is, and what becomes of it."""
+        if not hasattr(self, "_told"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'columns_'")
+        return ColumnAccounts._of(json.loads(self._told))
+
+    def fit(self, X: Any, y: object = None) -> TablePreparation:
+        """Decide what becomes of each column.
+
+        Parameters
+        ----------
+        X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
+            Numbers, truth values, dates and texts; gaps are NaN, None, NA, NaT and empty texts.
+        y : ignored
+            For scikit-learn's interface.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For columns that are named and not there or cannot be used, a table of which no column can be, infinite numbers, and missing values with ``missing='error'``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.TablePreparation().fit([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]).columns_["x1"].use
+        'it has one value in all rows'
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: object = None) -> NDArray[np.float64]:
+        """Decide what becomes of each column, and prepare these rows.
+
+        Parameters
+        ----------
+        X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
+            As for :meth:`fit`.
+        y : ignored
+            For scikit-learn's interface.
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_features_out)
+            A frame after ``set_output``. Missing values are filled from other rows where ``missing`` is ``'nearest'``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.TablePreparation(scale="std").fit_transform([[0.0], [2.0]]).tolist()
+        [[-1.0], [1.0]]
+        """
+        return self._fit(X)
+
+    def _fit(self, X: Any) -> NDArray[np.float64]:
+        """The rows that were fitted, prepared."""
+        columns = Columns(X)
+
+        def names(name: str, given: Any) -> list[str]:
+            listed = [given] if isinstance(given, (str, int)) else list(given)
+            for one in listed:
+                if isinstance(one, bool) or not isinstance(one, (str, int, np.integer)):
+                    raise _checks.wrong(name, "names (str) or positions (int) of columns", given)
+                if not isinstance(one, str) and not -len(columns.names) <= one < len(columns.names):
+                    raise ValueError(f"The {name!r} parameter has the position {one}, and X has {len(columns.names)} columns.")
+            return [one if isinstance(one, str) else columns.names[one] for one in listed]
+
+        missing: str | None = self.missing
+        if missing == "drop":
+            raise ValueError("The 'missing' parameter cannot be 'drop': a transformer keeps all rows. Drop them before (DataFrame.dropna).")
+        asked: dict[str, Any] = {
+            "columns": None if self.columns is None else names("columns", self.columns),
+            "exclude": names("exclude", self.exclude),
+            "log": names("log", self.log),
+            "scale": None if self.scale is None else _checks.choice("scale", self.scale, _SCALES),
+            "missing": None if missing is None else _MISSING[_checks.choice("missing", missing, tuple(_MISSING))],
+            "auto": bool(self.auto),
+        }
+        frame = columns.frame()
+        decided = frame.prepare(json.dumps(asked))
+        for column in decided["columns"]:
+            if column["name"] in asked["log"] and not column["is_used"] and column["name"] not in asked["exclude"]:
+                raise ValueError(f"column {column['name']!r}: expected a column whose logarithm can be taken, found {column['how']}")
+        prepared = _applied(frame, decided["preparation"], False)
+        self._take(decided["preparation"])
+        self._told = json.dumps({"columns": decided["columns"], "text": decided["text"]})
+        self._named: list[str] = columns.names
+        self.n_features_in_ = len(columns.names)
+        self.__dict__.pop("feature_names_in_", None)
+        if columns.is_named:
+            self.feature_names_in_: NDArray[Any] = np.array(columns.names, dtype=object)
+        self.notes_: list[str] = prepared["notes"]
+        if prepared["filled"]:
+            self.notes_.append(f"filled {prepared['filled']} missing values, by missing={self.missing_!r}")
+        return prepared["features"]
+
+    def _take(self, preparation: str) -> None:
+        """Becomes the preparation that is given in JSON."""
+        content = json.loads(preparation)
+        self._preparation = preparation
+        self.scale_: str = content["scale"]
+        self.missing_: str = "error" if content["missing"] == "fault" else content["missing"]
+        features = content["features"]
+        self.log_: dict[str, float] = {
+            feature["column"]: feature["log_offset"] for feature in features if feature.get("log_offset") is not None
+        }
+
+    @classmethod
+    def _restored(cls, content: dict[str, Any]) -> TablePreparation:
+        """The preparation that a model of the command has. What was filled from other rows then, or left out, is a gap of other rows."""
+        if content["missing"] in ("nearest", "drop"):
+            content = {**content, "missing": "skip"}
+        preparation = cls(auto=False)
+        preparation._take(json.dumps(content))
+        preparation._named = [used["column"] for used in content["uses"]]
+        preparation.n_features_in_ = len(preparation._named)
+        preparation.feature_names_in_ = np.array(preparation._named, dtype=object)
+        preparation.notes_ = []
+        used = [used["column"] for used in content["uses"] if used["is_used"]]
+        preparation.set_params(columns=used, log=list(preparation.log_), scale=preparation.scale_, missing=preparation.missing_)
+        return preparation
+
+    def _features(self) -> list[dict[str, Any]]:
+        return json.loads(self._preparation)["features"]
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Prepare the rows of a table as those that were fitted.
+
+        Parameters
+        ----------
+        X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
+            Columns with names are found by their names, in any order; others by their places.
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_features_out)
+            A frame after ``set_output``. Missing values get the median where ``missing`` is ``'nearest'``.
+
+        Raises
+        ------
+        ValueError
+            For columns that are used and are missing, or hold something else than before.
+
+        Warns
+        -----
+        UserWarning
+            For columns that are new, are missing and were not used, or are read in another way, and for texts that were not there before.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> preparation = lehr.TablePreparation(scale="none", missing="median").fit({"height": [1.0, 2.0, 4.0]})
+        >>> preparation.transform({"height": [None, 3.0]}).tolist()
+        [[2.0], [3.0]]
+        """
+        check_is_fitted(self)
+        prepared = _applied(self._columns_of(X).frame(), self._preparation, True)
+        for note in prepared["notes"]:
+            _checks.warn(note, UserWarning)
+        return prepared["features"]
+
+    def _columns_of(self, X: Any) -> Columns:
+        """The columns of another table, called as those that were fitted."""
+        columns, name = Columns(X), type(self).__name__
+        is_named = hasattr(self, "feature_names_in_")
+        if not (is_named and columns.is_named):
+            if len(columns.names) != self.n_features_in_:
+                raise ValueError(f"X has {len(columns.names)} features, but {name} is expecting {self.n_features_in_} features as input.")
+            if is_named:
+                _checks.warn(f"X does not have valid feature names, but {name} was fitted with feature names", UserWarning)
+            elif columns.is_named:
+                _checks.warn(f"X has feature names, but {name} was fitted without feature names", UserWarning)
+            return columns.called(self._named)
+        used = {feature["column"]: feature["read_as"] for feature in self._features()}
+        gone = [column for column in self._named if column not in columns.names]
+        lost = [column for column in gone if column in used]
+        if lost:
+            listed = "".join(f"- {column}\n" for column in lost)
+            raise ValueError(
+                f"The feature names should match those that were passed during fit.\nFeature names seen at fit time, yet now missing:\n{listed}"
+            )
+        new = [column for column in columns.names if column not in self._named]
+        if new:
+            _checks.warn(f"X has columns that were not there before, which are not used: {', '.join(new)}", UserWarning)
+        if gone:
+            _checks.warn(f"X does not have columns that were there before and not used: {', '.join(gone)}", UserWarning)
+        for column, read_as in columns.read_as().items():
+            if column in used and _differ(used[column], read_as):
+                _checks.warn(f"column {column!r} was read as {_words(used[column])} before, and is now read as {_words(read_as)}", UserWarning)
+        return columns
+
+    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Bring features, such as the centres of clusters, back to the units of the columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features_out)
+            Rows as :meth:`transform` returns them.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_features_out)
+            A column for each of :meth:`get_feature_names_out`: of logarithms the number itself, of dates days since 1970, of a text of a category its
+            share.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> preparation = lehr.TablePreparation(log=["pay"], scale="none").fit({"pay": [1.0, 10.0, 100.0]})
+        >>> preparation.inverse_transform(preparation.transform({"pay": [10.0]})).round(9).tolist()
+        [[10.0]]
+        """
+        check_is_fitted(self)
+        rows = _checks.check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X")
+        return _native.back(self._preparation, rows)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Name the features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns, where those that were fitted had none.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            The name of the column, or ``city = Bern`` for a text of a category.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> table = {"size": [1.0, 2.0, 3.0, 5.0], "city": ["Bern", "Basel", "Bern", "Bern"]}
+        >>> lehr.TablePreparation(columns=["size", "city"]).fit(table).get_feature_names_out().tolist()
+        ['size', 'city = Bern', 'city = Basel']
+        """
+        check_is_fitted(self)
+        given = dict(zip(self._named, _check_feature_names_in(self, input_features)))
+        names = (given[feature["column"]] + feature["name"][len(feature["column"]) :] for feature in self._features())
+        return np.array(list(names), dtype=object)
+
+    def sample_weight(self, X: Any) -> NDArray[np.float64]:
+        """Weights that set rows aside which lie alone, as the command does with ``--auto``: pass them to ``fit`` of a clustering.
+
+        A few rows far from all others would get clusters of their own before any group is divided.
+
+        Parameters
+        ----------
+        X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
+            The rows that are to be clustered. At least 50: of fewer none is set aside.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_samples,)
+            0 for rows whose fifth nearest neighbour is far, beside how far those neighbours have theirs; 1 for others.
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> X = np.append(np.arange(60) / 10, 1e3)[:, None]
+        >>> preparation = lehr.TablePreparation(exclude=(), log=(), auto=False).fit(X)
+        >>> np.flatnonzero(preparation.sample_weight(X) == 0).tolist()
+        [60]
+        """
+        check_is_fitted(self)
+        content = json.loads(self._preparation)
+        if content["missing"] == "skip":
+            content["missing"] = "median"
+        features = _applied(self._columns_of(X).frame(), json.dumps(content), False)["features"]
+        weights = np.ones(len(features))
+        weights[_native.isolated_rows(features)] = 0.0
+        return weights
+
+
+def _applied(frame: _native.DataFrame, preparation: str, is_other: bool) -> Any:
+    """What a preparation makes of a table."""
+    try:
+        return frame.apply(preparation, is_other)
+    except ValueError as error:
+        if "expected a value, found none" not in str(error):
+            raise
+        raise ValueError(f"{error}\nX contains NaN or other missing values. Fill them with missing='nearest', 'median' or 'mode', or keep them with 'skip'.") from None
+
+
+def _differ(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether values of two readings do not mean the same. Frames forget how their numbers were written."""
+    kinds = {"number" if read_as["kind"] == "written_number" else read_as["kind"] for read_as in (before, now)}
+    if len(kinds) > 1:
+        return True
+    if before["kind"] != "written_number" or now["kind"] != "written_number":
+        return False
+    return any(before.get(part) != now.get(part) for part in ("currency", "is_percent"))
+
+
+def _words(read_as: dict[str, Any]) -> str:
+    words = {"number": "numbers", "written_number": "numbers", "truth": "yes or no", "date": "dates", "time_of_day": "times of day", "text": "text"}
+    unit = "%" if read_as.get("is_percent") else read_as.get("currency")
+    return words[read_as["kind"]] + (f" in {unit}" if unit else "")

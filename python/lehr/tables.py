@@ -1,0 +1,381 @@
+"""Ordinary tables: read as people have them, and described column by column."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import IO, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lehr import _checks, _native
+from lehr._columns import ATTRIBUTE, Columns
+from lehr._names import listed
+
+__all__ = ["ColumnAccount", "ColumnAccounts", "describe_columns", "read_table"]
+__dir__ = listed(__all__)
+
+#: Encodings of Python's by the names that the native half has.
+_ENCODINGS = {
+    "ascii": "utf-8",
+    "utf-8": "utf-8",
+    "utf-8-sig": "utf-8",
+    "utf-16-le": "utf-16le",
+    "utf-16-be": "utf-16be",
+    "iso8859-1": "windows-1252",
+    "cp1252": "windows-1252",
+}
+_DATES = ("day_first", "month_first", "year_first")
+
+
+@dataclass(frozen=True)
+class ColumnAccount:
+    """What is known of a column.
+
+    Attributes
+    ----------
+    name : str
+        Its name; ``x0``, ``x1`` and so on for columns of arrays.
+    role : str
+        ``'measure'``, ``'category'``, ``'date'``, ``'id'``, ``'text'``, ``'constant'``, ``'empty'`` or ``'duplicate'``.
+    reason : str or None
+        Why it has that role, where its values alone do not say it.
+    duplicate_of : str or None
+        The column whose values it repeats.
+    read_as : str
+        How it was read, such as ``"number, decimal ',', €"``.
+    rows, missing, distinct : int
+        Rows of the table, rows without a value, different values.
+    low, high : float, numpy.datetime64 or None
+        The smallest and the largest value, of numbers and dates.
+    median, mean, deviation, skewness : float or None
+        Of numbers. The deviation is that of the population; the skewness is the mean cube of the standardised values.
+    log_skewness : float or None
+        The skewness of the logarithms, where no value is below 0.
+    dominant : tuple of (int, float) or None
+        How few rows make at least 90 % of the variance, if 1 % of the rows or fewer do, and their share of it.
+    levels : tuple of (str, int)
+        The most frequent texts, at most five, with the rows that have them.
+    is_used : bool or None
+        Whether a preparation uses it; ``None`` where none was made.
+    use : str or None
+        How a preparation uses it, or why not.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> age = lehr.describe_columns({"age": [31.0, 45.0, None, 38.0]})["age"]
+    >>> age.role, age.missing, age.median
+    ('measure', 1, 38.0)
+    """
+
+    name: str
+    role: str
+    reason: str | None
+    duplicate_of: str | None
+    read_as: str
+    rows: int
+    missing: int
+    distinct: int
+    low: float | np.datetime64 | None = None
+    high: float | np.datetime64 | None = None
+    median: float | None = None
+    mean: float | None = None
+    deviation: float | None = None
+    skewness: float | None = None
+    log_skewness: float | None = None
+    dominant: tuple[int, float] | None = None
+    levels: tuple[tuple[str, int], ...] = ()
+    is_used: bool | None = None
+    use: str | None = None
+
+    @classmethod
+    def _of(cls, told: dict[str, Any]) -> ColumnAccount:
+        """What the native half tells of a column."""
+        facts = told["facts"]
+        found: dict[str, Any] = {}
+        if isinstance(facts, dict) and "numbers" in facts:
+            of_numbers = facts["numbers"]
+            found = {name: of_numbers.get(name) for name in ("low", "high", "median", "mean", "deviation", "skewness", "log_skewness")}
+            dominant = of_numbers.get("dominant")
+            found["dominant"] = None if dominant is None else (dominant["rows"], dominant["share"])
+        elif isinstance(facts, dict) and "times" in facts:
+            found = {name: _time(facts["times"][name]) for name in ("low", "high")}
+        elif isinstance(facts, dict):
+            found["levels"] = tuple((text, count) for text, count in facts["levels"])
+        return cls(
+            name=told["name"],
+            role=told["role"],
+            reason=told.get("reason"),
+            duplicate_of=told.get("of"),
+            read_as=told["shown"],
+            rows=told["rows"],
+            missing=told["missing"],
+            distinct=told["distinct"],
+            is_used=told.get("is_used"),
+            use=told.get("how"),
+            **found,
+        )
+
+
+class ColumnAccounts(Sequence[ColumnAccount]):
+    """The accounts of a table's columns, in their order. What it shows itself as has a line for each column.
+
+    Parameters
+    ----------
+    columns : sequence of ColumnAccount
+        One a column.
+    text : str
+        What people read.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> accounts = lehr.describe_columns({"city": ["Bern", "Basel", "Bern"], "rent": [1200.0, 1450.0, 990.0]})
+    >>> accounts
+    column  role      read as  missing  range         use
+    city    category  text     -        2 texts
+    rent    measure   number   -        990 to 1,450
+    >>> accounts[0].levels, accounts["rent"].high
+    ((('Bern', 2), ('Basel', 1)), 1450.0)
+    """
+
+    def __init__(self, columns: Sequence[ColumnAccount], text: str) -> None:
+        self._columns, self._text = tuple(columns), text
+
+    @classmethod
+    def _of(cls, told: Mapping[str, Any]) -> ColumnAccounts:
+        return cls([ColumnAccount._of(column) for column in told["columns"]], told["text"])
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __iter__(self) -> Iterator[ColumnAccount]:
+        return iter(self._columns)
+
+    @overload
+    def __getitem__(self, key: int | str) -> ColumnAccount: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[ColumnAccount, ...]: ...
+    def __getitem__(self, key: int | str | slice) -> ColumnAccount | tuple[ColumnAccount, ...]:
+        """A column by its place or its name; several by a slice."""
+        if not isinstance(key, str):
+            return self._columns[key]
+        for column in self._columns:
+            if column.name == key:
+                return column
+        raise KeyError(key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ColumnAccounts) and self._columns == other._columns
+
+    def __hash__(self) -> int:
+        return hash(self._columns)
+
+    def __repr__(self) -> str:
+        return self._text.rstrip("\n")
+
+    def to_frame(self) -> Any:
+        """The accounts as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a column, its name as the index; a column an attribute of :class:`ColumnAccount`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.describe_columns({"rent": [1200.0, 1450.0, 990.0]}).to_frame()["median"].tolist()
+        [1200.0]
+        """
+        import pandas
+
+        return pandas.DataFrame([vars(column) for column in self._columns]).set_index("name")
+
+
+def _time(seconds: float) -> np.datetime64:
+    """A time of the native half's."""
+    return np.datetime64(round(seconds * 1e6), "us")
+
+
+def describe_columns(X: Any) -> ColumnAccounts:
+    """Say what the columns of a table are: role, gaps, range and skewness of each.
+
+    Methods need numbers; this says which columns those are, and which name rows, are categories, dates or texts. ``lehr cluster FILE`` shows the same.
+
+    Parameters
+    ----------
+    X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
+        Columns of a frame that :func:`read_table` read are described as they stood in the file. Columns of an array are called ``x0``, ``x1`` and so on.
+
+    Returns
+    -------
+    ColumnAccounts
+        One :class:`ColumnAccount` a column.
+
+    Raises
+    ------
+    ValueError
+        For a table without rows or columns, and for numbers that are infinite, with their places.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> lehr.describe_columns({"id": [103, 101, 102], "member": [True, False, True], "joined": ["2024-01-05", "2024-03-01", ""]})
+    column  role      read as                            missing  range    use
+    id      id        number                             -        101 to 103   a different whole number in each row, and a name of identifiers
+    member  category  yes or no ("True" is 1, "False" is 0)  -    0 to 1   yes or no
+    joined  category  text                               33 %     2 texts
+    """
+    return ColumnAccounts._of(Columns(X).frame().describe())
+
+
+def read_table(
+    source: str | PathLike[str] | bytes | IO[Any],
+    *,
+    decimal: str | None = None,
+    dates: Literal["day_first", "month_first", "year_first"] | None = None,
+    missing: str | Sequence[str] = (),
+    encoding: str | None = None,
+    skip_lines: int | None = None,
+    sheet: str | int | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    text: str | Sequence[str] = (),
+) -> Any:
+    """Read a table as people have it: exports, spreadsheets, JSON; with currency signs, decimal commas, gaps, dates, titles and totals.
+
+    How each column is written is found out from all of its values. What is unusual or ambiguous is a warning, and each decision has a parameter that
+    overrides it. The command reads files in the same way.
+
+    Parameters
+    ----------
+    source : path-like, bytes or file-like
+        Text with a delimiter (also gzipped), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, or NPY.
+    decimal : {'.', ','}, default=None
+        What stands before the fraction of numbers. ``None``: found out, column by column.
+    dates : {'day_first', 'month_first', 'year_first'}, default=None
+        The order of dates such as ``3/4/2021``. ``None``: found out.
+    missing : str or sequence of str, default=()
+        Further spellings of a missing value, such as ``'-999'``, beside empty fields, ``NA``, ``N/A``, ``null`` and the like.
+    encoding : str, default=None
+        How characters are stored: ``'utf-8'``, ``'utf-16-le'``, ``'utf-16-be'``, ``'latin-1'`` or ``'cp1252'``. ``None``: found out.
+    skip_lines : int, default=None
+        How many lines above the header are left out. ``None``: found out.
+    sheet : str or int, default=None
+        The sheet of a workbook, by name or by number from 1. ``None``: the first with a table.
+    delimiter : str, default=None
+        What stands between fields, one character. ``None``: found out.
+    header : bool, default=None
+        Whether there are names of columns above the values. ``None``: found out.
+    text : str or sequence of str, default=()
+        Columns that are text, whatever they look like.
+
+    Returns
+    -------
+    pandas.DataFrame or dict of str to ndarray
+        A frame if pandas is installed, else an array a column. Numbers are float64; dates datetime64; yes and no are bool, or float64 with NaN where some
+        are missing; everything else is text. ``attrs['lehr']`` of the frame says how it was read: ``columns``, ``dialect`` and ``notes``.
+
+    Raises
+    ------
+    ValueError
+        For a file that is no table: each fault with its line and column, the first ten.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import io, lehr
+    >>> table = lehr.read_table(io.StringIO("Name;Umsatz;seit\\nA;1.818,99 €;2021-04-23\\nB;n/a;2023-12-02\\n"))
+    >>> table["Umsatz"].tolist(), str(table["seit"][0].date())
+    ([1818.99, nan], '2021-04-23')
+    >>> lehr.describe_columns(table)["Umsatz"].read_as
+    "number, decimal ',', thousands '.', €"
+    """
+    form: dict[str, Any] = {"missing": _texts("missing", missing), "text": _texts("text", text)}
+    if decimal is not None:
+        form["decimal"] = _checks.choice("decimal", decimal, (".", ","))
+    if dates is not None:
+        form["dates"] = _checks.choice("dates", dates, _DATES)
+    if skip_lines is not None:
+        form["skip"] = _checks.integer("skip_lines", skip_lines)
+    if sheet is not None:
+        form["sheet"] = str(sheet)
+    if header is not None:
+        form["header"] = bool(header)
+    if delimiter is not None:
+        if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii():
+            raise _checks.wrong("delimiter", "one ASCII character", delimiter)
+        form["delimiter"] = delimiter
+    if encoding is not None:
+        form["encoding"] = _encoding(encoding)
+    named = "the table"
+    file: str | bytes
+    if isinstance(source, (str, os.PathLike)):
+        file = os.fspath(source)
+    elif isinstance(source, bytes):
+        file = source
+    else:
+        named = str(getattr(source, "name", named))
+        content = source.read()
+        if isinstance(content, str):
+            form["encoding"] = "utf-8"
+        file = content.encode("utf-8") if isinstance(content, str) else content
+    found = _native.read_table(file, named, json.dumps(form))
+    for note in found.notes:
+        _checks.warn(note, UserWarning)
+    read = found.columns()
+    columns = {column["name"]: _values(column) for column in read}
+    try:
+        import pandas
+    except ImportError:
+        return columns
+    frame = pandas.DataFrame(columns)
+    frame.attrs[ATTRIBUTE] = {
+        "columns": {column["name"]: column["read_as"] for column in read},
+        "dialect": found.dialect,
+        "notes": found.notes,
+    }
+    return frame
+
+
+def _texts(name: str, given: str | Sequence[str]) -> list[str]:
+    texts = [given] if isinstance(given, str) else list(given)
+    if not all(isinstance(text, str) for text in texts):
+        raise _checks.wrong(name, "a str or a sequence of str", given)
+    return texts
+
+
+def _encoding(encoding: str) -> str:
+    try:
+        return _ENCODINGS[codecs.lookup(encoding).name]
+    except (LookupError, TypeError):
+        raise _checks.wrong("encoding", "one of 'utf-8', 'utf-16-le', 'utf-16-be', 'latin-1', 'cp1252'", encoding) from None
+
+
+def _values(column: dict[str, Any]) -> NDArray[Any]:
+    """A column as NumPy and pandas have it."""
+    values: NDArray[Any] = column["values"]
+    if column["kind"] == "times":
+        gone = np.isnan(values)
+        times = np.round(np.where(gone, 0.0, values) * 1e6).astype("datetime64[us]")
+        times[gone] = np.datetime64("NaT")
+        return times
+    if column["kind"] == "texts":
+        # The last stands for none, whose place is -1.
+        return np.array([*column["levels"], None], dtype=object)[values]
+    if column["read_as"]["kind"] == "truth" and not np.isnan(values).any():
+        return values.astype(bool)
+    return values

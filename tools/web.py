@@ -1,0 +1,172 @@
+"""The gate of the viewer: types, unit tests, the committed files are what its sources make, sizes, and tests in Chromium.
+
+Usage: web.py check LEHR   all of it; the tests in Chromium run on nodes of the command LEHR
+       web.py build        builds web/dist anew
+
+Without Node.js, its packages or Chromium, a part cannot run. Then the gate says NOT RUN, and why, and passes; where LEHR_WEB_REQUIRED is set it fails,
+since somebody relies on it there. A viewer that nobody checks is no reason to keep a developer without Node.js from the other gates.
+"""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WEB = ROOT / "web"
+NODE_LEAST = 20
+CHROMIUM = ["chromium", "chromium-browser", "google-chrome"]
+
+# Compressed sizes, in bytes: what the first view loads, and all files together.
+SHELL = ["index.html", "app.js", "style.css"]
+SHELL_MAX = 40_000
+ALL_MAX = 150_000
+
+
+def node_trouble():
+    """Why the viewer cannot be built here, or None."""
+    for name in ["node", "npm"]:
+        if shutil.which(name) is None:
+            return f"{name} is not installed (Node.js {NODE_LEAST} or newer)"
+    said = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
+    found = re.match(r"v(\d+)", said)
+    if not found or int(found.group(1)) < NODE_LEAST:
+        return f"Node.js {NODE_LEAST} or newer is needed, here is {said.strip() or 'one that does not run'}"
+    return None
+
+
+def chromium_trouble():
+    """Why no page can be opened here, or None."""
+    named = os.environ.get("LEHR_CHROMIUM")
+    if named:
+        return None if shutil.which(named) else f"LEHR_CHROMIUM names {named}, which is no program"
+    if any(shutil.which(name) for name in CHROMIUM):
+        return None
+    return "Chromium is not installed (apt install chromium), and LEHR_CHROMIUM names none"
+
+
+def not_run(part, why):
+    """Says that a part cannot run; the exit code that this means."""
+    is_relied_on = os.environ.get("LEHR_WEB_REQUIRED", "").lower() not in ("", "0", "false")
+    print(f"web: NOT RUN: {part}: {why}", flush=True)
+    return 1 if is_relied_on else 0
+
+
+def sizes(folder):
+    """The compressed size of each file."""
+    return {
+        path.name: len(gzip.compress(path.read_bytes(), 9, mtime=0))
+        for path in sorted(folder.iterdir())
+    }
+
+
+def over_budget(found):
+    """One sentence for each budget that is exceeded, and one for each file of the shell that is missing."""
+    faults = [f"{name} is missing from web/dist" for name in SHELL if name not in found]
+    shell, whole = sum(found.get(name, 0) for name in SHELL), sum(found.values())
+    if shell > SHELL_MAX:
+        faults.append(f"the shell ({', '.join(SHELL)}) has {shell} bytes compressed, the limit is {SHELL_MAX}")
+    if whole > ALL_MAX:
+        faults.append(f"all files have {whole} bytes compressed, the limit is {ALL_MAX}")
+    return faults
+
+
+def differences(built, committed):
+    """The names of files that differ, or that only one of two folders has."""
+    names = {path.name for folder in (built, committed) if folder.is_dir() for path in folder.iterdir()}
+
+    def content(folder, name):
+        return (folder / name).read_bytes() if (folder / name).is_file() else None
+
+    return sorted(name for name in names if content(built, name) != content(committed, name))
+
+
+def run(*command, **environment):
+    print(f"web: {' '.join(command)}", flush=True)
+    return subprocess.run(command, cwd=WEB, env={**os.environ, **environment}).returncode
+
+
+def install():
+    """Installs what the lock file names, unless it is there."""
+    stamp = WEB / "node_modules" / ".installed"
+    lock = (WEB / "package-lock.json").read_bytes()
+    if stamp.is_file() and stamp.read_bytes() == lock:
+        return 0
+    code = run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
+    if code == 0:
+        stamp.write_bytes(lock)
+    return code
+
+
+def check_sources():
+    for script in ["types", "unit"]:
+        code = run("npm", "run", "--silent", script)
+        if code:
+            return code
+    with tempfile.TemporaryDirectory() as folder:
+        built = Path(folder, "dist")
+        code = run("npx", "vite", "build", "--outDir", str(built), "--emptyOutDir", "--logLevel", "warn")
+        if code:
+            return code
+        changed = differences(built, WEB / "dist")
+    if changed:
+        print(f"web: {', '.join(changed)} in web/dist are not what the sources make: run make web, and commit the files")
+        return 1
+    print("web: web/dist is what the sources make")
+    return 0
+
+
+def check_sizes():
+    found = sizes(WEB / "dist")
+    faults = over_budget(found)
+    for fault in faults:
+        print(f"web: {fault}")
+    listed = ", ".join(f"{name} {size}" for name, size in found.items())
+    print(f"web: compressed bytes: {listed}; together {sum(found.values())} of {ALL_MAX}", flush=True)
+    return 1 if faults else 0
+
+
+def check(command):
+    code = check_sizes()
+    if code:
+        return code
+    trouble = node_trouble()
+    if trouble:
+        return not_run("types, unit tests, build, tests in Chromium", trouble)
+    if install():
+        return not_run("types, unit tests, build, tests in Chromium", "npm cannot install what package-lock.json names")
+    code = check_sources()
+    if code:
+        return code
+    trouble = chromium_trouble()
+    if trouble:
+        return not_run("tests in Chromium", trouble)
+    return run("npm", "run", "--silent", "browser", LEHR_COMMAND=str(Path(command).resolve()))
+
+
+def build():
+    trouble = node_trouble()
+    if trouble:
+        print(f"web: {trouble}", file=sys.stderr)
+        return 4
+    code = install() or run("npm", "run", "--silent", "build", "--", "--logLevel", "warn")
+    return code or check_sizes()
+
+
+def main(arguments):
+    match arguments:
+        case ["check", command]:
+            return check(command)
+        case ["build"]:
+            return build()
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,3912 @@
+// node_modules/preact/dist/preact.mjs
+var e, t, n, r, i, a, o, s, c, l, u, d = Symbol.for("pv"), f = {}, p = [], m = /^m(i|n|o|s|text|space)$/, h = Array.isArray, g = p.slice, _ = Object.assign;
+function v(e) {
+	e && e.parentNode && e.remove();
+}
+function y(e, t, n) {
+	var r, i, a, o = {}, s = arguments.length;
+	for (a in t) a == "key" ? r = t[a] : a == "ref" && typeof e != "function" ? i = t[a] : o[a] = t[a];
+	return s > 2 && (o.children = s > 3 ? g.call(arguments, 2) : n), b(e, o, r, i, null);
+}
+function b(n, r, i, a, o) {
+	var s = {
+		type: n,
+		props: r,
+		key: i,
+		ref: a,
+		__k: null,
+		__: null,
+		__b: 0,
+		__e: null,
+		__c: null,
+		constructor: d,
+		__v: o || ++t,
+		__i: -1,
+		__u: 0
+	};
+	return !o && e.vnode && e.vnode(s), s;
+}
+function x(e) {
+	return e.children;
+}
+function S(e, t) {
+	this.props = e, this.context = t, this.__g = 0;
+}
+function C(e, t) {
+	if (t == null) return e.__ && C(e.__, e.__i + 1);
+	for (var n; t < e.__k.length; t++) if ((n = e.__k[t]) && n.__e) return n.__e;
+	return typeof e.type != "function" || e.props.__P ? null : C(e);
+}
+function w(t) {
+	var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
+	s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), ie(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, j(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+}
+function T(e) {
+	if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
+		return t && (e.__e = t.__e);
+	}), T(e);
+}
+function E(t) {
+	(8 & t.__g || (t.__g |= 8, r.push(t), a++)) && i == e.debounceRendering || ((i = e.debounceRendering) || queueMicrotask)(D);
+}
+function D() {
+	try {
+		for (var e, t = 1; r.length;) r.length > t && r.sort(o), e = r.shift(), t = r.length, 8 & e.__g && w(e);
+	} finally {
+		(a = r.length) && (i || queueMicrotask)(D);
+	}
+}
+function ee(e, t, n, r, i, a, o, s, c, l, u) {
+	var d, m, h, g, _, v, y = r.__k || p, b = t.length;
+	for (c = te(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = ie(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && M(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = O(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+	return n.__e = _, c;
+}
+function te(e, t, n, r, i) {
+	var a, o, s, c, l, u, f, p, m, g = n.length, _ = g, v = 0, y = 0, S = e.__k = Array(i);
+	for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = ne(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
+	if (y) {
+		for (u = [], f = [], a = 0; a < i; a++) if ((o = S[a]) && 16 & o.__u) {
+			for (v = 0, p = u.length; v < p;) u[m = v + p >> 1] < o.__i ? v = m + 1 : p = m;
+			u[v] = o.__i, f[a] = v + 1;
+		}
+		for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
+	}
+	if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), ce(s, s));
+	return r;
+}
+function O(e, t, n, r) {
+	var i, a, o, s;
+	if (typeof e.type == "function") {
+		if (e.props.__P) return t;
+		if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = O(i[a], t, n, !1));
+		return t;
+	}
+	for (t && !t.parentNode && (t = C(e)) && !t.parentNode && (t = null), o = e.__e, s = t; s && s.nodeType == 8;) s = s.nextSibling;
+	for (o != s && (!r && n.moveBefore && o.parentNode ? n.moveBefore(o, t) : n.insertBefore(o, t || null)), t = o; (t &&= t.nextSibling) && t.nodeType == 8 && !t.data.startsWith("$s"););
+	return t;
+}
+function ne(e, t, n, r) {
+	var i, a = e.key, o = e.type, s = t[n], c = s && !(2 & s.__u);
+	if (s === null && a == null || c && a == s.key && o == s.type) return n;
+	if (r > +!!c) {
+		for (i = n - 1; i >= 0; i--) if ((s = t[i]) && !(2 & s.__u) && a == s.key && o == s.type) return i;
+		for (i = n + 1; i < t.length; i++) if ((s = t[i]) && !(2 & s.__u) && a == s.key && o == s.type) return i;
+	}
+	return -1;
+}
+function re(e, t, n) {
+	n ??= "", t[0] == "-" ? e.setProperty(t, n) : e[t] = n;
+}
+function k(e, t, n, r, i) {
+	var a, o;
+	if (t == "style") {
+		if (typeof n == "string") e.style.cssText = n;
+		else {
+			if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || re(e.style, t);
+			if (n) for (t in n) r && n[t] == r[t] || re(e.style, t, n[t]);
+		}
+	} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = A(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
+	else {
+		if (i == "http://www.w3.org/2000/svg") t = t.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
+		else if (t != "width" && t != "height" && t != "href" && t != "list" && t != "form" && t != "tabIndex" && t != "download" && t != "rowSpan" && t != "colSpan" && t != "role" && t != "popover" && t in e) try {
+			e[t] = n ?? "";
+			return;
+		} catch {}
+		if (typeof n == "function") return;
+		n == null || !1 === n && t[4] != "-" ? e.removeAttribute(t) : e.setAttribute(t, t == "popover" && n == 1 ? "" : n);
+	}
+}
+function A(t) {
+	return function(n) {
+		var r = this.__e;
+		if (r) {
+			if (r = r[t], n[s] == null) n[s] = l++;
+			else if (n[s] < this.__a[t]) return;
+			return r(e.event ? e.event(n) : n);
+		}
+	};
+}
+function ie(t, n, r, i, a, o, s, c, l, u) {
+	var f, m, g, y, b, w, T, E, D, te, O, ne, re, k, A, ie, j, M, N = n.type;
+	if (n.constructor !== d) return null;
+	128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = ae(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
+	n: if (typeof N == "function") {
+		g = s.length;
+		try {
+			if (E = n.props, D = (f = N.prototype) && f.render, te = (f = N.contextType) && i[f.__c], O = f ? te ? te.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new N(E, O) : (n.__c = y = new S(E, O), y.constructor = N, y.render = le), te && te.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), N.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, N.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
+				if (E !== b && D && !N.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, O), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, O)) {
+					n.__v != r.__v && (y.props = E, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
+						e && (e.__ = n);
+					}), p.push.apply(y.__h, y.__k), y.__k = [], y.__h.length && s.push(y), c = C(r);
+					break n;
+				}
+				y.componentWillUpdate && y.componentWillUpdate(E, y.__s, O), D && y.componentDidUpdate && y.__h.push(function() {
+					y.componentDidUpdate(b, w, T);
+				});
+			} else D && !N.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
+			y.context = O, y.props = E, y.__P = t, y.__g &= -5, ne = e.__r, re = D ? 25 : 0;
+			do
+				y.__g &= -9, ne && ne(n), f = y.render(y.props, y.state = y.__s, y.context);
+			while (8 & y.__g && ++re < 25);
+			D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), k = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
+				e && ce(e, e);
+			}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(k) ? k : [k], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
+		} catch (t) {
+			if (s.length = g, n.__v = null, l || o) {
+				if (t && t.then) {
+					if (n.__u |= 128 | l, o) {
+						for (~(j = o.indexOf(c || void 0)) || (j = o.length); (M = o[j - 1]) && M.nodeType == 8;) j--;
+						for (; j < o.length; j++) if (M = o[j]) {
+							if (o[j] = null, A) {
+								if (M == ie) break;
+							} else {
+								if (M.nodeType != 8) break;
+								M.data.startsWith("$s") && (ie = ae(A = M));
+							}
+						}
+					}
+					if (!A) {
+						for (; c && c.nodeType == 8 && c.nextSibling;) c = c.nextSibling;
+						A = c;
+					}
+					(f = ae(A = n.__c.__z || (n.__c.__z = A))) ? (n.__e = A, c = f) : n.__e = c, c &&= c.nextSibling;
+				} else o && o.some(v);
+			} else n.__e = r.__e;
+			n.__k ||= r.__k || [], t && t.then || oe(n), e.__e(t, n, r);
+		}
+	} else c = n.__e = se(r.__e, n, r, i, a, o, s, l, u, t);
+	return (f = e.diffed) && f(n), c;
+}
+function ae(e, t) {
+	if (e && e.nodeType == 8 && e.data.startsWith("$s")) for (var n = 1; e = e.nextSibling;) {
+		if (e.nodeType == 8) {
+			if (e.data.startsWith("$s")) n++;
+			else if (e.data.startsWith("/$s") && !--n) return e;
+		}
+		t && t.push(e);
+	}
+}
+function oe(e) {
+	e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(oe));
+}
+function j(t, n, r) {
+	for (var i = 0; i < r.length;) M(r[i++], r[i++], r[i++]);
+	e.__c && e.__c(n, t), t.some(function(n) {
+		try {
+			t = n.__h, n.__h = [], t.some(function(e) {
+				e.call(n);
+			});
+		} catch (t) {
+			e.__e(t, n.__v);
+		}
+	});
+}
+function se(t, n, r, i, a, o, s, c, l, u) {
+	var d, p, _, y, b, x, S, w, T = r.props || f, E = n.props, D = n.type;
+	if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
+		for (d = 0; d < o.length; d++) if ((b = o[d]) && (D ? b.localName == D : b.nodeType == 3)) {
+			t = b, o[d] = null;
+			break;
+		}
+	}
+	if (!t) {
+		if (w = u.ownerDocument || document, !D) return w.createTextNode(E);
+		t = w.createElementNS(a, D, E.is ? E : u), c &&= (e.__m && e.__m(n, o), !1), o = null;
+	}
+	if (D) {
+		if (u = D == "template" && t.content || t, o = D == "textarea" && E.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (T = {}, d = 0; d < t.attributes.length; d++) T[(b = t.attributes[d]).name] = b.value;
+		for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || k(t, d, null, b, a);
+		for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || k(t, d, b, T[d], a);
+		p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || k(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && k(t, d, S, T[d], a));
+	} else T === E || c && t.data == E || (t.data = E);
+	return t;
+}
+function M(t, n, r, i) {
+	try {
+		typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
+	} catch (t) {
+		e.__e(t, r);
+	}
+}
+function ce(t, n, r) {
+	var i, a, o, s;
+	if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || M(i, null, n, t), i = t.__c) {
+		if (i.componentWillUnmount) try {
+			i.componentWillUnmount();
+		} catch (t) {
+			e.__e(t, n);
+		}
+		i.__P = i.__n = null;
+	}
+	if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ce(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+	!r && (i = t.__c) && (i = i.__z) && (a = ae(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
+}
+function le(e, t, n) {
+	return this.constructor(e, n);
+}
+function N(t, n) {
+	var r, i, a, o;
+	e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], ie(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), j(a, n.__k, o), n.__k.props.children = null;
+}
+e = { __e: function(e, t, n, r) {
+	for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
+		i.__g |= 4;
+		try {
+			if ((s = (o = i.constructor) && o.getDerivedStateFromError) && i.setState(o.getDerivedStateFromError(e)), i.componentDidCatch && (i.componentDidCatch(e, r || {}), s = 1), s && 8 & i.__g) return void (i.__g |= 2);
+		} catch (t) {
+			e = t;
+		}
+	}
+	throw a = 0, e;
+} }, t = 0, n = function(e) {
+	return e != null && e.constructor === d;
+}, S.prototype.setState = function(e, t) {
+	var n = this.__s;
+	n && n != this.state || (n = this.__s = _({}, this.state)), typeof e == "function" && (e = e(_({}, n), this.props)), e && (_(n, e), this.__v && (t && this.__k.push(t), E(this)));
+}, S.prototype.forceUpdate = function(e) {
+	this.__v && (this.__g |= 4, e && this.__h.push(e), E(this));
+}, S.prototype.render = x, r = [], a = 0, o = function(e, t) {
+	return e.__v.__b - t.__v.__b;
+}, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
+// node_modules/preact/hooks/dist/hooks.mjs
+var ue, P, de, fe, pe = Object.is, me = 0, he = [], ge = [], F = e, _e = F.__b, ve = F.__r, ye = F.diffed, be = F.__c, xe = F.unmount, Se = F.__;
+function Ce(e, t) {
+	F.__h && F.__h(P, e, me || t), me = 0;
+	var n = P.__H || (P.__H = {
+		__: [],
+		__h: []
+	});
+	return e >= n.__.length && n.__.push({}), n.__[e];
+}
+function we(e) {
+	return me = 1, Te(Ie, e);
+}
+function Te(e, t, n) {
+	var r = Ce(ue++, 2);
+	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Ie(void 0, t), function(e) {
+		var t = (r.__N || r.__)[0], n = r.t(t, e);
+		pe(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
+	}], r.__c = P, !P.__f)) {
+		P.__f = !0;
+		var i = P.shouldComponentUpdate;
+		P.shouldComponentUpdate = function(e, t, n) {
+			var r = this.__H;
+			if (!r) return !0;
+			var a = !1, o = this.props != e;
+			if (r.__.some(function(e) {
+				e.__N && (a = !0, pe(e.__[0], e.__N[0]) || (o = !0));
+			}), i) {
+				var s = i.call(this, e, t, n);
+				return a ? s || o : s;
+			}
+			return !a || o;
+		};
+	}
+	return r.__;
+}
+function I(e, t) {
+	var n = Ce(ue++, 3);
+	!F.__s && Fe(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, P.__H.__h.push(n));
+}
+function Ee(e) {
+	return me = 5, De(function() {
+		return { current: e };
+	}, []);
+}
+function De(e, t) {
+	var n = Ce(ue++, 7);
+	return Fe(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+}
+function Oe(e) {
+	var t = Ce(ue++, 10), n = we();
+	return t.__ = e, P.componentDidCatch || (P.componentDidCatch = function(e, r) {
+		t.__ && t.__(e, r), n[1](e);
+	}), [n[0], function() {
+		return n[1]();
+	}];
+}
+function ke() {
+	var e;
+	do {
+		for (; e = ge.shift();) try {
+			Ne(e);
+		} catch (t) {
+			F.__e(t, { __: (e = e.__P) && e.__v });
+		}
+		for (; e = he.shift();) {
+			var t = e.__H;
+			if (e.__P && t) try {
+				t.__h.some(Ne), t.__h.some(Pe), t.__h = [];
+			} catch (n) {
+				t.__h = [], F.__e(n, e.__v);
+			}
+		}
+	} while (ge.length);
+}
+F.__b = function(e) {
+	P = null, _e && _e(e);
+}, F.__ = function(e, t) {
+	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), Se && Se(e, t);
+}, F.__r = function(e) {
+	ve && ve(e), ue = 0;
+	var t = (P = e.__c).__H;
+	t && (de == P ? P.__h = [] : (t.__h.some(Ne), t.__h.some(Pe), ue = 0), t.__h = [], t.__.some(function(e) {
+		e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
+	})), de = P;
+}, F.diffed = function(e) {
+	ye && ye(e);
+	var t = e.__c;
+	t && t.__H && (t.__H.__h.length && Me(he.push(t)), t.__H.__.some(function(e) {
+		e.u && (e.__H = e.u);
+	})), de = P = null;
+}, F.__c = function(e, t) {
+	t.some(function(e) {
+		try {
+			e.__h.some(Ne), e.__h = e.__h.filter(function(e) {
+				return !e.__ || Pe(e);
+			});
+		} catch (t) {
+			e.__h = [function() {
+				throw t;
+			}];
+		}
+	}), be && be(e, t);
+}, F.unmount = function(e) {
+	xe && xe(e);
+	var t, n, r = e.__c;
+	r && r.__H && (r.__H.__.some(function(r) {
+		try {
+			if (r.__P && r.__c) {
+				if (n === void 0) {
+					for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
+					n &&= n.__c;
+				}
+				r.__P = n, Me(ge.push(r));
+			} else Ne(r);
+		} catch (e) {
+			t = e;
+		}
+	}), r.__H = void 0, t && F.__e(t, r.__v));
+};
+var Ae = typeof requestAnimationFrame == "function";
+function je(e) {
+	var t, n = function() {
+		clearTimeout(r), Ae && cancelAnimationFrame(t), setTimeout(e);
+	}, r = setTimeout(n, 35);
+	Ae && (t = requestAnimationFrame(n));
+}
+function Me(e) {
+	e != 1 && fe == F.requestAnimationFrame || ((fe = F.requestAnimationFrame) || je)(ke);
+}
+function Ne(e) {
+	var t = P, n = e.__c;
+	typeof n == "function" && (e.__c = void 0, n()), P = t;
+}
+function Pe(e) {
+	var t = P;
+	e.__c = e.__(), P = t;
+}
+function Fe(e, t) {
+	return !e || e.length != t.length || t.some(function(t, n) {
+		return !pe(t, e[n]);
+	});
+}
+function Ie(e, t) {
+	return typeof t == "function" ? t(e) : t;
+}
+// node_modules/@preact/signals-core/dist/signals-core.module.js
+var Le = Symbol.for("preact-signals");
+function Re() {
+	if (R > 1) R--;
+	else {
+		var e, t = !1;
+		for ((function() {
+			var e = Ke;
+			for (Ke = void 0; e !== void 0;) {
+				var t = e.S;
+				if (t.v === e.v) for (var n = t.t; n !== void 0; n = n.x) n.i === e.i && (n.i = t.i);
+				e = e.o;
+			}
+		})(); He !== void 0;) {
+			var n = He;
+			for (He = void 0, Ue++; n !== void 0;) {
+				var r = n.u;
+				if (n.u = void 0, n.f &= -3, !(8 & n.f) && Ye(n)) try {
+					n.c();
+				} catch (n) {
+					t ||= (e = n, !0);
+				}
+				n = r;
+			}
+		}
+		if (Ue = 0, R--, t) throw e;
+	}
+}
+function ze(e) {
+	if (R > 0) return e();
+	Ge = ++We, R++;
+	try {
+		return e();
+	} finally {
+		Re();
+	}
+}
+var Be, L = void 0;
+function Ve(e) {
+	var t = L, n = Be;
+	L = void 0, Be = void 0;
+	try {
+		return e();
+	} finally {
+		L = t, Be = n;
+	}
+}
+var He = void 0, R = 0, Ue = 0, We = 0, Ge = 0, Ke = void 0, qe = 0;
+function Je(e) {
+	if (L !== void 0) {
+		var t = e.n;
+		if (t === void 0 || t.t !== L) return t = {
+			i: 0,
+			S: e,
+			p: L.s,
+			n: void 0,
+			t: L,
+			e: void 0,
+			x: void 0,
+			r: t
+		}, L.s !== void 0 && (L.s.n = t), L.s = t, e.n = t, 32 & L.f && e.S(t), t;
+		if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = L.s, t.n = void 0, L.s.n = t, L.s = t), t;
+	}
+}
+function z(e, t) {
+	this.v = e, this.i = 0, this.n = void 0, this.t = void 0, this.l = 0, this.W = t?.watched, this.Z = t?.unwatched, this.name = t?.name;
+}
+z.prototype.brand = Le, z.prototype.h = function() {
+	return !0;
+}, z.prototype.S = function(e) {
+	var t = this, n = this.t;
+	n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? Ve(function() {
+		var e;
+		(e = t.W) == null || e.call(t);
+	}) : n.e = e);
+}, z.prototype.U = function(e) {
+	var t = this;
+	if (this.t !== void 0) {
+		var n = e.e, r = e.x;
+		n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && Ve(function() {
+			var e;
+			(e = t.Z) == null || e.call(t);
+		}));
+	}
+}, z.prototype.subscribe = function(e) {
+	var t = this;
+	return it(function() {
+		var n = t.value;
+		Ve(function() {
+			return e(n);
+		});
+	}, { name: "sub" });
+}, z.prototype.valueOf = function() {
+	return this.value;
+}, z.prototype.toString = function() {
+	return this.value + "";
+}, z.prototype.toJSON = function() {
+	return this.value;
+}, z.prototype.peek = function() {
+	var e = this;
+	return Ve(function() {
+		return e.value;
+	});
+}, Object.defineProperty(z.prototype, "value", {
+	get: function() {
+		var e = Je(this);
+		return e !== void 0 && (e.i = this.i), this.v;
+	},
+	set: function(e) {
+		if (e !== this.v) {
+			if (Ue > 100) throw Error("Cycle detected");
+			(function(e) {
+				R !== 0 && Ue === 0 && e.l !== Ge && (e.l = Ge, Ke = {
+					S: e,
+					v: e.v,
+					i: e.i,
+					o: Ke
+				});
+			})(this), this.v = e, this.i++, qe++, R++;
+			try {
+				for (var t = this.t; t !== void 0; t = t.x) t.t.N();
+			} finally {
+				Re();
+			}
+		}
+	}
+});
+function B(e, t) {
+	return new z(e, t);
+}
+function Ye(e) {
+	for (var t = e.s; t !== void 0; t = t.n) if (t.S.i !== t.i || !t.S.h() || t.S.i !== t.i) return !0;
+	return !1;
+}
+function Xe(e) {
+	for (var t = e.s; t !== void 0; t = t.n) {
+		var n = t.S.n;
+		if (n !== void 0 && (t.r = n), t.S.n = t, t.i = -1, t.n === void 0) {
+			e.s = t;
+			break;
+		}
+	}
+}
+function Ze(e) {
+	for (var t = e.s, n = void 0; t !== void 0;) {
+		var r = t.p;
+		t.i === -1 ? (t.S.U(t), r !== void 0 && (r.n = t.n), t.n !== void 0 && (t.n.p = r)) : n = t, t.S.n = t.r, t.r !== void 0 && (t.r = void 0), t = r;
+	}
+	e.s = n;
+}
+function Qe(e, t) {
+	z.call(this, void 0, t), this.x = e, this.s = void 0, this.g = qe - 1, this.f = 4;
+}
+Qe.prototype = new z(), Qe.prototype.h = function() {
+	if (this.f &= -3, 1 & this.f) return !1;
+	if ((36 & this.f) == 32 || (this.f &= -5, this.g === qe)) return !0;
+	if (this.g = qe, this.f |= 1, this.i > 0 && !Ye(this)) return this.f &= -2, !0;
+	var e = L;
+	try {
+		Xe(this), L = this;
+		var t = this.x();
+		(16 & this.f || this.v !== t || this.i === 0) && (this.v = t, this.f &= -17, this.i++);
+	} catch (e) {
+		this.v = e, this.f |= 16, this.i++;
+	}
+	return L = e, Ze(this), this.f &= -2, !0;
+}, Qe.prototype.S = function(e) {
+	if (this.t === void 0) {
+		this.f |= 36;
+		for (var t = this.s; t !== void 0; t = t.n) t.S.S(t);
+	}
+	z.prototype.S.call(this, e);
+}, Qe.prototype.U = function(e) {
+	if (this.t !== void 0 && (z.prototype.U.call(this, e), this.t === void 0)) {
+		this.f &= -33;
+		for (var t = this.s; t !== void 0; t = t.n) t.S.U(t);
+	}
+}, Qe.prototype.N = function() {
+	if (!(2 & this.f)) {
+		this.f |= 6;
+		for (var e = this.t; e !== void 0; e = e.x) e.t.N();
+	}
+}, Object.defineProperty(Qe.prototype, "value", { get: function() {
+	if (1 & this.f) throw Error("Cycle detected");
+	var e = Je(this);
+	if (this.h(), e !== void 0 && (e.i = this.i), 16 & this.f) throw this.v;
+	return this.v;
+} });
+function $e(e, t) {
+	return new Qe(e, t);
+}
+function et(e) {
+	var t = e.j;
+	if (e.j = void 0, typeof t == "function") {
+		R++;
+		var n = L;
+		L = void 0;
+		try {
+			t();
+		} catch (t) {
+			throw e.f &= -2, e.f |= 8, tt(e), t;
+		} finally {
+			L = n, Re();
+		}
+	}
+}
+function tt(e) {
+	for (var t = e.s; t !== void 0; t = t.n) t.S.U(t);
+	e.x = void 0, e.s = void 0, et(e);
+}
+function nt(e) {
+	if (L !== this) throw Error("Out-of-order effect");
+	Ze(this), L = e, this.f &= -2;
+	try {
+		8 & this.f && tt(this);
+	} finally {
+		Re();
+	}
+}
+function rt(e, t) {
+	this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, Be && Be.push(this);
+}
+rt.prototype.c = function() {
+	var e = this.S();
+	try {
+		if (8 & this.f || this.x === void 0) return;
+		var t = this.x();
+		typeof t == "function" && (this.j = t);
+	} finally {
+		e();
+	}
+}, rt.prototype.S = function() {
+	if (1 & this.f) throw Error("Cycle detected");
+	this.f |= 1, this.f &= -9, et(this), Xe(this), R++;
+	var e = L;
+	return L = this, nt.bind(this, e);
+}, rt.prototype.N = function() {
+	2 & this.f || (this.f |= 2, this.u = He, He = this);
+}, rt.prototype.d = function() {
+	this.f |= 8, 1 & this.f || tt(this);
+}, rt.prototype.dispose = function() {
+	this.d();
+};
+function it(e, t) {
+	var n = new rt(e, t);
+	try {
+		n.c();
+	} catch (e) {
+		throw n.d(), e;
+	}
+	var r = n.d.bind(n);
+	return r[Symbol.dispose] = r, r;
+}
+// node_modules/@preact/signals/dist/signals.module.js
+var at, ot, st, ct = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, lt = [];
+it(function() {
+	at = this.N;
+})();
+function ut(t, n) {
+	e[t] = n.bind(null, e[t] || function() {});
+}
+function dt(e) {
+	if (st) {
+		var t = st;
+		st = void 0, t();
+	}
+	st = e && e.S();
+}
+function ft(e) {
+	var t = this, r = e.data, i = V(r);
+	i.name = "ReactiveDom", i.value = r;
+	var a = De(function() {
+		for (var e = t, r = t.__v; r = r.__;) if (r.__c) {
+			r.__c.__$f |= 4;
+			break;
+		}
+		var a = $e(function() {
+			var e = i.value.value;
+			return e === 0 ? 0 : !0 === e ? "" : e || "";
+		}), o = $e(function() {
+			return !Array.isArray(a.value) && !n(a.value);
+		}), s = it(function() {
+			if (this.N = _t, o.value) {
+				var t = a.value;
+				e.__v && e.__v.__e && e.__v.__e.nodeType === 3 && (e.__v.__e.data = t);
+			}
+		}), c = t.__$u.d;
+		return t.__$u.d = function() {
+			s(), c.call(this);
+		}, [o, a];
+	}, []), o = a[0], s = a[1];
+	return o.value ? s.peek() : s.value;
+}
+ft.displayName = "ReactiveTextNode", Object.defineProperties(z.prototype, {
+	constructor: {
+		configurable: !0,
+		value: y(x, null).constructor
+	},
+	type: {
+		configurable: !0,
+		value: ft
+	},
+	props: {
+		configurable: !0,
+		get: function() {
+			var e = this;
+			return { data: { get value() {
+				return e.value;
+			} } };
+		}
+	},
+	__b: {
+		configurable: !0,
+		value: 1
+	}
+}), ut("__b", function(e, t) {
+	if (dt(), ot = void 0, typeof t.type == "string") {
+		var n, r = t.props;
+		for (var i in r) if (i !== "children") {
+			var a = r[i];
+			a instanceof z && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
+		}
+	}
+	e(t);
+}), ut("__r", function(e, t) {
+	if (e(t), t.type !== x) {
+		dt();
+		var n, r = t.__c;
+		r && (r.__$f &= -2, (n = r.__$u) === void 0 && (r.__$u = n = function(e, t) {
+			var n;
+			return it(function() {
+				n = this;
+			}, { name: t }), n.c = e, n;
+		}(function(e) {
+			return function() {
+				var t;
+				ct && ((t = this.y) == null || t.call(this)), e.__$f |= 1, e.setState({});
+			};
+		}(r), typeof t.type == "function" ? t.type.displayName || t.type.name : ""))), ot = r, dt(n);
+	}
+}), ut("__e", function(e, t, n, r) {
+	dt(), ot = void 0, e(t, n, r);
+}), ut("diffed", function(e, t) {
+	dt(), ot = void 0;
+	var n;
+	if (typeof t.type == "string" && (n = t.__e)) {
+		var r = t.__np, i = t.props, a = n.U;
+		if (a) for (var o in a) {
+			var s = a[o];
+			s === void 0 || r && o in r || (s.d(), a[o] = void 0);
+		}
+		if (r) for (var c in a || (a = {}, n.U = a), r) {
+			var l = a[c], u = r[c];
+			l === void 0 ? (l = pt(n, c, u, i), a[c] = l) : l.o(u, i);
+		}
+	}
+	e(t);
+});
+function pt(e, t, n, r) {
+	var i = t in e && e.ownerSVGElement === void 0, a = B(n);
+	return {
+		o: function(e, t) {
+			a.value = e, r = t;
+		},
+		d: it(function() {
+			this.N = _t;
+			var n = a.value.value;
+			r[t] !== n && (r[t] = n, i ? e[t] = n : n != null && (!1 !== n || t[4] === "-") ? e.setAttribute(t, n) : e.removeAttribute(t));
+		})
+	};
+}
+ut("unmount", function(e, t) {
+	if (typeof t.type == "string") {
+		var n = t.__e;
+		if (n) {
+			var r = n.U;
+			if (r) for (var i in n.U = void 0, r) {
+				var a = r[i];
+				a && a.d();
+			}
+		}
+		var o = t.__np;
+		if (o) {
+			var s = t.props;
+			for (var c in o) s[c] = o[c];
+		}
+		t.__np = void 0;
+	} else {
+		var l = t.__c;
+		if (l) {
+			l.__$f |= 8;
+			var u = l.__$u;
+			u && (l.__$u = void 0, u.d());
+		}
+	}
+	e(t);
+}), ut("__h", function(e, t, n, r) {
+	r < 3 && (t.__$f |= 2), e(t, n, r);
+}), S.prototype.shouldComponentUpdate = function(e, t) {
+	if (this.__R) return !0;
+	var n = this.__$u, r = n && n.s !== void 0;
+	for (var i in t) return !0;
+	if (this.__f || typeof this.u == "boolean" && !0 === this.u) {
+		var a = 2 & this.__$f;
+		if (!(r || a || 4 & this.__$f) || 1 & this.__$f) return !0;
+	} else if (!(r || 4 & this.__$f) || 3 & this.__$f) return !0;
+	for (var o in e) if (o !== "__source" && e[o] !== this.props[o]) return !0;
+	for (var s in this.props) if (!(s in e)) return !0;
+	return !1;
+};
+function V(e, t) {
+	return De(function() {
+		return B(e, t);
+	}, []);
+}
+function mt(e, t) {
+	var n = Ee(e);
+	return n.current = e, ot.__$f |= 4, De(function() {
+		return $e(function() {
+			return n.current();
+		}, t);
+	}, []);
+}
+var ht = function(e) {
+	queueMicrotask(function() {
+		queueMicrotask(e);
+	});
+};
+function gt() {
+	ze(function() {
+		for (var e; e = lt.shift();) at.call(e);
+	});
+}
+function _t() {
+	lt.push(this) === 1 && (e.requestAnimationFrame || ht)(gt);
+}
+// src/api/http.ts
+var vt = new URL("../", location.href.split(/[?#]/)[0]), yt = class extends Error {
+	status;
+	code;
+	retryAfter;
+	constructor(e, t, n, r = 0) {
+		super(n), this.status = e, this.code = t, this.retryAfter = r;
+	}
+}, bt = "", xt = B(null), St = [];
+function Ct(e) {
+	bt = e.trim(), xt.value = null, St.forEach((e) => e()), St = [];
+}
+async function wt(e) {
+	let t = `the node answered ${e.status}`, n = "unavailable";
+	try {
+		let r = await e.json();
+		t = String(r.detail ?? t), n = String(r.code ?? n);
+	} catch {}
+	return new yt(e.status, n, t, Number(e.headers.get("retry-after") ?? 0));
+}
+async function H(e, t = {}) {
+	for (;;) {
+		let n = { accept: t.accept ?? "application/json" };
+		bt && (n.authorization = `Bearer ${bt}`), t.json !== void 0 && (n["content-type"] = "application/json"), t.type && (n["content-type"] = t.type), t.etag && (n["if-none-match"] = t.etag), t.key && (n["idempotency-key"] = t.key), t.timeoutMs && (n["lehr-timeout-ms"] = String(t.timeoutMs));
+		let r = bt, i;
+		try {
+			i = await fetch(new URL(e.replace(/^\//, "./"), vt), {
+				method: t.method ?? "GET",
+				headers: n,
+				body: t.json === void 0 ? t.body : JSON.stringify(t.json),
+				signal: t.signal,
+				cache: "no-store",
+				credentials: "same-origin"
+			});
+		} catch (e) {
+			throw t.signal?.aborted ? e : new yt(0, "unavailable", "The node does not answer. Is it still running?");
+		}
+		if (i.status !== 401) {
+			if (i.ok || i.status === 304) return i;
+			throw await wt(i);
+		}
+		let a = (await wt(i)).message;
+		r === bt && (xt.value = bt ? a : "", await new Promise((e) => St.push(e)));
+	}
+}
+async function Tt(e, t) {
+	return (await H(e, { signal: t })).json();
+}
+async function U(e, t, n = {}) {
+	return (await H(e, {
+		method: "POST",
+		json: t,
+		...n
+	})).json();
+}
+function Et(e, t) {
+	let n = new URLSearchParams();
+	for (let [e, r] of Object.entries(t)) r != null && n.append(e, String(r));
+	return `${e}?${n}`;
+}
+// src/api/events.ts
+var Dt = 4, Ot = 45e3, kt = class {
+	rest = "";
+	tell;
+	constructor(e) {
+		this.tell = e;
+	}
+	feed(e) {
+		this.rest += e;
+		let t = this.rest.indexOf("\n\n");
+		for (; t >= 0;) this.event(this.rest.slice(0, t)), this.rest = this.rest.slice(t + 2), t = this.rest.indexOf("\n\n");
+	}
+	event(e) {
+		let t = "", n = "";
+		for (let r of e.split("\n")) r.startsWith("event: ") ? t = r.slice(7) : r.startsWith("data: ") && (n += r.slice(6));
+		if (!n) return;
+		let r = JSON.parse(n);
+		this.tell({
+			kind: t,
+			service: r.service,
+			data: r
+		});
+	}
+};
+async function At(e) {
+	if (!navigator.locks) return await e(), !0;
+	for (let t = 0; t < Dt; t++) if (await navigator.locks.request(`lehr-events-${t}`, { ifAvailable: !0 }, async (t) => t ? (await e(), !0) : !1)) return !0;
+	return !1;
+}
+async function jt(e, t, n, r, i) {
+	let a = 250;
+	for (; !t.aborted;) {
+		let o = !1;
+		try {
+			await At(async () => {
+				r("connecting");
+				let i = await H(`/~/events?slow=coalesce&services=${e.map(encodeURIComponent).join(",")}`, {
+					accept: "text/event-stream",
+					signal: t
+				});
+				r("live"), o = !0;
+				let a = new kt(n), s = i.body.pipeThrough(new TextDecoderStream()).getReader();
+				for (;;) {
+					let e = setTimeout(() => void s.cancel(), Ot), { done: t, value: n } = await s.read();
+					if (clearTimeout(e), t) break;
+					a.feed(n);
+				}
+			}) || (document.visibilityState === "visible" && await i(), r("asking"), o = !0);
+		} catch (e) {
+			if (t.aborted) return;
+			e instanceof yt && e.status >= 400 && e.status < 500 && (a = Math.max(a, 4e3));
+		}
+		if (t.aborted) return;
+		a = o ? 1e3 : Math.min(a * 2, 5e3), o || r("lost"), await new Promise((e) => setTimeout(e, a));
+	}
+}
+// src/api/schema.ts
+var Mt = null;
+function Nt() {
+	return Mt ??= Tt("/openapi.json").catch((e) => {
+		throw Mt = null, e;
+	}), Mt;
+}
+function Pt() {
+	Mt = null;
+}
+function Ft(e, t) {
+	let { $ref: n, anyOf: r, ...i } = e;
+	if (n) return {
+		...Ft(t.components.schemas[n.split("/").pop()] ?? {}, t),
+		...i
+	};
+	let a = r?.find((e) => e.type !== "null");
+	if (a) {
+		let e = Ft(a, t), { default: n, ...r } = e;
+		return {
+			...r,
+			...i,
+			description: i.description ?? e.description
+		};
+	}
+	return e;
+}
+var It = /* @__PURE__ */ new Set([
+	"columns",
+	"lonlat",
+	"scale",
+	"method",
+	"clusters",
+	"components",
+	"covariance",
+	"metric",
+	"dimension",
+	"dimensions",
+	"nodes"
+]);
+function Lt(e, t) {
+	let n = Object.entries(e.properties ?? {}).map(([e, n]) => ({
+		name: e,
+		schema: Ft(n, t)
+	})).filter(({ schema: e }) => !e.deprecated).map(({ name: e, schema: t }) => Rt(e, t)), r = (e) => e.isBasic ? +(e.kind === "columns") : 2;
+	return n.sort((e, t) => r(e) - r(t));
+}
+function Rt(e, t) {
+	let n = [].concat(t.type ?? []), r = t.enum ? "choice" : n.includes("boolean") ? "yes" : n.includes("integer") ? "whole" : n.includes("number") ? "number" : n.includes("array") ? "columns" : e === "id" || e === "weights" ? "column" : "text", [i, ...a] = (t.description ?? "").split("\n\n"), o = new Map(a.join("\n").split(/\n?- /).map((e) => e.match(/^`(.+?)`: ([^]*)$/)).filter((e) => e !== null).map((e) => [e[1], e[2]])), s = t.default === null || t.default === void 0;
+	return {
+		name: e,
+		kind: r,
+		about: i.replaceAll("`", ""),
+		choices: (t.enum ?? []).map((e) => ({
+			value: String(e),
+			about: o.get(String(e)) ?? ""
+		})),
+		default: t.default ?? null,
+		otherwise: t["x-default"] ?? (s ? "chosen for you" : String(t.default)),
+		minimum: t.minimum,
+		maximum: t.maximum,
+		exclusiveMinimum: t.exclusiveMinimum,
+		exclusiveMaximum: t.exclusiveMaximum,
+		isBasic: It.has(e) || t["x-short"] !== void 0
+	};
+}
+function zt(e, t) {
+	if (t.trim() === "" || e.kind !== "whole" && e.kind !== "number") return null;
+	let { minimum: n, maximum: r, exclusiveMinimum: i, exclusiveMaximum: a } = e, o = e.kind === "whole" ? "a whole number" : "a number", s = n ?? i, c = s !== void 0 && r !== void 0 ? i === void 0 ? `from ${s} to ${r}` : `above ${s} and at most ${r}` : n === void 0 ? i === void 0 ? r === void 0 ? "" : `of at most ${r}` : `above ${i}` : `of at least ${n}`, l = `Expected ${o}${c ? ` ${c}` : ""}, found "${t.trim()}".`, u = Number(t);
+	return !Number.isFinite(u) || e.kind === "whole" && !/^[+-]?\d+$/.test(t.trim()) || n !== void 0 && u < n || r !== void 0 && u > r || i !== void 0 && u <= i || a !== void 0 && u >= a ? l : null;
+}
+// src/state/node.ts
+var W = B(null), Bt = B("connecting"), Vt = B(null), Ht = /* @__PURE__ */ new Map(), Ut = /* @__PURE__ */ new Map();
+function G(e) {
+	let t = Ht.get(e);
+	return t || Ht.set(e, t = B(null)), t;
+}
+function Wt(e) {
+	return (W.value ?? []).filter((t) => t.contract === e);
+}
+function Gt() {
+	return Wt("lehr.datasets")[0]?.path ?? null;
+}
+function Kt() {
+	return (W.value ?? []).filter((e) => e.contract.startsWith("lehr.") && e.contract !== "lehr.datasets");
+}
+var qt = /* @__PURE__ */ new Map();
+function Jt(e, t) {
+	let n = `${e} ${t}`, r = qt.get(n);
+	return r || qt.set(n, r = B([])), r;
+}
+var Yt = 2e3;
+function Xt(e, t, n) {
+	let r = Jt(e, t);
+	r.value.length < Yt && (r.value = [...r.value, n]);
+}
+var Zt = 500, Qt = /* @__PURE__ */ new Map(), $t = /* @__PURE__ */ new Map();
+function en(e) {
+	if (Qt.has(e)) return;
+	let t = Math.max(0, ($t.get(e) ?? 0) + Zt - Date.now());
+	Qt.set(e, setTimeout(() => {
+		Qt.delete(e), tn(e).catch(() => {});
+	}, t));
+}
+async function tn(e) {
+	$t.set(e, Date.now());
+	let t = await H(e, { etag: Ht.get(e)?.value == null ? void 0 : Ut.get(e) });
+	if (t.status === 304) return;
+	let n = t.headers.get("etag");
+	n && Ut.set(e, n), G(e).value = await t.json();
+}
+function nn({ kind: e, service: t, data: n }) {
+	let r = G(t);
+	if (e === "seed") Ut.delete(t), r.value = n.state, t === rn() && an();
+	else if (e === "change" && n.operation === "progressed" && r.value?.jobs?.[n.body.job]) {
+		let { job: e, progress: i } = n.body;
+		Ut.delete(t), Xt(t, e, i), r.value = {
+			...r.value,
+			jobs: {
+				...r.value.jobs,
+				[e]: {
+					...r.value.jobs[e],
+					progress: i
+				}
+			}
+		};
+	} else e !== "end" && (en(t), t === rn() && an());
+}
+function rn() {
+	return Wt("lehr/directory")[0]?.path;
+}
+async function an() {
+	try {
+		let { services: e } = await Tt("/");
+		JSON.stringify(e) !== JSON.stringify(W.peek()) && (Pt(), W.value = e), Vt.value = null;
+	} catch (e) {
+		Vt.value = e.message;
+	}
+}
+function on() {
+	let e = /* @__PURE__ */ new Set([
+		"lehr/inspector",
+		"lehr/constructor",
+		"lehr/manifest"
+	]);
+	return (W.value ?? []).filter((t) => !e.has(t.contract)).map((e) => e.path);
+}
+var sn = null, cn = "";
+function ln() {
+	an(), setInterval(() => {
+		(Bt.peek() === "lost" || W.peek() === null) && an();
+	}, 2e3), it(() => {
+		let e = on();
+		e.join() === cn || (cn = e.join(), sn?.abort(), !e.length) || (sn = new AbortController(), jt(e, sn.signal, nn, (e) => Bt.value = e, async () => {
+			for (let t of e) await tn(t).catch(() => {});
+		}));
+	});
+	let e = !1;
+	it(() => {
+		e && xt.value === null && setTimeout(() => void an()), e = xt.value !== null;
+	});
+}
+// src/state/notice.ts
+var un = B(""), dn = 0;
+function K(e) {
+	un.value = e, clearTimeout(dn), dn = setTimeout(() => un.value = "", 6e3);
+}
+// src/state/route.ts
+var fn = [
+	"data",
+	"explore",
+	"jobs",
+	"workflows",
+	"node"
+];
+function pn(e) {
+	let [, t, n] = e.match(/^#\/?([a-z]*)(?:\?(.*))?$/) ?? [];
+	return {
+		view: fn.find((e) => e === t) ?? "data",
+		settings: Object.fromEntries(new URLSearchParams(n ?? ""))
+	};
+}
+function q(e, t) {
+	let n = new URLSearchParams();
+	for (let [e, r] of Object.entries(t)) r && n.set(e, r);
+	let r = n.toString();
+	return `#/${e}${r ? `?${r}` : ""}`;
+}
+var J = B(pn(location.hash));
+addEventListener("hashchange", () => {
+	let e = J.peek(), t = pn(location.hash);
+	q(e.view, e.settings) !== q(t.view, t.settings) && (J.value = t);
+});
+function mn(e, t = {}) {
+	location.hash = q(e, t);
+}
+function hn(e) {
+	let { view: t, settings: n } = J.peek(), r = q(t, {
+		...n,
+		...e
+	});
+	history.replaceState(null, "", r), J.value = pn(r);
+}
+// src/state/download.ts
+function gn(e, t) {
+	let n = document.createElement("a");
+	n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
+}
+// src/state/upload.ts
+var _n = B(null), vn = 5, yn = 800;
+async function bn(e, t, n, r, i, a, o, s) {
+	let c = {
+		name: t,
+		format: n,
+		bytes: i.size,
+		replace: a,
+		...r
+	}, l = 0;
+	for (;;) try {
+		let { offset: n, piece_bytes_max: r } = await U(`${e}:begin`, c, { signal: s });
+		for (o(n); n < i.size;) {
+			let a = i.slice(n, n + Math.min(r, 4 << 20));
+			n = (await (await H(Et(`${e}:append`, {
+				name: t,
+				offset: n
+			}), {
+				method: "POST",
+				body: a,
+				type: "application/octet-stream",
+				signal: s
+			})).json()).offset, l = 0, o(n);
+		}
+		return await U(`${e}:finish`, { name: t }, {
+			signal: s,
+			timeoutMs: 6e5
+		});
+	} catch (e) {
+		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= vn) throw e;
+		await new Promise((e) => setTimeout(e, yn * l));
+	}
+}
+// src/state/words.ts
+function Y(e) {
+	return e.toLocaleString("en-GB");
+}
+function xn(e) {
+	let t = [
+		"B",
+		"kB",
+		"MB",
+		"GB",
+		"TB"
+	], n = 0;
+	for (; e >= 1e3 && n < t.length - 1;) [e, n] = [e / 1e3, n + 1];
+	return `${e >= 100 || n === 0 ? Math.round(e) : e.toPrecision(2)} ${t[n]}`;
+}
+function X(e, t = 5) {
+	if (typeof e != "number") return e == null ? "" : typeof e == "object" ? JSON.stringify(e) : String(e);
+	if (Number.isNaN(e)) return "–";
+	if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return Y(e);
+	let n = Math.abs(e);
+	return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
+}
+function Sn(e) {
+	let t = Math.max(0, e) / 1e3;
+	return t < 1 ? `${Math.round(1e3 * t)} ms` : t < 10 ? `${t.toFixed(1)} s` : t < 60 ? `${Math.round(t)} s` : t < 3600 ? `${Math.floor(t / 60)} min ${Math.round(t % 60)} s` : `${Math.floor(t / 3600)} h ${Math.floor(t % 3600 / 60)} min`;
+}
+function Cn(e) {
+	let t = new Date(e), n = t.toLocaleTimeString("en-GB", {
+		hour: "2-digit",
+		minute: "2-digit",
+		second: "2-digit"
+	});
+	return t.toDateString() === (/* @__PURE__ */ new Date()).toDateString() ? n : `${t.toLocaleDateString("en-GB", {
+		day: "numeric",
+		month: "short"
+	})} ${n}`;
+}
+function wn(e) {
+	return e.replaceAll("_", " ");
+}
+function Tn(e) {
+	return e.charAt(0).toUpperCase() + e.slice(1);
+}
+function En(e) {
+	return {
+		invalid_value: "Change what the message names, then send it again.",
+		unknown_entry: "It may have been renamed or removed. Choose another one.",
+		duplicate_entry: "Choose another name, or remove what has it.",
+		too_large: "Send less: fewer columns or rows. The node has a limit for a body (lehr serve --body-max).",
+		insufficient_resources: "The node is short of memory or disk. Remove data sets, or use fewer columns.",
+		permission_denied: "Your token does not allow this. Ask whoever runs the node.",
+		queuing_limit_exceeded: "Too many jobs wait already. Try again when one has ended.",
+		response_timeout: "It took too long. Try again, or ask for less.",
+		unavailable: "Check that the node is running, then try again.",
+		service_stopping: "The node is stopping. Try again when it is back.",
+		operation_failed: "This is a defect of the service. The log of the node says more.",
+		precondition_failed: "Somebody changed it meanwhile. Look again, then repeat."
+	}[e] ?? null;
+}
+// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+var Dn = Symbol.for("pv"), On = 0;
+Array.isArray;
+function Z(t, n, r, i, a, o) {
+	n ||= {};
+	var s, c, l = n;
+	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
+	var u = {
+		type: t,
+		props: l,
+		key: r,
+		ref: s,
+		__k: null,
+		__: null,
+		__b: 0,
+		__e: null,
+		__c: null,
+		constructor: Dn,
+		__v: --On,
+		__i: -1,
+		__u: 0
+	};
+	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
+}
+// src/views/fault.tsx
+function Q({ error: e, code: t }) {
+	if (!e) return null;
+	let n = e instanceof Error ? e.message : String(e), r = En(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
+	return /* @__PURE__ */ Z("div", {
+		class: "trouble",
+		role: "alert",
+		children: [i.length > 1 ? /* @__PURE__ */ Z("ul", { children: i.map((e) => /* @__PURE__ */ Z("li", { children: e }, e)) }) : /* @__PURE__ */ Z("p", { children: n }), r && /* @__PURE__ */ Z("p", {
+			class: "cure",
+			children: r
+		})]
+	});
+}
+// src/state/csv.ts
+function kn(e) {
+	let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
+	return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
+}
+function An(e) {
+	return `${e.map(kn).join(",")}\n`;
+}
+var jn = [
+	",",
+	";",
+	"	",
+	"|"
+];
+function Mn(e, t, n) {
+	let r = [], i = [], a = "", o = !1;
+	for (let s = 0; s < e.length && r.length < n; s++) {
+		let n = e[s];
+		o ? n === "\"" && e[s + 1] === "\"" ? [a, s] = [`${a}"`, s + 1] : n === "\"" ? o = !1 : a += n : n === "\"" && a === "" ? o = !0 : n === t ? [i, a] = [[...i, a], ""] : n === "\n" ? (i.push(a.replace(/\r$/, "")), (i.length > 1 || i[0] !== "") && r.push(i), [i, a] = [[], ""]) : a += n;
+	}
+	return (a !== "" || i.length) && r.length < n && r.push([...i, a]), r;
+}
+var Nn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Pn = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e);
+function Fn(e) {
+	let t = {
+		delimiter: ",",
+		rows: [],
+		score: -1
+	};
+	for (let n of jn) {
+		let r = Mn(e.replace(/^\uFEFF/, ""), n, 101), i = r[0]?.length ?? 0, a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
+		a > t.score && (t = {
+			delimiter: n,
+			rows: r,
+			score: a
+		});
+	}
+	let [n = [], ...r] = t.rows, i = !n.some(Nn), a = i ? n : n.map((e, t) => String(t)), o = i ? r : t.rows, s = !1, c = a.map((e, t) => {
+		let n = o.map((e) => e[t] ?? ""), r = n.filter((e) => !Pn(e)), i = r.filter(Nn).length;
+		return r.length ? i * 2 <= r.length ? "text" : (s ||= r.length < n.length, "number") : "empty";
+	});
+	return {
+		delimiter: t.delimiter,
+		hasNames: i,
+		names: a,
+		rows: o,
+		kinds: c,
+		hasGaps: s
+	};
+}
+// src/api/rows.ts
+async function In(e, t, n, r) {
+	return (await H(Et(`${e}:read`, {
+		name: t,
+		from: n,
+		to: r,
+		format: "json"
+	}))).json();
+}
+// src/views/table.tsx
+var Ln = 50;
+function Rn({ datasets: e, name: t, caption: n, version: r }) {
+	let i = G(e).value?.datasets[t], a = i?.rows ?? 0, o = V(0), s = V(null), c = V(null);
+	I(() => {
+		o.value = 0;
+	}, [t]);
+	let l = o.value;
+	if (I(() => {
+		let n = !1;
+		return In(e, t, l, Math.min(a, l + Ln)).then((e) => {
+			n || ([s.value, c.value] = [e, null]);
+		}).catch((e) => {
+			n || (c.value = e);
+		}), () => {
+			n = !0;
+		};
+	}, [
+		e,
+		t,
+		l,
+		r,
+		a
+	]), c.value) return /* @__PURE__ */ Z(Q, { error: c.value });
+	if (!s.value) return /* @__PURE__ */ Z("p", {
+		class: "note",
+		children: "Reading…"
+	});
+	let { rows: u, json: d } = s.value, f = i?.columns.map((e) => e.name) ?? Object.keys(d[0] ?? {}), p = Math.min(u, l + d.length);
+	return /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z(zn, {
+		caption: n,
+		names: f,
+		rows: d.map((e) => f.map((t) => e[t])),
+		first: l
+	}), /* @__PURE__ */ Z("div", {
+		class: "pages",
+		children: [/* @__PURE__ */ Z("span", { children: u ? `Rows ${Y(l + 1)} to ${Y(p)} of ${Y(u)}` : "No rows" }), u > Ln && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("button", {
+			type: "button",
+			disabled: l === 0,
+			onClick: () => o.value = Math.max(0, l - Ln),
+			children: "Previous"
+		}), /* @__PURE__ */ Z("button", {
+			type: "button",
+			disabled: p >= u,
+			onClick: () => o.value = l + Ln,
+			children: "Next"
+		})] })]
+	})] });
+}
+function zn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
+	return /* @__PURE__ */ Z("div", {
+		class: "scroll",
+		tabIndex: 0,
+		role: "region",
+		"aria-label": e,
+		children: /* @__PURE__ */ Z("table", { children: [
+			/* @__PURE__ */ Z("caption", {
+				class: "unseen",
+				children: e
+			}),
+			/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [r !== void 0 && /* @__PURE__ */ Z("th", {
+				scope: "col",
+				class: "number",
+				children: "row"
+			}), t.map((e, t) => /* @__PURE__ */ Z("th", {
+				scope: "col",
+				class: o[t] ? "number" : "",
+				children: e
+			}, e))] }) }),
+			/* @__PURE__ */ Z("tbody", { children: n.map((e, t) => /* @__PURE__ */ Z("tr", {
+				class: i === t ? "on" : "",
+				onClick: a && (() => a(t)),
+				children: [r !== void 0 && /* @__PURE__ */ Z("td", {
+					class: "number faint",
+					children: Y(r + t + 1)
+				}), e.map((e, n) => /* @__PURE__ */ Z("td", {
+					class: o[n] ? "number" : "",
+					children: a && n === 0 ? /* @__PURE__ */ Z("button", {
+						type: "button",
+						class: "link",
+						onClick: (e) => (e.stopPropagation(), a(t)),
+						children: Bn(e)
+					}) : Bn(e)
+				}, n))]
+			}, t)) })
+		] })
+	});
+}
+function Bn(e) {
+	let t = typeof e == "string" ? e : X(e, 6);
+	return t.length > 80 ? `${t.slice(0, 77)}…` : t;
+}
+// src/views/incoming.tsx
+var Vn = [
+	[/\.(tsv|tab)(\.gz)?$/i, "tsv"],
+	[/\.(csv|txt|dat)(\.gz)?$/i, "csv"],
+	[/\.npy(\.gz)?$/i, "npy"],
+	[/\.parquet$/i, "parquet"],
+	[/\.(arrow|feather|ipc)$/i, "arrow"],
+	[/\.(fasta|fa|fna|faa)(\.gz)?$/i, "fasta"],
+	[/\.fps(\.gz)?$/i, "fps"],
+	[/\.(svm|svmlight|libsvm)(\.gz)?$/i, "svmlight"],
+	[/\.(xlsx|xls|ods)$/i, "table"],
+	[/\.(json|jsonl|ndjson)(\.gz)?$/i, "table"]
+], Hn = 65536;
+function Un(e) {
+	return e.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "data";
+}
+async function Wn(e) {
+	let t = e.slice(0, Hn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
+	if (n[0] !== 31 || n[1] !== 139) return t.text();
+	let r = t.stream().pipeThrough(new DecompressionStream("gzip")).pipeThrough(new TextDecoderStream()).getReader(), i = "";
+	try {
+		for (; i.length < Hn;) {
+			let { done: e, value: t } = await r.read();
+			if (e) break;
+			i += t;
+		}
+	} catch {}
+	return i;
+}
+function Gn({ datasets: e, names: t }) {
+	let n = V(null), r = V(null), i = V(""), a = V("csv"), o = V([]), s = V(/* @__PURE__ */ new Set()), c = V(""), l = V(""), u = V(!1), d = V(!1), f = V(!1), p = V(null), m = V(null), h = V(null), g = async (e) => {
+		if (!e) return;
+		let t = Vn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Nt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Fn(await Wn(e)) : null;
+		ze(() => {
+			n.value = e, _n.value = null, o.value = f, a.value = h, r.value = g, i.value = Un(e.name), s.value = new Set(g?.names.filter((e, t) => g.kinds[t] === "number") ?? []), c.value = "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
+		});
+	}, _ = async () => {
+		let [t, o] = [n.value, r.value], f = o?.names.filter((e, t) => o.kinds[t] === "number") ?? [], g = {
+			...o && (s.value.size !== f.length || f.some((e) => !s.value.has(e))) ? { columns: o.names.filter((e) => s.value.has(e)) } : {},
+			...c.value ? { id: c.value } : {},
+			...l.value ? { weights: l.value } : {},
+			...u.value ? { gaps: !0 } : {}
+		};
+		h.value = new AbortController(), m.value = null, p.value = 0;
+		try {
+			let r = i.value.trim();
+			_n.value = r;
+			let o = await bn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
+			K(`${r} is there: ${Y(o.rows)} rows, ${Y(o.columns.length)} columns.`), n.value = null, mn("data", { set: r });
+		} catch (e) {
+			h.value.signal.aborted || (m.value = e);
+		} finally {
+			p.value = null, h.value = null;
+		}
+	}, v = r.value, y = t.includes(i.value.trim()), b = !/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(i.value.trim()), S = p.value !== null, C = m.value instanceof yt && /empty field|missing/i.test(m.value.message) && !u.value;
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		children: [/* @__PURE__ */ Z("div", {
+			class: `drop${f.value ? " over" : ""}`,
+			onDragOver: (e) => {
+				e.preventDefault(), f.value = !0;
+			},
+			onDragLeave: () => f.value = !1,
+			onDrop: (e) => {
+				e.preventDefault(), f.value = !1, g(e.dataTransfer?.files[0]);
+			},
+			children: [/* @__PURE__ */ Z("p", { children: [
+				/* @__PURE__ */ Z("b", { children: "Drop a file here" }),
+				" to bring in a data set, or",
+				" ",
+				/* @__PURE__ */ Z("label", {
+					class: "button first",
+					children: ["choose a file", /* @__PURE__ */ Z("input", {
+						class: "unseen",
+						type: "file",
+						onChange: (e) => {
+							g(e.currentTarget.files?.[0]), e.currentTarget.value = "";
+						}
+					})]
+				})
+			] }), /* @__PURE__ */ Z("p", {
+				class: "note",
+				children: "You see its columns first. Nothing is sent before you say so."
+			})]
+		}), n.value && /* @__PURE__ */ Z("form", {
+			class: "incoming",
+			"aria-label": `Bring in ${n.value.name}`,
+			onSubmit: (e) => {
+				e.preventDefault(), _();
+			},
+			children: [
+				/* @__PURE__ */ Z("div", {
+					class: "head",
+					children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", { children: n.value.name }), /* @__PURE__ */ Z("p", {
+						class: "note",
+						children: [xn(n.value.size), v ? `; ${v.names.length} columns, ${v.hasNames ? "names in the first row" : "no names in the first row"}` : ""]
+					})] })
+				}),
+				/* @__PURE__ */ Z("div", {
+					class: "fields",
+					children: [
+						/* @__PURE__ */ Z("label", { children: [
+							"Name",
+							/* @__PURE__ */ Z("input", {
+								value: i.value,
+								"aria-invalid": b,
+								onInput: (e) => i.value = e.currentTarget.value
+							}),
+							b && /* @__PURE__ */ Z("span", {
+								class: "complaint",
+								children: "Use letters, digits, \".\", \"_\" and \"-\", in parts with \"/\" between them."
+							})
+						] }),
+						/* @__PURE__ */ Z("label", { children: [
+							"Format",
+							/* @__PURE__ */ Z("select", {
+								value: a.value,
+								onChange: (e) => a.value = e.currentTarget.value,
+								children: o.value.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))
+							}),
+							v && a.value !== "table" && /* @__PURE__ */ Z("span", {
+								class: "faint",
+								children: "\"table\" keeps texts, dates and gaps too"
+							})
+						] }),
+						v && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("label", { children: ["Ids", /* @__PURE__ */ Z("select", {
+							value: c.value,
+							onChange: (e) => c.value = e.currentTarget.value,
+							children: [/* @__PURE__ */ Z("option", {
+								value: "",
+								children: "none: rows are numbered"
+							}), v.names.map((e) => /* @__PURE__ */ Z("option", {
+								value: e,
+								children: e
+							}, e))]
+						})] }), /* @__PURE__ */ Z("label", { children: ["Weights", /* @__PURE__ */ Z("select", {
+							value: l.value,
+							onChange: (e) => l.value = e.currentTarget.value,
+							children: [/* @__PURE__ */ Z("option", {
+								value: "",
+								children: "none: all rows count once"
+							}), v.names.filter((e, t) => v.kinds[t] === "number").map((e) => /* @__PURE__ */ Z("option", {
+								value: e,
+								children: e
+							}, e))]
+						})] })] })
+					]
+				}),
+				/* @__PURE__ */ Z("label", {
+					class: "check",
+					children: [
+						/* @__PURE__ */ Z("input", {
+							type: "checkbox",
+							checked: u.value,
+							onChange: (e) => u.value = e.currentTarget.checked
+						}),
+						"Values may be missing",
+						v?.hasGaps ? " (some of the first rows have none)" : ""
+					]
+				}),
+				y && /* @__PURE__ */ Z("label", {
+					class: "check",
+					children: [
+						/* @__PURE__ */ Z("input", {
+							type: "checkbox",
+							checked: d.value,
+							onChange: (e) => d.value = e.currentTarget.checked
+						}),
+						"Replace the data set ",
+						i.value.trim(),
+						" that is there"
+					]
+				}),
+				v && /* @__PURE__ */ Z("fieldset", { children: [/* @__PURE__ */ Z("legend", { children: "Columns to keep: numbers that methods can use" }), /* @__PURE__ */ Z("div", {
+					class: "columns",
+					children: v.names.map((e, t) => /* @__PURE__ */ Z("label", {
+						class: "check",
+						children: [
+							/* @__PURE__ */ Z("input", {
+								type: "checkbox",
+								checked: s.value.has(e),
+								disabled: v.kinds[t] !== "number",
+								onChange: (t) => {
+									let n = new Set(s.value);
+									t.currentTarget.checked ? n.add(e) : n.delete(e), s.value = n;
+								}
+							}),
+							e || "(no name)",
+							" ",
+							/* @__PURE__ */ Z("span", {
+								class: "faint",
+								children: v.kinds[t]
+							})
+						]
+					}, `${t} ${e}`))
+				})] }),
+				v && v.rows.length > 0 && /* @__PURE__ */ Z(zn, {
+					caption: "First rows of the file",
+					names: v.names,
+					rows: v.rows.slice(0, 5),
+					first: 0
+				}),
+				/* @__PURE__ */ Z(Q, { error: m.value }),
+				C && /* @__PURE__ */ Z("p", {
+					class: "warning",
+					children: [
+						"Some numbers are missing.",
+						" ",
+						/* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => {
+								u.value = !0, _();
+							},
+							children: "Allow missing values and send again"
+						})
+					]
+				}),
+				S && /* @__PURE__ */ Z("p", { children: [
+					/* @__PURE__ */ Z("progress", {
+						max: n.value.size,
+						value: p.value ?? 0,
+						"aria-label": "Sent"
+					}),
+					" ",
+					p.value === n.value.size ? "The node reads it…" : `${xn(p.value ?? 0)} of ${xn(n.value.size)}`
+				] }),
+				/* @__PURE__ */ Z("div", {
+					class: "tools",
+					children: [/* @__PURE__ */ Z("button", {
+						type: "submit",
+						class: "first",
+						disabled: S || b || y && !d.value || v !== null && s.value.size === 0,
+						children: "Bring it in"
+					}), /* @__PURE__ */ Z("button", {
+						type: "button",
+						onClick: () => S ? h.value?.abort() : (n.value = null, _n.value = null),
+						children: S ? "Stop" : "Cancel"
+					})]
+				})
+			]
+		})]
+	});
+}
+// src/views/data.tsx
+function Kn(e) {
+	return e.rows > 0 && e.columns.filter((e) => e.kind !== "text").length >= 2;
+}
+var qn = 200;
+function Jn() {
+	let e = Gt(), t = V(""), n = V(!1), r = V(!1);
+	if (!e) return /* @__PURE__ */ Z("p", {
+		class: "empty",
+		children: [
+			"This node has no service of data sets. Start one with ",
+			/* @__PURE__ */ Z("code", { children: "lehr serve" }),
+			"."
+		]
+	});
+	let i = G(e).value;
+	if (!i) return /* @__PURE__ */ Z("p", {
+		class: "empty",
+		children: "Asking the node…"
+	});
+	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, qn), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== _n.value);
+	return /* @__PURE__ */ Z(x, { children: [
+		/* @__PURE__ */ Z(Gn, {
+			datasets: e,
+			names: o
+		}),
+		u.length > 0 && /* @__PURE__ */ Z(Yn, {
+			path: e,
+			uploads: u
+		}),
+		/* @__PURE__ */ Z("section", {
+			class: "card",
+			children: [
+				/* @__PURE__ */ Z("div", {
+					class: "head",
+					children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", { children: "Data sets" }), /* @__PURE__ */ Z("p", {
+						class: "note",
+						children: "Tables that the node keeps. Methods take them by name, and their results become data sets too."
+					})] }), /* @__PURE__ */ Z("div", {
+						class: "tools",
+						children: [/* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
+							class: "unseen",
+							children: "Search data sets"
+						}), /* @__PURE__ */ Z("input", {
+							type: "search",
+							placeholder: "Search",
+							value: t.value,
+							onInput: (e) => t.value = e.currentTarget.value
+						})] }), c > 0 && /* @__PURE__ */ Z("label", {
+							class: "check",
+							children: [
+								/* @__PURE__ */ Z("input", {
+									type: "checkbox",
+									checked: n.value,
+									onChange: (e) => n.value = e.currentTarget.checked
+								}),
+								"Results of jobs (",
+								Y(c),
+								")"
+							]
+						})]
+					})]
+				}),
+				s.length === 0 ? /* @__PURE__ */ Z("p", {
+					class: "empty",
+					children: o.length ? "No data set has this in its name." : "No data set yet. Drop a file above: CSV, TSV, Excel, Parquet, Arrow, NPY, FASTA or FPS."
+				}) : /* @__PURE__ */ Z("div", {
+					class: "scroll",
+					tabIndex: 0,
+					role: "region",
+					"aria-label": "Data sets",
+					children: /* @__PURE__ */ Z("table", { children: [/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [
+						/* @__PURE__ */ Z("th", {
+							scope: "col",
+							children: "Name"
+						}),
+						/* @__PURE__ */ Z("th", {
+							scope: "col",
+							class: "number",
+							children: "Rows"
+						}),
+						/* @__PURE__ */ Z("th", {
+							scope: "col",
+							class: "number roomy",
+							children: "Columns"
+						}),
+						/* @__PURE__ */ Z("th", {
+							scope: "col",
+							class: "number",
+							children: "Size"
+						}),
+						/* @__PURE__ */ Z("th", {
+							scope: "col",
+							class: "roomy",
+							children: "From"
+						}),
+						/* @__PURE__ */ Z("th", {
+							scope: "col",
+							children: /* @__PURE__ */ Z("span", {
+								class: "unseen",
+								children: "Actions"
+							})
+						})
+					] }) }), /* @__PURE__ */ Z("tbody", { children: l.map((e) => /* @__PURE__ */ Z(Zn, {
+						name: e,
+						dataset: i.datasets[e],
+						isOn: e === a
+					}, e)) })] })
+				}),
+				s.length > l.length && /* @__PURE__ */ Z("p", {
+					class: "pages",
+					children: /* @__PURE__ */ Z("button", {
+						type: "button",
+						onClick: () => r.value = !0,
+						children: ["Show all ", Y(s.length)]
+					})
+				})
+			]
+		}),
+		a && i.datasets[a] && /* @__PURE__ */ Z(Qn, {
+			path: e,
+			name: a,
+			dataset: i.datasets[a]
+		}),
+		a && !i.datasets[a] && /* @__PURE__ */ Z("p", {
+			class: "empty",
+			children: [
+				"There is no data set \"",
+				a,
+				"\" any more."
+			]
+		})
+	] });
+}
+function Yn({ path: e, uploads: t }) {
+	let n = V(null), r = async (t) => {
+		try {
+			n.value = null, await U(`${e}:remove`, { name: t }), K(`Forgot the upload ${t}.`);
+		} catch (e) {
+			n.value = e;
+		}
+	};
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		"aria-labelledby": "uploads",
+		children: [
+			/* @__PURE__ */ Z("h2", {
+				id: "uploads",
+				children: "Uploads that are not data sets yet"
+			}),
+			/* @__PURE__ */ Z(Q, { error: n.value }),
+			/* @__PURE__ */ Z("ul", {
+				class: "plainlist",
+				children: t.map(([e, t]) => /* @__PURE__ */ Z("li", { children: [/* @__PURE__ */ Z("div", {
+					class: "tools",
+					children: [
+						/* @__PURE__ */ Z("b", { children: e }),
+						/* @__PURE__ */ Z("span", {
+							class: `state ${t.state}`,
+							children: t.state
+						}),
+						/* @__PURE__ */ Z("span", {
+							class: "soft",
+							children: [xn(t.offset), t.bytes ? ` of ${xn(t.bytes)}` : ""]
+						}),
+						/* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => r(e),
+							children: ["Forget", /* @__PURE__ */ Z("span", {
+								class: "unseen",
+								children: [" ", e]
+							})]
+						})
+					]
+				}), t.fault && /* @__PURE__ */ Z(Q, { error: t.fault.reason })] }, e))
+			})
+		]
+	});
+}
+function Xn(e) {
+	let [t, n] = Object.entries(e ?? {})[0] ?? ["", {}];
+	return t === "file" ? `file ${n.path ?? ""}` : t === "upload" ? `upload (${n.format ?? ""})` : t === "job" || n?.job ? `job ${n.job ?? ""}` : t || "a service";
+}
+function Zn({ name: e, dataset: t, isOn: n }) {
+	return /* @__PURE__ */ Z("tr", {
+		class: n ? "on" : "",
+		children: [
+			/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
+				href: q("data", { set: n ? null : e }),
+				children: e
+			}) }),
+			/* @__PURE__ */ Z("td", {
+				class: "number",
+				children: Y(t.rows)
+			}),
+			/* @__PURE__ */ Z("td", {
+				class: "number roomy",
+				children: Y(t.columns.length)
+			}),
+			/* @__PURE__ */ Z("td", {
+				class: "number",
+				children: xn(t.bytes)
+			}),
+			/* @__PURE__ */ Z("td", {
+				class: "soft roomy",
+				children: Xn(t.source)
+			}),
+			/* @__PURE__ */ Z("td", {
+				class: "actions",
+				children: [Kn(t) && /* @__PURE__ */ Z("a", {
+					class: "button",
+					href: q("explore", { data: e }),
+					children: ["Explore", /* @__PURE__ */ Z("span", {
+						class: "unseen",
+						children: [" ", e]
+					})]
+				}), /* @__PURE__ */ Z("a", {
+					class: "button",
+					href: q("jobs", {
+						new: "1",
+						data: e
+					}),
+					children: ["Run", /* @__PURE__ */ Z("span", {
+						class: "unseen",
+						children: [" a method on ", e]
+					})]
+				})]
+			})
+		]
+	});
+}
+function Qn({ path: e, name: t, dataset: n }) {
+	let r = V(null), i = V(!1), a = V(null), o = async (e) => {
+		try {
+			r.value = null, await e();
+		} catch (e) {
+			r.value = e;
+		}
+	}, s = () => o(async () => {
+		let r = [], i = 0;
+		do {
+			let n = await H(Et(`${e}:read`, {
+				name: t,
+				from: i
+			}), { accept: "text/csv" }), a = Number((n.headers.get("lehr-rows") ?? "").split(/[-/]/)[1]), o = await n.text();
+			if (r.push(new Blob([i ? o.slice(o.indexOf("\n") + 1) : o])), !(a > i)) break;
+			i = a;
+		} while (i < n.rows);
+		gn(`${t}.csv`, new Blob(r, { type: "text/csv" }));
+	}), c = () => o(async () => {
+		await U(`${e}:remove`, { name: t }), K(`Removed ${t}.`), mn("data");
+	}), l = () => o(async () => {
+		let n = a.value.trim();
+		await U(`${e}:rename`, {
+			name: t,
+			to: n
+		}), K(`Renamed ${t} to ${n}.`), mn("data", { set: n });
+	});
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		"aria-labelledby": "data-detail",
+		children: [
+			/* @__PURE__ */ Z("div", {
+				class: "head",
+				children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+					id: "data-detail",
+					children: t
+				}), /* @__PURE__ */ Z("p", {
+					class: "note",
+					children: [
+						Y(n.rows),
+						" rows, ",
+						Y(n.columns.length),
+						" columns",
+						n.id ? `; ids in ${n.id}` : "",
+						n.weights ? `; weights in ${n.weights}` : ""
+					]
+				})] }), /* @__PURE__ */ Z("div", {
+					class: "tools",
+					children: [
+						Kn(n) && /* @__PURE__ */ Z("a", {
+							class: "button first",
+							href: q("explore", { data: t }),
+							children: "Explore"
+						}),
+						/* @__PURE__ */ Z("a", {
+							class: "button",
+							href: q("jobs", {
+								new: "1",
+								data: t
+							}),
+							children: "Run a method"
+						}),
+						/* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: s,
+							children: "Save as CSV"
+						}),
+						/* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => a.value = a.value === null ? t : null,
+							children: "Rename"
+						}),
+						i.value ? /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("button", {
+							type: "button",
+							class: "danger",
+							onClick: c,
+							children: "Remove for good"
+						}), /* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => i.value = !1,
+							children: "Keep it"
+						})] }) : /* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => i.value = !0,
+							children: "Remove…"
+						})
+					]
+				})]
+			}),
+			a.value !== null && /* @__PURE__ */ Z("form", {
+				class: "inline",
+				onSubmit: (e) => {
+					e.preventDefault(), l();
+				},
+				children: [/* @__PURE__ */ Z("label", { children: ["New name ", /* @__PURE__ */ Z("input", {
+					value: a.value,
+					onInput: (e) => a.value = e.currentTarget.value
+				})] }), /* @__PURE__ */ Z("button", {
+					type: "submit",
+					class: "first",
+					children: "Rename"
+				})]
+			}),
+			/* @__PURE__ */ Z(Q, { error: r.value }),
+			n.warnings?.map((e) => /* @__PURE__ */ Z("p", {
+				class: "warning",
+				children: e
+			}, e)),
+			n.account && /* @__PURE__ */ Z(zn, {
+				caption: "The columns",
+				names: [
+					"column",
+					"role",
+					"read as",
+					"missing",
+					"range",
+					"why"
+				],
+				rows: n.account.map((e) => [
+					e.name,
+					e.role,
+					e.read_as,
+					e.missing,
+					e.range,
+					e.reason ?? ""
+				])
+			}),
+			/* @__PURE__ */ Z(Rn, {
+				datasets: e,
+				name: t,
+				caption: `Rows of ${t}`,
+				version: n.content
+			})
+		]
+	});
+}
+// src/views/chart.tsx
+var $n = 220, $ = {
+	left: 56,
+	right: 14,
+	top: 12,
+	bottom: 38
+};
+function er(e, t, n) {
+	if (!(t > e)) return [e];
+	let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
+		1,
+		2,
+		5,
+		10
+	].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [];
+	for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
+	return o;
+}
+function tr(e, t, n) {
+	let r = Math.ceil(Math.log10(e)), i = Math.floor(Math.log10(t));
+	if (i <= r) return er(e, t, n);
+	let a = Math.max(1, Math.ceil((i - r + 1) / n));
+	return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
+}
+function nr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped: o }) {
+	let s = Ee(null), c = V(480), l = V(null);
+	I(() => {
+		let e = new ResizeObserver(([e]) => c.value = Math.max(180, Math.round(e.contentRect.width)));
+		return e.observe(s.current), () => e.disconnect();
+	}, []);
+	let u = n.map((e, t) => [e, r[t]]).filter(([e, t]) => Number.isFinite(e) && Number.isFinite(t) && (!i || e > 0)), d = c.value, f = u.map(([e]) => e), p = u.map(([, e]) => e), [m, h] = [Math.min(...f), Math.max(...f)], [g, _] = [Math.min(...p), Math.max(...p)];
+	m === h && ([m, h] = i ? [m / 2, h * 2] : [m - .5, h + .5]), g === _ && ([g, _] = [g - .5, _ + .5]);
+	let v = (e) => i ? Math.log(e) : e, y = (e) => {
+		let t = (v(e) - v(m)) / (v(h) - v(m));
+		return a ? 1 - t : t;
+	}, b = (e) => $.left + y(e) * (d - $.left - $.right), S = (e) => $n - $.bottom - (e - g) / (_ - g) * ($n - $.top - $.bottom), C = u.map(([e, t], n) => {
+		let [r, i] = [b(e).toFixed(1), S(t).toFixed(1)];
+		return n === 0 ? `M${r} ${i}` : o ? `H${r}V${i}` : `L${r} ${i}`;
+	}).join(""), w = l.value !== null && u[l.value] ? u[l.value] : u[u.length - 1], T = (e) => {
+		let t = s.current.getBoundingClientRect().left, [n, r] = [0, Infinity];
+		u.forEach(([i], a) => {
+			let o = Math.abs(b(i) - (e - t));
+			o < r && ([n, r] = [a, o]);
+		}), l.value = n;
+	};
+	return /* @__PURE__ */ Z("figure", {
+		class: "chart",
+		children: [/* @__PURE__ */ Z("figcaption", { children: [/* @__PURE__ */ Z("h3", { children: e }), w && /* @__PURE__ */ Z("p", {
+			class: "readout",
+			children: [
+				t,
+				" ",
+				X(w[0], 4),
+				": ",
+				X(w[1], 5)
+			]
+		})] }), /* @__PURE__ */ Z("div", {
+			class: "plot",
+			ref: s,
+			tabIndex: 0,
+			role: "img",
+			"aria-label": w ? `${e} over ${t}: ${u.length} points, from ${X(p[0], 4)} to ${X(p[p.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
+			onPointerMove: (e) => T(e.clientX),
+			onPointerLeave: () => l.value = null,
+			onKeyDown: (e) => {
+				let t = e.key === "ArrowLeft" ? -1 : +(e.key === "ArrowRight");
+				t && (e.preventDefault(), l.value = Math.min(u.length - 1, Math.max(0, (l.value ?? u.length - 1) + t)));
+			},
+			children: u.length > 0 && /* @__PURE__ */ Z("svg", {
+				width: d,
+				height: $n,
+				"aria-hidden": "true",
+				children: [
+					er(g, _, 4).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
+						class: "gridline",
+						x1: $.left,
+						x2: d - $.right,
+						y1: S(e),
+						y2: S(e)
+					}), /* @__PURE__ */ Z("text", {
+						x: $.left - 8,
+						y: S(e) + 4,
+						"text-anchor": "end",
+						children: X(e, 4)
+					})] }, e)),
+					(i ? tr(m, h, 5) : er(m, h, 5)).map((e) => /* @__PURE__ */ Z("text", {
+						x: b(e),
+						y: $n - $.bottom + 17,
+						"text-anchor": "middle",
+						children: X(e, 4)
+					}, e)),
+					/* @__PURE__ */ Z("text", {
+						x: d - $.right,
+						y: 216,
+						"text-anchor": "end",
+						children: t
+					}),
+					/* @__PURE__ */ Z("path", {
+						class: "curve",
+						d: C
+					}),
+					l.value !== null && w && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("line", {
+						class: "cross",
+						x1: b(w[0]),
+						x2: b(w[0]),
+						y1: $.top,
+						y2: $n - $.bottom
+					}), /* @__PURE__ */ Z("circle", {
+						class: "dot",
+						cx: b(w[0]),
+						cy: S(w[1]),
+						r: "4"
+					})] })
+				]
+			})
+		})]
+	});
+}
+// src/views/form.tsx
+function rr(e, t) {
+	let n = {};
+	for (let r of e) {
+		let e = t[r.name];
+		if (e === void 0 || e === "" || Array.isArray(e) && e.length === 0) continue;
+		let i = r.kind === "whole" || r.kind === "number" ? Number(e) : r.kind === "yes" ? e === "yes" : e;
+		i !== r.default && (n[r.name] = i);
+	}
+	return n;
+}
+function ir(e, t) {
+	return e.every((e) => {
+		let n = t[e.name];
+		return typeof n != "string" || zt(e, n) === null;
+	});
+}
+function ar({ fields: e, typed: t, dataset: n, change: r }) {
+	let i = V(!1), a = (e) => /* @__PURE__ */ Z(or, {
+		field: e,
+		value: t[e.name],
+		dataset: n,
+		change: r
+	}, e.name), o = e.filter((e) => !e.isBasic);
+	return /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("div", {
+		class: "fields",
+		children: e.filter((e) => e.isBasic).map(a)
+	}), o.length > 0 && /* @__PURE__ */ Z("details", {
+		open: i.value,
+		onToggle: (e) => i.value = e.currentTarget.open,
+		children: [/* @__PURE__ */ Z("summary", { children: [
+			"More options (",
+			o.length,
+			")"
+		] }), i.value && /* @__PURE__ */ Z("div", {
+			class: "fields",
+			children: o.map(a)
+		})]
+	})] });
+}
+function or({ field: e, value: t, dataset: n, change: r }) {
+	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = zt(e, a), s = wn(e.name), c = /* @__PURE__ */ Z("span", {
+		class: "about",
+		id: `${i}-about`,
+		children: e.about
+	});
+	if (e.kind === "yes") return /* @__PURE__ */ Z("div", {
+		class: "field",
+		children: [/* @__PURE__ */ Z("label", {
+			class: "check",
+			children: [/* @__PURE__ */ Z("input", {
+				id: i,
+				type: "checkbox",
+				checked: t === void 0 ? e.default === !0 : t === "yes",
+				"aria-describedby": `${i}-about`,
+				onChange: (t) => r(e.name, t.currentTarget.checked ? "yes" : "no")
+			}), /* @__PURE__ */ Z("b", { children: s })]
+		}), c]
+	});
+	if (e.kind === "columns" && n) {
+		let i = Array.isArray(t) ? t : [], a = n.columns.filter((e) => e.kind !== "text");
+		return a.length === 0 ? null : /* @__PURE__ */ Z("fieldset", {
+			class: "field wide",
+			children: [
+				/* @__PURE__ */ Z("legend", { children: s }),
+				/* @__PURE__ */ Z("div", {
+					class: "columns",
+					children: a.map(({ name: t }) => /* @__PURE__ */ Z("label", {
+						class: "check",
+						children: [/* @__PURE__ */ Z("input", {
+							type: "checkbox",
+							checked: i.includes(t),
+							onChange: (n) => r(e.name, n.currentTarget.checked ? [...i, t] : i.filter((e) => e !== t))
+						}), t]
+					}, t))
+				}),
+				/* @__PURE__ */ Z("span", {
+					class: "about",
+					children: i.length ? `${i.length} chosen` : "None chosen: all numbers, except weights and ids."
+				})
+			]
+		});
+	}
+	return /* @__PURE__ */ Z("div", {
+		class: "field",
+		children: [
+			/* @__PURE__ */ Z("label", {
+				for: i,
+				children: s
+			}),
+			e.kind === "choice" ? /* @__PURE__ */ Z("select", {
+				id: i,
+				value: a || String(e.default ?? ""),
+				"aria-describedby": `${i}-about`,
+				onChange: (t) => r(e.name, t.currentTarget.value),
+				children: [e.default === null && /* @__PURE__ */ Z("option", {
+					value: "",
+					children: e.otherwise
+				}), e.choices.map((e) => /* @__PURE__ */ Z("option", {
+					value: e.value,
+					title: e.about,
+					children: wn(e.value)
+				}, e.value))]
+			}) : e.kind === "column" && n ? /* @__PURE__ */ Z("select", {
+				id: i,
+				value: a,
+				"aria-describedby": `${i}-about`,
+				onChange: (t) => r(e.name, t.currentTarget.value),
+				children: [/* @__PURE__ */ Z("option", {
+					value: "",
+					children: e.otherwise
+				}), n.columns.map(({ name: e }) => /* @__PURE__ */ Z("option", {
+					value: e,
+					children: e
+				}, e))]
+			}) : /* @__PURE__ */ Z("input", {
+				id: i,
+				value: Array.isArray(t) ? t.join(",") : a,
+				inputMode: e.kind === "whole" ? "numeric" : e.kind === "number" ? "decimal" : "text",
+				placeholder: e.otherwise,
+				"aria-invalid": o !== null,
+				"aria-describedby": `${i}-about`,
+				autocomplete: "off",
+				onInput: (t) => {
+					let n = t.currentTarget.value;
+					r(e.name, e.kind === "columns" ? n.split(",").map((e) => e.trim()).filter(Boolean) : n);
+				}
+			}),
+			o ? /* @__PURE__ */ Z("span", {
+				class: "complaint",
+				id: `${i}-about`,
+				children: o
+			}) : c,
+			e.kind === "choice" && e.choices.find((t) => t.value === (a || e.default))?.about && /* @__PURE__ */ Z("span", {
+				class: "about",
+				children: e.choices.find((t) => t.value === (a || e.default)).about
+			})
+		]
+	});
+}
+// src/views/jobs.tsx
+var sr = 50, cr = [
+	"queued",
+	"running",
+	"done",
+	"failed",
+	"cancelled",
+	"interrupted"
+];
+function lr(e) {
+	return e.contract.replace(/^lehr\./, "");
+}
+function ur() {
+	let e = Kt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
+		service: e,
+		id: t,
+		job: n
+	})));
+	t.sort((e, t) => t.job.times.queued_unix_ms - e.job.times.queued_unix_ms || t.job.number - e.job.number);
+	let { settings: n } = J.value, r = n.job ? t.find((e) => e.service === n.service && e.id === n.job) : void 0;
+	return e.length ? /* @__PURE__ */ Z(x, { children: [
+		n.new ? /* @__PURE__ */ Z(xr, { methods: e }) : /* @__PURE__ */ Z("p", {
+			class: "lead-in",
+			children: /* @__PURE__ */ Z("a", {
+				class: "button first",
+				href: q("jobs", { new: "1" }),
+				children: "New job"
+			})
+		}),
+		n.job && !r && /* @__PURE__ */ Z("p", {
+			class: "empty",
+			children: [
+				"There is no job \"",
+				n.job,
+				"\" here any more."
+			]
+		}),
+		r && /* @__PURE__ */ Z(gr, { ...r }, `${r.service} ${r.id}`),
+		/* @__PURE__ */ Z(dr, {
+			jobs: t,
+			chosen: r
+		})
+	] }) : /* @__PURE__ */ Z("p", {
+		class: "empty",
+		children: [
+			"No method runs on this node. Start one, for example ",
+			/* @__PURE__ */ Z("code", { children: "lehr serve --start lehr.clustering=/clustering" }),
+			"."
+		]
+	});
+}
+function dr({ jobs: e, chosen: t }) {
+	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / sr) - 1), s = Math.min(i.value, o);
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		children: [
+			/* @__PURE__ */ Z("div", {
+				class: "head",
+				children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", { children: "Jobs" }), /* @__PURE__ */ Z("p", {
+					class: "note",
+					children: "Newest first. They go on when you close this page."
+				})] }), /* @__PURE__ */ Z("div", {
+					class: "tools",
+					children: [/* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
+						class: "unseen",
+						children: "State"
+					}), /* @__PURE__ */ Z("select", {
+						value: n.value,
+						onChange: (e) => (n.value = e.currentTarget.value, i.value = 0),
+						children: [/* @__PURE__ */ Z("option", {
+							value: "",
+							children: "all states"
+						}), cr.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))]
+					})] }), /* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
+						class: "unseen",
+						children: "Search jobs"
+					}), /* @__PURE__ */ Z("input", {
+						type: "search",
+						placeholder: "Search",
+						value: r.value,
+						onInput: (e) => (r.value = e.currentTarget.value, i.value = 0)
+					})] })]
+				})]
+			}),
+			a.length === 0 ? /* @__PURE__ */ Z("p", {
+				class: "empty",
+				children: e.length ? "No job matches." : "No job yet. Choose \"New job\" above, or \"Run\" beside a data set."
+			}) : /* @__PURE__ */ Z("div", {
+				class: "scroll",
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Jobs",
+				children: /* @__PURE__ */ Z("table", { children: [/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "Job"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "State"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "Data"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "roomy",
+						children: "Queued"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "number roomy",
+						children: "Took"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: /* @__PURE__ */ Z("span", {
+							class: "unseen",
+							children: "Actions"
+						})
+					})
+				] }) }), /* @__PURE__ */ Z("tbody", { children: a.slice(s * sr, (s + 1) * sr).map((e) => /* @__PURE__ */ Z("tr", {
+					class: t === e ? "on" : "",
+					children: [
+						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
+							href: q("jobs", t === e ? {} : {
+								service: e.service,
+								job: e.id
+							}),
+							children: e.id
+						}) }),
+						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z(pr, { job: e.job }) }),
+						/* @__PURE__ */ Z("td", {
+							class: "soft",
+							children: Object.values(e.job.inputs).join(", ")
+						}),
+						/* @__PURE__ */ Z("td", {
+							class: "soft roomy",
+							children: Cn(e.job.times.queued_unix_ms)
+						}),
+						/* @__PURE__ */ Z("td", {
+							class: "number roomy",
+							children: fr(e.job)
+						}),
+						/* @__PURE__ */ Z("td", {
+							class: "actions",
+							children: /* @__PURE__ */ Z(mr, {
+								...e,
+								isShort: !0
+							})
+						})
+					]
+				}, `${e.service} ${e.id}`)) })] })
+			}),
+			a.length > sr && /* @__PURE__ */ Z("div", {
+				class: "pages",
+				children: [
+					/* @__PURE__ */ Z("span", { children: [
+						Y(s * sr + 1),
+						" to ",
+						Y(Math.min(a.length, (s + 1) * sr)),
+						" of ",
+						Y(a.length)
+					] }),
+					/* @__PURE__ */ Z("button", {
+						type: "button",
+						disabled: s === 0,
+						onClick: () => i.value = s - 1,
+						children: "Previous"
+					}),
+					/* @__PURE__ */ Z("button", {
+						type: "button",
+						disabled: s === o,
+						onClick: () => i.value = s + 1,
+						children: "Next"
+					})
+				]
+			})
+		]
+	});
+}
+function fr({ times: e }) {
+	return e.started_unix_ms && e.ended_unix_ms ? Sn(e.ended_unix_ms - e.started_unix_ms) : "";
+}
+function pr({ job: e }) {
+	if (e.state !== "running") return /* @__PURE__ */ Z("span", {
+		class: `state ${e.state}`,
+		children: e.state
+	});
+	let t = Math.round(100 * (e.progress?.fraction ?? 0));
+	return /* @__PURE__ */ Z("span", {
+		class: "state running",
+		children: [
+			/* @__PURE__ */ Z("progress", {
+				max: 100,
+				value: t,
+				"aria-label": `${t} per cent`
+			}),
+			" ",
+			t,
+			" % ",
+			e.progress?.stage ?? ""
+		]
+	});
+}
+function mr({ service: e, id: t, job: n, isShort: r }) {
+	let i = V(null), a = async (n, r) => {
+		try {
+			i.value = null, await U(`${e}:${n}`, { job: t }), K(r);
+		} catch (e) {
+			i.value = e;
+		}
+	}, o = n.state === "queued" || n.state === "running", s = n.state === "failed" || n.state === "cancelled" || n.state === "interrupted", c = /* @__PURE__ */ Z("span", {
+		class: "unseen",
+		children: [" ", t]
+	});
+	return /* @__PURE__ */ Z(x, { children: [
+		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Z("a", {
+			class: "button",
+			href: q("explore", hr(e, t, n)),
+			children: ["Explore", c]
+		}),
+		o && /* @__PURE__ */ Z("button", {
+			type: "button",
+			onClick: () => a("cancel", `Asked ${t} to stop.`),
+			children: ["Cancel", c]
+		}),
+		s && /* @__PURE__ */ Z("button", {
+			type: "button",
+			onClick: () => a("resume", `${t} goes on.`),
+			children: ["Resume", c]
+		}),
+		!r && !o && /* @__PURE__ */ Z("button", {
+			type: "button",
+			onClick: () => a("remove", `Removed ${t}. Its results stay among the data sets.`).then(() => i.value === null && mn("jobs")),
+			children: "Remove from the list"
+		}),
+		/* @__PURE__ */ Z(Q, { error: i.value })
+	] });
+}
+function hr(e, t, n) {
+	let r = n.outputs.positions ?? n.outputs.places;
+	return r ? { data: r } : {
+		data: Object.values(n.inputs)[0],
+		colour: `job:${e}|${t}`
+	};
+}
+function gr({ service: e, id: t, job: n }) {
+	let r = Gt(), i = V(Date.now()), a = V(null), o = Jt(e, t).value;
+	I(() => {
+		if (n.state !== "running") return;
+		let e = setInterval(() => i.value = Date.now(), 1e3);
+		return () => clearInterval(e);
+	}, [n.state]);
+	let s = Object.keys(n.outputs).filter((e) => e !== "model"), c = a.value ?? (s.includes("centers") ? "centers" : s.find((e) => e !== "labels") ?? s[0]), l = Object.entries(n.options).filter(([, e]) => e !== null), u = n.progress?.fraction ?? 0, d = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, f = u > .05 && d > 0 ? d / u * (1 - u) : null, p = o.map((e) => e.figures.temperature ?? NaN), m = n.outputs.history;
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		"aria-labelledby": "job-detail",
+		children: [
+			/* @__PURE__ */ Z("div", {
+				class: "head",
+				children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+					id: "job-detail",
+					children: t
+				}), /* @__PURE__ */ Z("p", {
+					class: "note",
+					children: [
+						e,
+						" of ",
+						Object.values(n.inputs).join(" and "),
+						", queued ",
+						Cn(n.times.queued_unix_ms)
+					]
+				})] }), /* @__PURE__ */ Z("div", {
+					class: "tools",
+					children: /* @__PURE__ */ Z(mr, {
+						service: e,
+						id: t,
+						job: n
+					})
+				})]
+			}),
+			/* @__PURE__ */ Z("p", { children: [
+				/* @__PURE__ */ Z(pr, { job: n }),
+				n.state === "running" && /* @__PURE__ */ Z("span", {
+					class: "soft",
+					children: [
+						" ",
+						Sn(d),
+						" so far",
+						f === null ? "" : `, about ${Sn(f)} left`
+					]
+				}),
+				fr(n) && /* @__PURE__ */ Z("span", {
+					class: "soft",
+					children: [" in ", fr(n)]
+				})
+			] }),
+			n.fault && /* @__PURE__ */ Z(Q, {
+				error: n.fault.reason,
+				code: n.fault.code
+			}),
+			n.warnings?.map((e) => /* @__PURE__ */ Z("p", {
+				class: "warning",
+				children: e
+			}, e)),
+			n.state === "running" && n.progress && /* @__PURE__ */ Z(_r, { figures: n.progress.figures }),
+			n.state === "running" && o.length > 1 && p.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Z("div", {
+				class: "pair",
+				children: [/* @__PURE__ */ Z(nr, {
+					title: "Free energy",
+					xName: "temperature",
+					x: p,
+					y: o.map((e) => e.figures.free_energy ?? NaN),
+					isLogX: !0,
+					isFalling: !0
+				}), /* @__PURE__ */ Z(nr, {
+					title: "Clusters",
+					xName: "temperature",
+					x: p,
+					y: o.map((e) => e.figures.clusters ?? NaN),
+					isLogX: !0,
+					isFalling: !0,
+					isStepped: !0
+				})]
+			}),
+			n.state === "done" && n.figures && /* @__PURE__ */ Z(_r, { figures: n.figures }),
+			n.state === "done" && r && m && /* @__PURE__ */ Z(yr, {
+				datasets: r,
+				name: m
+			}),
+			n.state === "done" && r && s.length > 0 && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("div", {
+				class: "tabs",
+				role: "group",
+				"aria-label": "Tables of the result",
+				children: [s.map((e) => /* @__PURE__ */ Z("button", {
+					type: "button",
+					"aria-pressed": e === c,
+					onClick: () => a.value = e,
+					children: wn(e)
+				}, e)), /* @__PURE__ */ Z("a", {
+					class: "button",
+					href: q("data", { set: n.outputs[c] }),
+					children: "Open as data set"
+				})]
+			}), /* @__PURE__ */ Z(Rn, {
+				datasets: r,
+				name: n.outputs[c],
+				caption: `${Tn(c)} of ${t}`
+			})] }),
+			/* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: [
+				"Options (",
+				l.length,
+				")"
+			] }), /* @__PURE__ */ Z("dl", {
+				class: "facts",
+				children: l.map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: wn(e) }), /* @__PURE__ */ Z("dd", { children: X(t) })] }, e))
+			})] })
+		]
+	});
+}
+function _r({ figures: e }) {
+	return /* @__PURE__ */ Z("dl", {
+		class: "tiles",
+		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: Tn(wn(e)) }), /* @__PURE__ */ Z("dd", {
+			class: "big",
+			children: X(t)
+		})] }, e))
+	});
+}
+var vr = 4096;
+function yr({ datasets: e, name: t }) {
+	let n = V([]), r = G(e).value?.datasets[t]?.rows ?? 0;
+	I(() => {
+		let i = !1;
+		return In(e, t, 0, Math.min(r, vr)).then((e) => {
+			i || (n.value = e.json);
+		}).catch(() => {}), () => {
+			i = !0;
+		};
+	}, [
+		e,
+		t,
+		r
+	]);
+	let { over: i, x: a, lines: o } = mt(() => {
+		let e = (e) => n.value.map((t) => typeof t[e] == "number" ? t[e] : NaN), t = (e) => n.value.some((t) => typeof t[e] == "number"), r = t("temperature") ? "temperature" : [
+			"iteration",
+			"sweep",
+			"sweeps",
+			"index",
+			"start"
+		].find(t), i = /* @__PURE__ */ new Set([
+			"temperature",
+			"index",
+			"iteration",
+			"sweep",
+			"start"
+		]), a = [
+			"free_energy",
+			"clusters",
+			"stress",
+			"log_likelihood",
+			"objective",
+			"components",
+			"cost",
+			"mean_cost",
+			"sum_of_squares",
+			...Object.keys(n.value[0] ?? {})
+		].filter((e, n, r) => r.indexOf(e) === n && !i.has(e) && t(e));
+		return {
+			over: r,
+			x: r ? e(r) : [],
+			lines: a.slice(0, 2).map((t) => ({
+				name: t,
+				y: e(t)
+			}))
+		};
+	}).value;
+	return !i || n.value.length < 2 ? null : /* @__PURE__ */ Z("div", {
+		class: "pair",
+		children: o.map(({ name: e, y: t }) => /* @__PURE__ */ Z(nr, {
+			title: Tn(wn(e)),
+			xName: i,
+			x: a,
+			y: t,
+			isLogX: i === "temperature",
+			isFalling: i === "temperature",
+			isStepped: e === "clusters" || e === "components"
+		}, e))
+	});
+}
+var br = {
+	"lehr.pairwise": ["matrix", "items"],
+	"lehr.embedding": ["matrix", "items"],
+	"lehr.kmedoids": ["matrix", "items"]
+};
+function xr({ methods: e }) {
+	let t = Gt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
+	I(() => {
+		let e = !1;
+		return l.value = {}, d.value = null, Nt().then((t) => {
+			let n = t.components.schemas[`${p.contract}.Options`];
+			e || (u.value = n ? Lt(n, t) : []);
+		}).catch((t) => {
+			e || (d.value = t);
+		}), () => {
+			e = !0;
+		};
+	}, [p.path, p.contract]);
+	let m = n?.datasets[s.value], h = br[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = async () => {
+		f.value = !0, d.value = null;
+		try {
+			let e = {
+				input: _ ? {
+					[h[0]]: s.value,
+					[h[1]]: g
+				} : s.value,
+				options: rr(u.value, l.value),
+				...c.value.trim() ? { output: c.value.trim() } : {}
+			}, { job: t } = await U(`${o.value}:run`, e);
+			K(`${t} is queued.`), mn("jobs", {
+				service: o.value,
+				job: t
+			});
+		} catch (e) {
+			d.value = e;
+		} finally {
+			f.value = !1;
+		}
+	};
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		"aria-labelledby": "new-job",
+		children: [/* @__PURE__ */ Z("div", {
+			class: "head",
+			children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+				id: "new-job",
+				children: "New job"
+			}), /* @__PURE__ */ Z("p", {
+				class: "note",
+				children: "Fields that you leave empty keep their defaults, which are shown in grey."
+			})] }), /* @__PURE__ */ Z("div", {
+				class: "tools",
+				children: /* @__PURE__ */ Z("a", {
+					class: "button",
+					href: q("jobs", {}),
+					children: "Close"
+				})
+			})]
+		}), /* @__PURE__ */ Z("form", {
+			onSubmit: (e) => {
+				e.preventDefault(), x();
+			},
+			children: [
+				/* @__PURE__ */ Z("div", {
+					class: "fields",
+					children: [
+						/* @__PURE__ */ Z("div", {
+							class: "field",
+							children: [/* @__PURE__ */ Z("label", {
+								for: "job-method",
+								children: "Method"
+							}), /* @__PURE__ */ Z("select", {
+								id: "job-method",
+								value: o.value,
+								onChange: (e) => o.value = e.currentTarget.value,
+								children: e.map((e) => /* @__PURE__ */ Z("option", {
+									value: e.path,
+									children: [
+										lr(e),
+										" (",
+										e.path,
+										")"
+									]
+								}, e.path))
+							})]
+						}),
+						/* @__PURE__ */ Z("div", {
+							class: "field",
+							children: [
+								/* @__PURE__ */ Z("label", {
+									for: "job-data",
+									children: h ? "Dissimilarities" : "Data"
+								}),
+								/* @__PURE__ */ Z("select", {
+									id: "job-data",
+									value: s.value,
+									onChange: (e) => s.value = e.currentTarget.value,
+									children: [i.length === 0 && /* @__PURE__ */ Z("option", {
+										value: "",
+										children: "no data set yet"
+									}), i.map((e) => /* @__PURE__ */ Z("option", {
+										value: e,
+										children: e
+									}, e))]
+								}),
+								m && /* @__PURE__ */ Z("span", {
+									class: "about",
+									children: [
+										Y(m.rows),
+										" rows",
+										_ ? `; items from ${g}` : ""
+									]
+								})
+							]
+						}),
+						/* @__PURE__ */ Z("div", {
+							class: "field",
+							children: [/* @__PURE__ */ Z("label", {
+								for: "job-output",
+								children: "Name of the results"
+							}), /* @__PURE__ */ Z("input", {
+								id: "job-output",
+								value: c.value,
+								placeholder: "the job's name",
+								autocomplete: "off",
+								onInput: (e) => c.value = e.currentTarget.value
+							})]
+						})
+					]
+				}),
+				b && /* @__PURE__ */ Z("p", {
+					class: "warning",
+					children: [
+						"These rows have longitude and latitude.",
+						" ",
+						/* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => l.value = {
+								...l.value,
+								lonlat: "yes"
+							},
+							children: "Cluster positions on the sphere"
+						})
+					]
+				}),
+				/* @__PURE__ */ Z(ar, {
+					fields: u.value,
+					typed: l.value,
+					dataset: m,
+					change: (e, t) => l.value = {
+						...l.value,
+						[e]: t
+					}
+				}),
+				/* @__PURE__ */ Z(Q, { error: d.value }),
+				/* @__PURE__ */ Z("div", {
+					class: "tools",
+					children: [/* @__PURE__ */ Z("button", {
+						type: "submit",
+						class: "first",
+						disabled: f.value || !s.value || !ir(u.value, l.value),
+						children: "Run"
+					}), !ir(u.value, l.value) && /* @__PURE__ */ Z("span", {
+						class: "complaint",
+						children: "Some fields cannot be meant: see above."
+					})]
+				})
+			]
+		})]
+	});
+}
+// src/views/node.tsx
+function Sr(e) {
+	let t = /* @__PURE__ */ new Map();
+	for (let n of e.split("\n")) {
+		if (!n || n.startsWith("#")) continue;
+		let e = n.lastIndexOf(" ");
+		t.set(n.slice(0, e), Number(n.slice(e + 1)));
+	}
+	return t;
+}
+var Cr = 1e3;
+function wr() {
+	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Wt("lehr/inspector")[0]?.path;
+	I(() => {
+		let r = !1, a = async () => {
+			if (document.visibilityState === "visible") try {
+				i && (e.value = await Tt(`${i}:look`)), t.value = Sr(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
+			} catch (e) {
+				n.value = e;
+			}
+			r || setTimeout(a, Cr);
+		};
+		return a(), () => {
+			r = !0;
+		};
+	}, [i]), I(() => {
+		let e = !1;
+		return Nt().then((t) => {
+			let n = /* @__PURE__ */ new Map();
+			for (let e of Object.keys(t.paths)) {
+				let [t, r] = e.split(":");
+				r && !["lookup", "events"].includes(r) && n.set(t, [...n.get(t) ?? [], r]);
+			}
+			e || (r.value = n);
+		}).catch(() => {}), () => {
+			e = !0;
+		};
+	}, [W.value]);
+	let a = W.value ?? [], o = e.value, s = (e) => t.value.get(e), c = s("lehr_http_request_duration_seconds_count") ?? 0, l = s("lehr_http_request_duration_seconds_sum") ?? 0, u = (s("lehr_http_responses_total{status=\"4xx\"}") ?? 0) + (s("lehr_http_responses_total{status=\"5xx\"}") ?? 0), d = [
+		[
+			"Memory",
+			s("process_resident_memory_bytes") === void 0 ? "–" : xn(s("process_resident_memory_bytes")),
+			"resident"
+		],
+		[
+			"Workers busy",
+			o ? `${o.workers_busy} of ${o.workers}` : "–",
+			o ? `${Y(o.jobs_queued)} tasks ready` : ""
+		],
+		[
+			"Tasks",
+			o ? Y(o.tasks) : "–",
+			o ? `${Y(o.timers)} timers` : ""
+		],
+		[
+			"Connections",
+			X(s("lehr_connections")),
+			`${X(s("lehr_subscriptions"))} subscriptions`
+		],
+		[
+			"Requests",
+			Y(c),
+			c ? `${X(1e3 * l / c, 3)} ms on average` : ""
+		],
+		[
+			"Refused or failed",
+			Y(u),
+			"answers 4xx and 5xx"
+		]
+	];
+	return /* @__PURE__ */ Z(x, { children: [
+		/* @__PURE__ */ Z("section", {
+			class: "card",
+			"aria-labelledby": "machine",
+			children: [
+				/* @__PURE__ */ Z("div", {
+					class: "head",
+					children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+						id: "machine",
+						children: "Machine"
+					}), /* @__PURE__ */ Z("p", {
+						class: "note",
+						children: "Asked once a second while you look."
+					})] }), /* @__PURE__ */ Z("div", {
+						class: "tools",
+						children: [/* @__PURE__ */ Z("a", {
+							class: "button",
+							href: "../openapi.json",
+							children: "OpenAPI description"
+						}), /* @__PURE__ */ Z("a", {
+							class: "button",
+							href: "../metrics",
+							children: "Metrics"
+						})]
+					})]
+				}),
+				/* @__PURE__ */ Z(Q, { error: n.value }),
+				/* @__PURE__ */ Z("dl", {
+					class: "tiles",
+					children: d.map(([e, t, n]) => /* @__PURE__ */ Z("div", { children: [
+						/* @__PURE__ */ Z("dt", { children: e }),
+						/* @__PURE__ */ Z("dd", {
+							class: "big",
+							children: t
+						}),
+						/* @__PURE__ */ Z("dd", {
+							class: "sub",
+							children: n
+						})
+					] }, e))
+				})
+			]
+		}),
+		/* @__PURE__ */ Z("section", {
+			class: "card",
+			"aria-labelledby": "services",
+			children: [/* @__PURE__ */ Z("div", {
+				class: "head",
+				children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+					id: "services",
+					children: "Services"
+				}), /* @__PURE__ */ Z("p", {
+					class: "note",
+					children: "Each has a document, which you can open, and operations."
+				})] })
+			}), /* @__PURE__ */ Z("div", {
+				class: "scroll",
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Services",
+				children: /* @__PURE__ */ Z("table", { children: [/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "Path"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "Contract"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "Phase"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "number",
+						children: "Running"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "number",
+						children: "Waiting"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "number",
+						children: "Subscribers"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "number",
+						children: "Requests"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "number",
+						children: "Faults"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "Operations"
+					})
+				] }) }), /* @__PURE__ */ Z("tbody", { children: a.map((e) => {
+					let t = o?.services.find((t) => t.path === e.path);
+					return /* @__PURE__ */ Z("tr", { children: [
+						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
+							href: `..${e.path}`,
+							children: e.path
+						}) }),
+						/* @__PURE__ */ Z("td", {
+							class: "soft",
+							children: [
+								e.contract,
+								" ",
+								e.version
+							]
+						}),
+						/* @__PURE__ */ Z("td", { children: [/* @__PURE__ */ Z("span", {
+							class: `state ${e.phase}`,
+							children: e.phase
+						}), e.reports.map((e) => /* @__PURE__ */ Z("span", {
+							class: "complaint",
+							children: String(e)
+						}, e))] }),
+						/* @__PURE__ */ Z("td", {
+							class: "number",
+							children: t ? Y(t.running.length) : ""
+						}),
+						/* @__PURE__ */ Z("td", {
+							class: "number",
+							children: t ? Y(t.waiting.reduce((e, t) => e + t.requests, 0)) : ""
+						}),
+						/* @__PURE__ */ Z("td", {
+							class: "number",
+							children: t ? Y(t.subscribers.length) : ""
+						}),
+						/* @__PURE__ */ Z("td", {
+							class: "number",
+							children: X(s(`lehr_requests_total{service="${e.path}"}`))
+						}),
+						/* @__PURE__ */ Z("td", {
+							class: "number",
+							children: X(s(`lehr_faults_total{service="${e.path}"}`))
+						}),
+						/* @__PURE__ */ Z("td", {
+							class: "soft wrap",
+							children: (r.value.get(e.path) ?? []).join(", ")
+						})
+					] }, e.path);
+				}) })] })
+			})]
+		}),
+		o && /* @__PURE__ */ Z(Tr, { look: o }),
+		/* @__PURE__ */ Z(Er, {}),
+		/* @__PURE__ */ Z(Dr, {})
+	] });
+}
+function Tr({ look: e }) {
+	let t = e.services.flatMap(({ path: e, running: t }) => t.map((t) => ({
+		path: e,
+		handler: t
+	}))), n = e.services.flatMap(({ path: e, waiting: t }) => t.map((t) => ({
+		path: e,
+		queue: t
+	})));
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		"aria-labelledby": "waits",
+		children: [
+			/* @__PURE__ */ Z("h2", {
+				id: "waits",
+				children: "Who waits for what"
+			}),
+			t.length + n.length === 0 && /* @__PURE__ */ Z("p", {
+				class: "note",
+				children: "No handler waits, and no request waits behind one."
+			}),
+			/* @__PURE__ */ Z("ul", {
+				class: "plainlist",
+				children: [t.map(({ path: e, handler: t }, n) => /* @__PURE__ */ Z("li", { children: [
+					/* @__PURE__ */ Z("b", { children: [
+						e,
+						":",
+						t.operation
+					] }),
+					" waits ",
+					Sn(t.age_ms),
+					t.waits_for.length > 0 && /* @__PURE__ */ Z(x, { children: [" for ", t.waits_for.join(", ")] }),
+					t.caller && /* @__PURE__ */ Z("span", {
+						class: "soft",
+						children: [
+							" (asked by ",
+							t.caller,
+							")"
+						]
+					})
+				] }, n)), n.map(({ path: e, queue: t }) => /* @__PURE__ */ Z("li", { children: [
+					/* @__PURE__ */ Z("b", { children: [
+						e,
+						":",
+						t.operation
+					] }),
+					" ",
+					Y(t.requests),
+					" ",
+					t.requests === 1 ? "request waits" : "requests wait"
+				] }, `${e} ${t.operation}`))]
+			})
+		]
+	});
+}
+function Er() {
+	let e = Wt("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
+	if (!e || !t) return null;
+	let i = async () => {
+		try {
+			r.value = null, await U(`${e}:filter`, { filters: n.value ?? t.filters }), n.value = null, K("The log says so from now on.");
+		} catch (e) {
+			r.value = e;
+		}
+	};
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		"aria-labelledby": "log",
+		children: [
+			/* @__PURE__ */ Z("div", {
+				class: "head",
+				children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+					id: "log",
+					children: "Log"
+				}), /* @__PURE__ */ Z("p", {
+					class: "note",
+					children: [
+						"Lines go to standard error of the node. Choose here what it says: off, error, warn, info or debug, also by path, such as ",
+						/* @__PURE__ */ Z("code", { children: "warn,/clustering=debug" }),
+						"."
+					]
+				})] })
+			}),
+			/* @__PURE__ */ Z("form", {
+				class: "inline",
+				onSubmit: (e) => {
+					e.preventDefault(), i();
+				},
+				children: [/* @__PURE__ */ Z("label", { children: ["Filters ", /* @__PURE__ */ Z("input", {
+					value: n.value ?? t.filters,
+					onInput: (e) => n.value = e.currentTarget.value
+				})] }), /* @__PURE__ */ Z("button", {
+					type: "submit",
+					class: "first",
+					disabled: n.value === null || n.value === t.filters,
+					children: "Change"
+				})]
+			}),
+			/* @__PURE__ */ Z(Q, { error: r.value })
+		]
+	});
+}
+function Dr() {
+	let e = Wt("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
+	return n.length ? /* @__PURE__ */ Z("section", {
+		class: "card",
+		"aria-labelledby": "joined",
+		children: [/* @__PURE__ */ Z("h2", {
+			id: "joined",
+			children: "Joined nodes"
+		}), /* @__PURE__ */ Z("ul", {
+			class: "plainlist",
+			children: n.map(([e, { reach: t, fault: n, services: r }]) => /* @__PURE__ */ Z("li", { children: [
+				/^https?:\/\//.test(e) ? /* @__PURE__ */ Z("a", {
+					href: e,
+					rel: "noreferrer",
+					children: e
+				}) : e,
+				" ",
+				/* @__PURE__ */ Z("span", {
+					class: `state ${t}`,
+					children: t
+				}),
+				" ",
+				/* @__PURE__ */ Z("span", {
+					class: "soft",
+					children: [
+						Y(Object.keys(r).length),
+						" services",
+						n ? `: ${n.reason}` : ""
+					]
+				})
+			] }, e))
+		})]
+	}) : null;
+}
+// src/views/token.tsx
+function Or() {
+	let e = Ee(null), t = V(""), n = xt.value;
+	return I(() => {
+		n !== null && !e.current.open && e.current.showModal(), n === null && e.current.open && e.current.close();
+	}, [n]), /* @__PURE__ */ Z("dialog", {
+		ref: e,
+		"aria-labelledby": "token-title",
+		onCancel: (e) => e.preventDefault(),
+		children: /* @__PURE__ */ Z("form", {
+			onSubmit: (e) => {
+				e.preventDefault();
+				let n = t.value;
+				t.value = "", Ct(n);
+			},
+			children: [
+				/* @__PURE__ */ Z("h2", {
+					id: "token-title",
+					children: "This node asks for a token"
+				}),
+				/* @__PURE__ */ Z("p", {
+					class: "note",
+					children: "Whoever runs the node gives it to you. The page keeps it in memory only: it is gone when you close or reload the page."
+				}),
+				n ? /* @__PURE__ */ Z("p", {
+					class: "trouble",
+					role: "alert",
+					children: n
+				}) : null,
+				/* @__PURE__ */ Z("label", { children: ["Token", /* @__PURE__ */ Z("input", {
+					type: "password",
+					autocomplete: "off",
+					value: t.value,
+					onInput: (e) => t.value = e.currentTarget.value
+				})] }),
+				/* @__PURE__ */ Z("div", {
+					class: "tools",
+					children: /* @__PURE__ */ Z("button", {
+						type: "submit",
+						class: "first",
+						disabled: !t.value.trim(),
+						children: "Show"
+					})
+				})
+			]
+		})
+	});
+}
+// src/views/workflows.tsx
+function kr() {
+	let e = Wt("lehr/workflows")[0]?.path;
+	if (!e) return /* @__PURE__ */ Z("p", {
+		class: "empty",
+		children: "This node runs no workflows."
+	});
+	let t = G(e).value;
+	if (!t) return /* @__PURE__ */ Z("p", {
+		class: "empty",
+		children: "Asking the node…"
+	});
+	let n = Object.entries(t.runs).sort(([, e], [, t]) => t.number - e.number), r = J.value.settings.run, i = r ? t.runs[r] : void 0;
+	return /* @__PURE__ */ Z(x, { children: [
+		/* @__PURE__ */ Z(Ar, { path: e }),
+		/* @__PURE__ */ Z("section", {
+			class: "card",
+			"aria-labelledby": "runs",
+			children: [/* @__PURE__ */ Z("div", {
+				class: "head",
+				children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+					id: "runs",
+					children: "Runs"
+				}), /* @__PURE__ */ Z("p", {
+					class: "note",
+					children: "Newest first. They go on when you close this page."
+				})] })
+			}), n.length === 0 ? /* @__PURE__ */ Z("p", {
+				class: "empty",
+				children: "No run yet. Choose a workflow file above."
+			}) : /* @__PURE__ */ Z("div", {
+				class: "scroll",
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Runs",
+				children: /* @__PURE__ */ Z("table", { children: [/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "Run"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "Workflow"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						children: "State"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "number",
+						children: "Steps done"
+					}),
+					/* @__PURE__ */ Z("th", {
+						scope: "col",
+						class: "number",
+						children: "Time"
+					})
+				] }) }), /* @__PURE__ */ Z("tbody", { children: n.map(([e, t]) => {
+					let n = Object.values(t.steps);
+					return /* @__PURE__ */ Z("tr", {
+						class: e === r ? "on" : "",
+						children: [
+							/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
+								href: q("workflows", { run: e === r ? null : e }),
+								children: e
+							}) }),
+							/* @__PURE__ */ Z("td", {
+								class: "soft",
+								children: t.workflow
+							}),
+							/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("span", {
+								class: `state ${t.state}`,
+								children: t.state
+							}) }),
+							/* @__PURE__ */ Z("td", {
+								class: "number",
+								children: [
+									Y(n.filter((e) => e.state === "done").length),
+									" of ",
+									Y(n.length)
+								]
+							}),
+							/* @__PURE__ */ Z("td", {
+								class: "number",
+								children: Sn(t.elapsed_ms)
+							})
+						]
+					}, e);
+				}) })] })
+			})]
+		}),
+		i && /* @__PURE__ */ Z(Mr, {
+			path: e,
+			name: r,
+			run: i
+		})
+	] });
+}
+function Ar({ path: e }) {
+	let t = V(null), n = V(null), r = V({}), i = V(null), a = () => ({
+		file: t.value.name,
+		definition: t.value.text,
+		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, jr(t)]))
+	}), o = async () => {
+		try {
+			i.value = null, n.value = await U(`${e}:review`, a());
+		} catch (e) {
+			i.value = e, n.value = null;
+		}
+	};
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		children: [/* @__PURE__ */ Z("p", { children: [
+			/* @__PURE__ */ Z("label", {
+				class: "button first",
+				children: ["Choose a workflow file", /* @__PURE__ */ Z("input", {
+					class: "unseen",
+					type: "file",
+					accept: ".toml",
+					onChange: async (e) => {
+						let n = e.currentTarget, i = n.files?.[0];
+						i && (t.value = {
+							name: i.name,
+							text: await i.text()
+						}, r.value = {}, n.value = "", await o());
+					}
+				})]
+			}),
+			" ",
+			/* @__PURE__ */ Z("span", {
+				class: "note",
+				children: "TOML. You see its steps before anything runs."
+			})
+		] }), t.value && /* @__PURE__ */ Z(x, { children: [
+			/* @__PURE__ */ Z("h2", { children: t.value.name }),
+			/* @__PURE__ */ Z(Q, { error: i.value }),
+			n.value && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("ol", {
+				class: "plan",
+				children: n.value.steps.map((e) => /* @__PURE__ */ Z("li", { children: [
+					/* @__PURE__ */ Z("b", { children: e.name }),
+					" ",
+					/* @__PURE__ */ Z("span", {
+						class: "soft",
+						children: [
+							e.node ? `${e.node} ` : "",
+							e.service,
+							":",
+							e.operation,
+							e.is_mapped ? ", for each item of a list" : "",
+							e.needs.length ? `; after ${e.needs.join(", ")}` : ""
+						]
+					})
+				] }, e.name))
+			}), /* @__PURE__ */ Z("div", {
+				class: "fields",
+				children: Object.entries(n.value.parameters ?? {}).map(([e, t]) => /* @__PURE__ */ Z("label", { children: [e, /* @__PURE__ */ Z("input", {
+					placeholder: typeof t == "string" ? t : JSON.stringify(t),
+					value: r.value[e] ?? "",
+					onInput: (t) => {
+						let { [e]: n, ...i } = r.value, a = t.currentTarget.value;
+						r.value = a === "" ? i : {
+							...i,
+							[e]: a
+						};
+					}
+				})] }, e))
+			})] }),
+			/* @__PURE__ */ Z("div", {
+				class: "tools",
+				children: [/* @__PURE__ */ Z("button", {
+					type: "button",
+					class: "first",
+					disabled: !n.value,
+					onClick: async () => {
+						try {
+							i.value = null;
+							let { run: n } = await U(`${e}:run`, a());
+							K(`${n} has begun.`), t.value = null, mn("workflows", { run: n });
+						} catch (e) {
+							i.value = e;
+						}
+					},
+					children: "Run"
+				}), /* @__PURE__ */ Z("button", {
+					type: "button",
+					onClick: () => (t.value = null, n.value = null),
+					children: "Cancel"
+				})]
+			})
+		] })]
+	});
+}
+function jr(e) {
+	try {
+		return JSON.parse(e);
+	} catch {
+		return e;
+	}
+}
+function Mr({ path: e, name: t, run: n }) {
+	let r = V(null), i = async (n, i, a) => {
+		try {
+			r.value = null, await U(`${e}:${n}`, {
+				run: t,
+				...i
+			}), K(a);
+		} catch (e) {
+			r.value = e;
+		}
+	}, a = Object.entries(n.steps), o = n.state === "running", s = Math.max(n.elapsed_ms, ...a.map(([, e]) => e.ended_ms ?? 0), 1);
+	return /* @__PURE__ */ Z("section", {
+		class: "card",
+		"aria-labelledby": "run-detail",
+		children: [
+			/* @__PURE__ */ Z("div", {
+				class: "head",
+				children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+					id: "run-detail",
+					children: t
+				}), /* @__PURE__ */ Z("p", {
+					class: "note",
+					children: [
+						n.workflow,
+						", from ",
+						n.file,
+						"; ",
+						/* @__PURE__ */ Z("span", {
+							class: `state ${n.state}`,
+							children: n.state
+						}),
+						" ",
+						Sn(n.elapsed_ms)
+					]
+				})] }), /* @__PURE__ */ Z("div", {
+					class: "tools",
+					children: [
+						o && /* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => i("stop", {}, `${t} stops; it can be resumed.`),
+							children: "Stop"
+						}),
+						o && /* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => i("cancel", {}, `Asked ${t} to stop, and its jobs.`),
+							children: "Cancel"
+						}),
+						!o && n.state !== "done" && /* @__PURE__ */ Z("button", {
+							type: "button",
+							class: "first",
+							onClick: () => i("resume", {}, `${t} goes on.`),
+							children: "Resume"
+						}),
+						!o && /* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => i("remove", {}, `Removed ${t}.`).then(() => r.value === null && mn("workflows")),
+							children: "Remove"
+						})
+					]
+				})]
+			}),
+			/* @__PURE__ */ Z(Q, { error: r.value }),
+			n.fault && /* @__PURE__ */ Z(Q, {
+				error: n.fault.reason,
+				code: n.fault.code
+			}),
+			/* @__PURE__ */ Z("ul", {
+				class: "steps",
+				children: a.map(([e, r]) => /* @__PURE__ */ Z(Nr, {
+					name: e,
+					record: r,
+					whole: s,
+					elapsed: n.elapsed_ms,
+					again: o ? null : () => i("resume", { from: e }, `${t} goes on from ${e}.`)
+				}, e))
+			}),
+			n.output !== void 0 && n.output !== null && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("h3", { children: "Answer" }), /* @__PURE__ */ Z("pre", {
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Answer of the run",
+				children: typeof n.output == "string" ? n.output : JSON.stringify(n.output, null, 2)
+			})] }),
+			/* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: "Definition" }), /* @__PURE__ */ Z("pre", {
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Definition of the workflow",
+				children: n.definition
+			})] })
+		]
+	});
+}
+function Nr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
+	let a = t.started_ms ?? 0, o = t.ended_ms ?? (t.started_ms === void 0 || t.started_ms === null ? 0 : r), s = t.items ?? [], c = [...new Set([t.fault?.reason, ...s.map((e) => e.fault?.reason)].filter((e) => !!e))], l = s.find((e) => e.state === "running" && e.progress?.fraction !== void 0);
+	return /* @__PURE__ */ Z("li", { children: [
+		/* @__PURE__ */ Z("div", {
+			class: "step",
+			children: [
+				/* @__PURE__ */ Z("b", { children: e }),
+				/* @__PURE__ */ Z("span", {
+					class: `state ${t.state}`,
+					children: [
+						t.state,
+						t.is_mapped && s.length > 0 && ` ${s.filter((e) => e.state === "done").length}/${s.length}`,
+						l && ` ${Math.round(100 * l.progress.fraction)} %`
+					]
+				}),
+				/* @__PURE__ */ Z("span", {
+					class: "bar",
+					"aria-hidden": "true",
+					children: o > a && /* @__PURE__ */ Z("i", {
+						class: t.state,
+						style: {
+							left: `${100 * a / n}%`,
+							width: `${Math.max(.5, 100 * (o - a) / n)}%`
+						}
+					})
+				}),
+				/* @__PURE__ */ Z("span", {
+					class: "number soft",
+					children: o > a ? Sn(o - a) : ""
+				}),
+				i && /* @__PURE__ */ Z("button", {
+					type: "button",
+					onClick: i,
+					children: ["From here", /* @__PURE__ */ Z("span", {
+						class: "unseen",
+						children: [" again: ", e]
+					})]
+				})
+			]
+		}),
+		c.map((e) => /* @__PURE__ */ Z(Q, { error: e }, e)),
+		s.some((e) => e.job || e.output !== void 0) && /* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: [
+			Y(s.length),
+			" ",
+			s.length === 1 ? "answer" : "answers"
+		] }), /* @__PURE__ */ Z("ul", {
+			class: "plainlist",
+			children: s.slice(0, 100).map((e, t) => /* @__PURE__ */ Z("li", { children: [
+				e.item !== void 0 && e.item !== null && /* @__PURE__ */ Z("b", { children: [X(e.item), " "] }),
+				e.job && /* @__PURE__ */ Z(x, { children: [
+					"job ",
+					e.job,
+					" "
+				] }),
+				/* @__PURE__ */ Z("span", {
+					class: "soft",
+					children: e.output === void 0 ? "" : JSON.stringify(e.output).slice(0, 400)
+				})
+			] }, t))
+		})] })
+	] });
+}
+// \0vite/preload-helper.js
+var Pr = /* @__PURE__ */ (function() {
+	let e = typeof document < "u" && document.createElement("link").relList;
+	return e && e.supports && e.supports("modulepreload") ? "modulepreload" : "preload";
+})(), Fr = function(e, t) {
+	return new URL(e, t).href;
+}, Ir = {}, Lr = function(e) {
+	return e.pathname.endsWith(".css");
+}, Rr = function(e, t, n) {
+	if (t in e) return e[t];
+	let r = n();
+	if (!r) {
+		e[t] = void 0;
+		return;
+	}
+	let i = r.then(() => {
+		e[t] = void 0;
+	}, (n) => {
+		throw e[t] = void 0, n;
+	});
+	return e[t] = i, i;
+}, zr = function(e, t, n) {
+	let r = Promise.resolve();
+	if (t && t.length > 0) {
+		let e, i = document.querySelector("meta[property=csp-nonce]"), a = i?.nonce || i?.getAttribute("nonce");
+		function o(e) {
+			return Promise.all(e.map((e) => Promise.resolve(e).then((e) => ({
+				status: "fulfilled",
+				value: e
+			}), (e) => ({
+				status: "rejected",
+				reason: e
+			}))));
+		}
+		function s(e) {
+			return import.meta.resolve ? new URL(import.meta.resolve(e)) : new URL(
+				e,
+				/** #__KEEP__ */
+				import.meta.url
+			);
+		}
+		r = o(t.map((t) => {
+			t = Fr(t, n);
+			let r = s(t), i = Lr(r);
+			return Rr(Ir, r.href, () => {
+				if (e === void 0) {
+					e = {
+						all: /* @__PURE__ */ new Set(),
+						styles: /* @__PURE__ */ new Set()
+					};
+					let t = document.getElementsByTagName("link");
+					for (let n = t.length - 1; n >= 0; n--) {
+						let r = t[n];
+						e.all.add(r.href), r.rel === "stylesheet" && e.styles.add(r.href);
+					}
+				}
+				if ((i ? e.styles : e.all).has(r.href)) return;
+				let t = document.createElement("link");
+				if (t.rel = i ? "stylesheet" : Pr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
+					let i = (a) => {
+						t.removeEventListener("load", i), t.removeEventListener("error", i), a.type === "error" ? n(/* @__PURE__ */ Error(`Unable to preload CSS for ${r}`)) : e(a);
+					};
+					t.addEventListener("load", i), t.addEventListener("error", i);
+				});
+			});
+		}).filter((e) => e !== void 0));
+	}
+	function i(e) {
+		let t = new Event("vite:preloadError", { cancelable: !0 });
+		if (t.payload = e, window.dispatchEvent(t), !t.defaultPrevented) throw e;
+	}
+	return r.then((t) => {
+		for (let e of t || []) e.status === "rejected" && i(e.reason);
+		return e().catch(i);
+	});
+}, Br = {
+	data: "Data",
+	explore: "Explore",
+	jobs: "Jobs",
+	workflows: "Workflows",
+	node: "Node"
+}, Vr = {
+	connecting: ["waiting", "connecting"],
+	live: ["live", "live"],
+	asking: ["live", "live"],
+	lost: ["lost", "no answer"]
+}, Hr = B(null), Ur = B(null);
+function Wr() {
+	I(() => {
+		Hr.value || zr(() => import("./explore.js").then((e) => Hr.value = e.default), [], import.meta.url).catch((e) => Ur.value = e);
+	}, []);
+	let e = Hr.value;
+	return Ur.value ? /* @__PURE__ */ Z(Q, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Z(e, {}) : /* @__PURE__ */ Z("p", {
+		class: "empty",
+		children: "Loading…"
+	});
+}
+var Gr = {
+	data: Jn,
+	explore: Wr,
+	jobs: ur,
+	workflows: kr,
+	node: wr
+};
+function Kr() {
+	let [e, t] = Oe(), { view: n } = J.value, r = Gr[n];
+	return e ? /* @__PURE__ */ Z("section", {
+		class: "card",
+		children: [
+			/* @__PURE__ */ Z("h2", { children: "This view has failed" }),
+			/* @__PURE__ */ Z(Q, { error: e }),
+			/* @__PURE__ */ Z("button", {
+				type: "button",
+				onClick: t,
+				children: "Try again"
+			})
+		]
+	}) : W.value ? /* @__PURE__ */ Z(r, {}) : Vt.value ? /* @__PURE__ */ Z(Q, {
+		error: Vt.value,
+		code: "unavailable"
+	}) : /* @__PURE__ */ Z("p", {
+		class: "empty",
+		children: "Asking the node…"
+	});
+}
+function qr() {
+	let { view: e } = J.value, [t, n] = Vr[Bt.value];
+	return I(() => {
+		document.title = `${Br[e]} · Lehr`;
+	}, [e]), /* @__PURE__ */ Z(x, { children: [
+		/* @__PURE__ */ Z("a", {
+			class: "skip",
+			href: "#main",
+			onClick: (e) => (e.preventDefault(), document.getElementById("main")?.focus()),
+			children: "To the content"
+		}),
+		/* @__PURE__ */ Z("header", {
+			class: "top",
+			children: [
+				/* @__PURE__ */ Z("a", {
+					class: "mark",
+					href: q("data", {}),
+					children: [/* @__PURE__ */ Z("svg", {
+						viewBox: "0 0 24 24",
+						width: "18",
+						height: "18",
+						"aria-hidden": "true",
+						children: [
+							/* @__PURE__ */ Z("circle", {
+								cx: "12",
+								cy: "4.500",
+								r: "2.600"
+							}),
+							/* @__PURE__ */ Z("circle", {
+								cx: "6",
+								cy: "12.500",
+								r: "2.600"
+							}),
+							/* @__PURE__ */ Z("circle", {
+								cx: "18",
+								cy: "12.500",
+								r: "2.600"
+							}),
+							/* @__PURE__ */ Z("circle", {
+								cx: "3.400",
+								cy: "20.600",
+								r: "1.900"
+							}),
+							/* @__PURE__ */ Z("circle", {
+								cx: "9.400",
+								cy: "20.600",
+								r: "1.900"
+							}),
+							/* @__PURE__ */ Z("circle", {
+								cx: "15.600",
+								cy: "20.600",
+								r: "1.900"
+							}),
+							/* @__PURE__ */ Z("circle", {
+								cx: "21",
+								cy: "20.600",
+								r: "1.900"
+							})
+						]
+					}), "lehr"]
+				}),
+				/* @__PURE__ */ Z("nav", {
+					"aria-label": "Views",
+					children: Object.keys(Br).map((t) => /* @__PURE__ */ Z("a", {
+						href: q(t, {}),
+						"aria-current": t === e ? "page" : void 0,
+						children: Br[t]
+					}, t))
+				}),
+				/* @__PURE__ */ Z("span", {
+					class: `line ${t}`,
+					children: n
+				})
+			]
+		}),
+		/* @__PURE__ */ Z("main", {
+			id: "main",
+			tabIndex: -1,
+			class: e,
+			children: [/* @__PURE__ */ Z("h1", {
+				class: "unseen",
+				children: Br[e]
+			}), /* @__PURE__ */ Z(Kr, {}, e)]
+		}),
+		/* @__PURE__ */ Z("div", {
+			class: `notice${un.value ? " shown" : ""}`,
+			role: "status",
+			"aria-live": "polite",
+			children: un.value
+		}),
+		/* @__PURE__ */ Z(Or, {})
+	] });
+}
+ln(), N(/* @__PURE__ */ Z(qr, {}), document.getElementById("app"));
+export { B as C, x as D, De as E, ze as S, Ee as T, G as _, Q as a, Et as b, X as c, gn as d, J as f, Gt as g, K as h, An as i, wn as l, q as m, Kn as n, Z as o, hn as p, zn as r, Y as s, er as t, bn as u, Kt as v, I as w, V as x, H as y };

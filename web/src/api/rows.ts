@@ -1,0 +1,13 @@
+// Some rows of a data set, for tables and charts.
+
+import { ask, query } from './http.ts';
+
+/// Some rows as JSON, for tables on the page.
+export async function readRows(
+  datasets: string,
+  name: string,
+  from: number,
+  to: number,
+): Promise<{ rows: number; json: Record<string, unknown>[] }> {
+  return (await ask(query(`${datasets}:read`, { name, from, to, format: 'json' }))).json();
+}

@@ -1,0 +1,114 @@
+// Points ready to be drawn: positions of about unit size, in an order in which the first ones are a fair sample of all.
+
+import type { Column } from '../api/columns.ts';
+
+export type Shape = 'plane' | 'space' | 'sphere';
+
+export interface Cloud {
+  count: number;
+  shape: Shape;
+  /// x, y, z of each point in the order of drawing; NaN where a value is missing.
+  positions: Float32Array;
+  /// Of each point: the row it stands for.
+  rowOf: Uint32Array;
+  /// How many points cannot be drawn, since a value is missing.
+  missing: number;
+  /// From what is drawn to what the columns say: value = middle + drawn · half. Not for spheres.
+  middle: [number, number, number];
+  half: [number, number, number];
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  while (b) [a, b] = [b, a % b];
+  return a;
+}
+
+/// The order of drawing: an affine permutation of the rows, so that no cluster hides another by standing later in the file.
+export function order(count: number): Uint32Array {
+  const rows = new Uint32Array(count);
+  if (count < 3) return rows.map((_, at) => at);
+  // About the golden section of the rows spreads them evenly.
+  let step = Math.floor(count * 0.6180339887);
+  while (greatestCommonDivisor(step, count) !== 1) step++;
+  let row = Math.floor(count / 3);
+  for (let at = 0; at < count; at++) {
+    rows[at] = row;
+    row += step;
+    if (row >= count) row -= count;
+  }
+  return rows;
+}
+
+/// The range of the values that are finite.
+export function range(values: ArrayLike<number>): [number, number] | null {
+  let [low, high] = [Infinity, -Infinity];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at];
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return low <= high && Number.isFinite(low) && Number.isFinite(high) ? [low, high] : null;
+}
+
+/// A cloud of two or three columns. With `isEqual` all axes have one scale.
+export function cloudOf(columns: Column[], isEqual: boolean): Cloud {
+  const numbers = columns.map((column) => column.values as Float64Array);
+  const count = numbers[0].length;
+  const rowOf = order(count);
+  const ranges = numbers.map((values) => range(values) ?? [0, 1]);
+  const middle = ranges.map(([low, high]) => low / 2 + high / 2);
+  const spans = ranges.map(([low, high]) => (high / 2 - low / 2 || Math.abs(high) / 2 || 0.5));
+  const widest = Math.max(...spans);
+  const half = isEqual ? spans.map(() => widest) : spans;
+  const positions = new Float32Array(3 * count);
+  let missing = 0;
+  for (let at = 0; at < count; at++) {
+    const row = rowOf[at];
+    let isWhole = true;
+    for (let axis = 0; axis < numbers.length; axis++) {
+      const drawn = (numbers[axis][row] - middle[axis]) / half[axis];
+      positions[3 * at + axis] = drawn;
+      isWhole &&= Number.isFinite(drawn);
+    }
+    if (!isWhole) {
+      missing++;
+      positions[3 * at] = NaN;
+    }
+  }
+  const three = (values: number[], otherwise: number): [number, number, number] => [values[0], values[1], values[2] ?? otherwise];
+  return {
+    count,
+    shape: columns.length === 3 ? 'space' : 'plane',
+    positions,
+    rowOf,
+    missing,
+    middle: three(middle, 0),
+    half: three(half, 1),
+  };
+}
+
+/// A cloud of places on the Earth, in degrees, on a ball of radius 1: x to longitude 90° east, y to the north pole, z to longitude 0.
+export function sphereOf(longitude: Float64Array, latitude: Float64Array): Cloud {
+  const count = longitude.length;
+  const rowOf = order(count);
+  const positions = new Float32Array(3 * count);
+  let missing = 0;
+  for (let at = 0; at < count; at++) {
+    const row = rowOf[at];
+    if (!Number.isFinite(longitude[row]) || !(Math.abs(latitude[row]) <= 90)) {
+      missing++;
+      positions[3 * at] = NaN;
+      continue;
+    }
+    const [x, y, z] = onSphere(longitude[row], latitude[row]);
+    positions[3 * at] = x;
+    positions[3 * at + 1] = y;
+    positions[3 * at + 2] = z;
+  }
+  return { count, shape: 'sphere', positions, rowOf, missing, middle: [0, 0, 0], half: [1, 1, 1] };
+}
+
+export function onSphere(longitude: number, latitude: number): [number, number, number] {
+  const [lambda, phi] = [(longitude * Math.PI) / 180, (latitude * Math.PI) / 180];
+  return [Math.cos(phi) * Math.sin(lambda), Math.sin(phi), Math.cos(phi) * Math.cos(lambda)];
+}

@@ -1,0 +1,95 @@
+// What points are coloured by: clusters of a job, values of a column, or nothing.
+
+import type { Column, Columns } from '../api/columns.ts';
+import { clusterColour, NOTHING, scaleColour, type Theme } from '../colour/palette.ts';
+import { figure } from './words.ts';
+
+/// Groups of rows, each with a colour; for columns of numbers a scale instead.
+export interface Colouring {
+  title: string;
+  /// Of each row: its group, or -1 for none.
+  groupOf: Int32Array;
+  groups: Group[];
+  /// Where colours follow numbers: of each row its place from 0 to 1, NaN without one.
+  scale: { place: Float32Array; low: number; high: number; isLog: boolean } | null;
+  /// Of each row how sure its cluster is, where a job says so.
+  probability: Float64Array | null;
+}
+
+export interface Group {
+  name: string;
+  number: number;
+  rows: number;
+}
+
+/// More groups than this are no categories but numbers or names.
+export const GROUPS_MAX = 2000;
+
+export const NO_CLUSTER = 'no cluster';
+
+/// By the clusters of a job's table of labels, whose rows are those of the data.
+export function byLabels(title: string, labels: Columns): Colouring {
+  const cluster = labels.columns.find((column) => column.name === 'cluster' || column.name === 'component');
+  const probability = labels.columns.find((column) => column.name === 'probability');
+  if (!cluster || cluster.kind === 'text') throw new Error(`${title}: its labels have no column of clusters`);
+  const groupOf = new Int32Array(labels.rows);
+  const counts = new Map<number, number>();
+  for (let row = 0; row < labels.rows; row++) {
+    const number = cluster.values[row] >= 0 ? cluster.values[row] : -1;
+    counts.set(number, (counts.get(number) ?? 0) + 1);
+  }
+  const numbers = [...counts.keys()].filter((number) => number >= 0).sort((a, b) => a - b);
+  const place = new Map(numbers.map((number, at) => [number, at]));
+  const groups: Group[] = numbers.map((number) => ({ name: String(number), number, rows: counts.get(number)! }));
+  if (counts.has(-1)) {
+    place.set(-1, groups.length);
+    groups.push({ name: NO_CLUSTER, number: -1, rows: counts.get(-1)! });
+  }
+  for (let row = 0; row < labels.rows; row++) groupOf[row] = place.get(cluster.values[row] >= 0 ? cluster.values[row] : -1)!;
+  return { title, groupOf, groups, scale: null, probability: probability?.kind === 'number' ? probability.values : null };
+}
+
+/// By a column: few values are groups, many numbers a scale.
+export function byColumn(column: Column): Colouring {
+  const rows = column.values.length;
+  const groupOf = new Int32Array(rows).fill(-1);
+  const counts = new Map<string | number, number>();
+  const isGap = (value: string | number) => value === '' || value !== value;
+  const most = column.kind === 'text' ? GROUPS_MAX : 12;
+  for (let row = 0; row < rows && counts.size <= most; row++) {
+    const value = column.values[row];
+    if (!isGap(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  if (counts.size <= most) {
+    const values = [...counts.entries()].sort(([a, x], [b, y]) => (typeof a === 'number' ? a - (b as number) : y - x));
+    const place = new Map(values.map(([value], at) => [value, at]));
+    for (let row = 0; row < rows; row++) groupOf[row] = place.get(column.values[row]) ?? -1;
+    const groups = values.map(([value, number], at) => ({ name: typeof value === 'number' ? figure(value) : value, number: at, rows: number }));
+    return { title: column.name, groupOf, groups, scale: null, probability: null };
+  }
+  if (column.kind === 'text') throw new Error(`${column.name} has more than ${GROUPS_MAX} different values. Choose another column.`);
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of column.values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  // Where most values crowd at the low end, as counts of people do, steps of a ratio tell them apart and steps of a difference do not.
+  let [sum, number] = [0, 0];
+  for (const value of column.values) if (value === value) [sum, number] = [sum + (value - low), number + 1];
+  const isLog = low >= 0 && sum / number < 0.12 * (high - low);
+  const least = isLog ? Math.max(low, high * 1e-6, Math.min(1, high * 1e-3)) : 0;
+  const scaled = (value: number) => (isLog ? Math.log(Math.max(value, least) / least) / Math.log(high / least) : (value - low) / (high - low || 1));
+  const place = new Float32Array(rows);
+  for (let row = 0; row < rows; row++) place[row] = scaled(column.values[row]);
+  return { title: column.name, groupOf, groups: [], scale: { place, low, high, isLog }, probability: null };
+}
+
+export function groupColour(group: Group | undefined, theme: Theme): string {
+  return group ? clusterColour(group.number, theme) : NOTHING[theme];
+}
+
+export function rowColour(colouring: Colouring | null, row: number, theme: Theme): string {
+  if (!colouring) return clusterColour(0, theme);
+  if (colouring.scale) return scaleColour(colouring.scale.place[row], theme);
+  return groupColour(colouring.groups[colouring.groupOf[row]], theme);
+}

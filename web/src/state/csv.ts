@@ -1,0 +1,77 @@
+// Rows as text: written for downloads, looked at before an upload.
+
+/// A field as RFC 4180 has it.
+export function field(value: unknown): string {
+  const text = value === null || value === undefined || (typeof value === 'number' && Number.isNaN(value)) ? '' : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function row(values: unknown[]): string {
+  return `${values.map(field).join(',')}\n`;
+}
+
+export interface Look {
+  delimiter: string;
+  hasNames: boolean;
+  names: string[];
+  rows: string[][];
+  /// Of each column: what most of its first values are.
+  kinds: ('number' | 'text' | 'empty')[];
+  /// Whether a column of numbers has fields without one.
+  hasGaps: boolean;
+}
+
+const DELIMITERS = [',', ';', '\t', '|'];
+
+/// Fields of the first lines of a text; the last line is left out where the text may end in its middle.
+export function split(text: string, delimiter: string, most: number): string[][] {
+  const rows: string[][] = [];
+  let fields: string[] = [];
+  let value = '';
+  let isQuoted = false;
+  for (let at = 0; at < text.length && rows.length < most; at++) {
+    const letter = text[at];
+    if (isQuoted) {
+      if (letter === '"' && text[at + 1] === '"') [value, at] = [`${value}"`, at + 1];
+      else if (letter === '"') isQuoted = false;
+      else value += letter;
+    } else if (letter === '"' && value === '') isQuoted = true;
+    else if (letter === delimiter) [fields, value] = [[...fields, value], ''];
+    else if (letter === '\n') {
+      fields.push(value.replace(/\r$/, ''));
+      if (fields.length > 1 || fields[0] !== '') rows.push(fields);
+      [fields, value] = [[], ''];
+    } else value += letter;
+  }
+  if ((value !== '' || fields.length) && rows.length < most) rows.push([...fields, value]);
+  return rows;
+}
+
+const isNumber = (text: string) => text.trim() !== '' && Number.isFinite(Number(text));
+const isGap = (text: string) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(text);
+
+/// What the beginning of a table looks like. The node reads it anew, and has the last word.
+export function look(text: string): Look {
+  let best = { delimiter: ',', rows: [] as string[][], score: -1 };
+  for (const delimiter of DELIMITERS) {
+    const rows = split(text.replace(/^\uFEFF/, ''), delimiter, 101);
+    const width = rows[0]?.length ?? 0;
+    const score = width > 1 ? width * rows.filter((one) => one.length === width).length : 0;
+    if (score > best.score) best = { delimiter, rows, score };
+  }
+  const [first = [], ...rest] = best.rows;
+  const hasNames = !first.some(isNumber);
+  const names = hasNames ? first : first.map((_, at) => String(at));
+  const rows = hasNames ? rest : best.rows;
+  let hasGaps = false;
+  const kinds = names.map((_, at) => {
+    const values = rows.map((one) => one[at] ?? '');
+    const full = values.filter((value) => !isGap(value));
+    const numbers = full.filter(isNumber).length;
+    if (!full.length) return 'empty' as const;
+    if (numbers * 2 <= full.length) return 'text' as const;
+    hasGaps ||= full.length < values.length;
+    return 'number' as const;
+  });
+  return { delimiter: best.delimiter, hasNames, names, rows, kinds, hasGaps };
+}

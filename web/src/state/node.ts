@@ -1,0 +1,248 @@
+// What the page knows of the node: its services and their documents, kept up to date by one stream of changes.
+
+import { effect, signal, type Signal } from '@preact/signals';
+import { ask, get, tokenWanted } from '../api/http.ts';
+import { follow, type Line, type Told } from '../api/events.ts';
+import { forget } from '../api/schema.ts';
+
+export interface Service {
+  path: string;
+  contract: string;
+  version: string;
+  phase: string;
+  reports: string[];
+}
+
+export interface DatasetColumn {
+  name: string;
+  kind: 'number' | 'count' | 'text';
+}
+
+export interface Dataset {
+  rows: number;
+  columns: DatasetColumn[];
+  weights?: string;
+  id?: string;
+  bytes: number;
+  checksum: string;
+  source: Record<string, any>;
+  warnings?: string[];
+  account?: ColumnFacts[];
+  content: number;
+}
+
+/// What a column of an ordinary table is.
+export interface ColumnFacts {
+  name: string;
+  role: string;
+  reason?: string;
+  read_as: string;
+  missing: number;
+  distinct: number;
+  range: string;
+}
+
+export interface Upload {
+  state: 'uploading' | 'reading' | 'failed';
+  offset: number;
+  bytes?: number;
+  fault?: { code: string; reason: string };
+}
+
+export interface Datasets {
+  datasets: Record<string, Dataset>;
+  uploads: Record<string, Upload>;
+}
+
+export interface Progress {
+  fraction: number;
+  stage: string;
+  figures: Record<string, number>;
+}
+
+export interface Job {
+  state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
+  options: Record<string, any>;
+  inputs: Record<string, string>;
+  outputs: Record<string, string>;
+  output: string;
+  progress?: Progress;
+  figures?: Record<string, number>;
+  times: { queued_unix_ms: number; started_unix_ms?: number; ended_unix_ms?: number };
+  fault?: { code: string; reason: string };
+  warnings?: string[];
+  number: number;
+}
+
+export interface Jobs {
+  datasets: string;
+  jobs: Record<string, Job>;
+}
+
+export interface StepRecord {
+  state: string;
+  started_ms?: number;
+  ended_ms?: number;
+  is_mapped?: boolean;
+  items?: { state: string; attempts: number; item?: unknown; job?: string; output?: unknown; progress?: { fraction?: number }; fault?: { reason: string } }[];
+  fault?: { code: string; reason: string };
+}
+
+export interface Run {
+  workflow: string;
+  file: string;
+  definition: string;
+  state: string;
+  wish?: string;
+  steps: Record<string, StepRecord>;
+  elapsed_ms: number;
+  fault?: { code: string; reason: string };
+  output?: unknown;
+  number: number;
+}
+
+export const services = signal<Service[] | null>(null);
+export const line = signal<Line>('connecting');
+/// Why the list of services cannot be had.
+export const trouble = signal<string | null>(null);
+
+const documents = new Map<string, Signal<any>>();
+const tags = new Map<string, string>();
+
+/// The document of a service, as a signal: `null` until it is known.
+export function documentOf<T>(path: string): Signal<T | null> {
+  let found = documents.get(path);
+  if (!found) documents.set(path, (found = signal<any>(null)));
+  return found;
+}
+
+/// Those of a contract.
+export function ofContract(contract: string): Service[] {
+  return (services.value ?? []).filter((service) => service.contract === contract);
+}
+
+/// Where data sets are; the first of several.
+export function datasetsPath(): string | null {
+  return ofContract('lehr.datasets')[0]?.path ?? null;
+}
+
+/// The services that compute: each has a document of jobs.
+export function methods(): Service[] {
+  return (services.value ?? []).filter((service) => service.contract.startsWith('lehr.') && service.contract !== 'lehr.datasets');
+}
+
+/// The figures of a running job, in the order in which they came; of this page only.
+export const heard = new Map<string, Signal<Progress[]>>();
+
+export function heardOf(service: string, job: string): Signal<Progress[]> {
+  const key = `${service} ${job}`;
+  let found = heard.get(key);
+  if (!found) heard.set(key, (found = signal<Progress[]>([])));
+  return found;
+}
+
+const HEARD_MAX = 2000;
+
+function hear(service: string, job: string, progress: Progress): void {
+  const list = heardOf(service, job);
+  if (list.value.length < HEARD_MAX) list.value = [...list.value, progress];
+}
+
+/// One document is fetched at most so often, in milliseconds.
+const FETCH_MS = 500;
+const planned = new Map<string, number>();
+const fetched = new Map<string, number>();
+
+function fetchSoon(path: string): void {
+  if (planned.has(path)) return;
+  const due = Math.max(0, (fetched.get(path) ?? 0) + FETCH_MS - Date.now());
+  planned.set(
+    path,
+    setTimeout(() => {
+      planned.delete(path);
+      void fetchDocument(path).catch(() => {});
+    }, due) as unknown as number,
+  );
+}
+
+/// Asks for a document, unless it is as it was.
+export async function fetchDocument(path: string): Promise<void> {
+  fetched.set(path, Date.now());
+  const known = documents.get(path)?.value != null ? tags.get(path) : undefined;
+  const response = await ask(path, { etag: known });
+  if (response.status === 304) return;
+  const tag = response.headers.get('etag');
+  if (tag) tags.set(path, tag);
+  documentOf(path).value = await response.json();
+}
+
+/// What is told of a service. Progress is applied; after anything else the document is asked for.
+export function told({ kind, service, data }: Told): void {
+  const document = documentOf<any>(service);
+  if (kind === 'seed') {
+    tags.delete(service);
+    document.value = data.state;
+    if (service === directory()) void loadServices();
+  } else if (kind === 'change' && data.operation === 'progressed' && document.value?.jobs?.[data.body.job]) {
+    const { job, progress } = data.body;
+    tags.delete(service);
+    hear(service, job, progress);
+    document.value = { ...document.value, jobs: { ...document.value.jobs, [job]: { ...document.value.jobs[job], progress } } };
+  } else if (kind !== 'end') {
+    fetchSoon(service);
+    if (service === directory()) void loadServices();
+  }
+}
+
+function directory(): string | undefined {
+  return ofContract('lehr/directory')[0]?.path;
+}
+
+/// Asks for the list of services.
+export async function loadServices(): Promise<void> {
+  try {
+    const { services: list } = await get<{ services: Service[] }>('/');
+    if (JSON.stringify(list) !== JSON.stringify(services.peek())) {
+      forget();
+      services.value = list;
+    }
+    trouble.value = null;
+  } catch (error) {
+    trouble.value = (error as Error).message;
+  }
+}
+
+/// Which services are followed: the inspector and the constructor have nothing to tell.
+function followed(): string[] {
+  const quiet = new Set(['lehr/inspector', 'lehr/constructor', 'lehr/manifest']);
+  return (services.value ?? []).filter((service) => !quiet.has(service.contract)).map((service) => service.path);
+}
+
+let stop: AbortController | null = null;
+let following = '';
+
+/// Follows the node for as long as the page lives.
+export function watch(): void {
+  void loadServices();
+  setInterval(() => {
+    if (line.peek() === 'lost' || services.peek() === null) void loadServices();
+  }, 2000);
+  effect(() => {
+    const paths = followed();
+    if (paths.join() === following) return;
+    following = paths.join();
+    stop?.abort();
+    if (!paths.length) return;
+    stop = new AbortController();
+    const askAll = async () => {
+      for (const path of paths) await fetchDocument(path).catch(() => {});
+    };
+    void follow(paths, stop.signal, told, (state) => (line.value = state), askAll);
+  });
+  // A new token may show other services.
+  let wasWanted = false;
+  effect(() => {
+    if (wasWanted && tokenWanted.value === null) setTimeout(() => void loadServices());
+    wasWanted = tokenWanted.value !== null;
+  });
+}

@@ -1,0 +1,13 @@
+// What has just been done, told once to everybody, to readers of the screen too.
+
+import { signal } from '@preact/signals';
+
+export const notice = signal('');
+
+let clearing = 0;
+
+export function say(text: string): void {
+  notice.value = text;
+  clearTimeout(clearing);
+  clearing = setTimeout(() => (notice.value = ''), 6000) as unknown as number;
+}

@@ -1,0 +1,45 @@
+// Where somebody is: a view and its settings, in the hash of the address, so that a link and the Back button lead there again.
+
+import { signal } from '@preact/signals';
+
+export type View = 'data' | 'explore' | 'jobs' | 'workflows' | 'node';
+
+export interface Route {
+  view: View;
+  settings: Record<string, string>;
+}
+
+const VIEWS: View[] = ['data', 'explore', 'jobs', 'workflows', 'node'];
+
+export function read(hash: string): Route {
+  const [, name, search] = hash.match(/^#\/?([a-z]*)(?:\?(.*))?$/) ?? [];
+  const view = VIEWS.find((one) => one === name) ?? 'data';
+  return { view, settings: Object.fromEntries(new URLSearchParams(search ?? '')) };
+}
+
+export function written(view: View, settings: Record<string, string | null | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(settings)) if (value) search.set(name, value);
+  const text = search.toString();
+  return `#/${view}${text ? `?${text}` : ''}`;
+}
+
+export const route = signal<Route>(read(location.hash));
+
+addEventListener('hashchange', () => {
+  const before = route.peek();
+  const after = read(location.hash);
+  if (written(before.view, before.settings) !== written(after.view, after.settings)) route.value = after;
+});
+
+export function go(view: View, settings: Record<string, string | null | undefined> = {}): void {
+  location.hash = written(view, settings);
+}
+
+/// Changes settings of the view without a step for the Back button.
+export function settle(changes: Record<string, string | null | undefined>): void {
+  const { view, settings } = route.peek();
+  const hash = written(view, { ...settings, ...changes });
+  history.replaceState(null, '', hash);
+  route.value = read(hash);
+}

@@ -1,0 +1,53 @@
+// A file on its way to the node, in pieces: after a break it goes on where it stopped.
+
+import { signal as state } from '@preact/signals';
+import { ask, Fault, post, query } from '../api/http.ts';
+import type { Dataset } from './node.ts';
+
+export interface Reading {
+  columns?: string[];
+  weights?: string;
+  id?: string;
+  gaps?: boolean;
+}
+
+/// The name under which the open form sends its file; its faults stand in the form.
+export const formName = state<string | null>(null);
+
+/// How often a piece is tried again, and the pause before that in milliseconds.
+const TRIES = 5;
+const PAUSE_MS = 800;
+
+/// Sends a file and has it read. `sent` hears how many bytes are there.
+export async function upload(
+  datasets: string,
+  name: string,
+  format: string,
+  reading: Reading,
+  content: Blob,
+  replace: boolean,
+  sent: (bytes: number) => void,
+  signal: AbortSignal,
+): Promise<Dataset> {
+  const begin = { name, format, bytes: content.size, replace, ...reading };
+  let failures = 0;
+  for (;;) {
+    try {
+      let { offset, piece_bytes_max: most } = await post<{ offset: number; piece_bytes_max: number }>(`${datasets}:begin`, begin, { signal });
+      sent(offset);
+      while (offset < content.size) {
+        const piece = content.slice(offset, offset + Math.min(most, 4 << 20));
+        const address = query(`${datasets}:append`, { name, offset });
+        const answer = await ask(address, { method: 'POST', body: piece, type: 'application/octet-stream', signal });
+        offset = ((await answer.json()) as { offset: number }).offset;
+        failures = 0;
+        sent(offset);
+      }
+      return await post<Dataset>(`${datasets}:finish`, { name }, { signal, timeoutMs: 600_000 });
+    } catch (error) {
+      const mayPass = error instanceof Fault && (error.status === 0 || error.status === 503);
+      if (!mayPass || ++failures >= TRIES) throw error;
+      await new Promise((go) => setTimeout(go, PAUSE_MS * failures));
+    }
+  }
+}

@@ -1,0 +1,497 @@
+// The picture of a cloud of points: drawn, turned, zoomed, and pointed at.
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { GROUND, type Theme } from '../colour/palette.ts';
+import { facing, fit, LEVEL, pixelOf, turned, zoomed, type Camera, type Size } from '../points/camera.ts';
+import { onSphere, type Cloud } from '../points/cloud.ts';
+import { rasterRenderer, type Renderer } from '../points/raster.ts';
+import { inside, nearest } from '../points/select.ts';
+import { webglRenderer } from '../points/webgl.ts';
+import { figure } from '../state/words.ts';
+import { ticks } from './chart.tsx';
+
+export type Tool = 'move' | 'lasso' | 'box';
+
+export type How = 'replace' | 'add' | 'subtract';
+
+export interface Mark {
+  text: string;
+  colour: string;
+  x: number;
+  y: number;
+  z: number;
+}
+
+export interface Handle {
+  fit(): void;
+  zoom(factor: number): void;
+  picture(): Promise<Blob>;
+}
+
+interface Props {
+  cloud: Cloud;
+  paint: Uint32Array;
+  theme: Theme;
+  tool: Tool;
+  isEqual: boolean;
+  pointWidth: number;
+  names: string[];
+  summary: string;
+  caption: string;
+  marks: Mark[];
+  picked: number;
+  forced: string | undefined;
+  handle: { current: Handle | null };
+  onSelect: (points: Uint32Array, how: How, tool: Tool) => void;
+  onPick: (point: number) => void;
+  hint: (point: number) => { title: string; text: string; colour: string } | null;
+}
+
+/// How many points are drawn while the picture moves, where the main processor draws them.
+const MOVING_MAX = 250_000;
+/// Up to how many points the one under the pointer is looked for while it moves; of more a click tells.
+const HOVER_MAX = 400_000;
+/// How near the pointer has to be to a point, in pixels of the page.
+const REACH = 12;
+/// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there.
+const MARGIN = [58, 40];
+
+export function CloudView(props: Props) {
+  const { cloud, paint, theme, tool, isEqual, pointWidth, names } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const renderer = useRef<Renderer | null>(null);
+  const camera = useSignal<Camera | null>(null);
+  const size = useSignal<Size>({ width: 0, height: 0 });
+  const isLost = useSignal(false);
+  const kind = useSignal('');
+  const drawing = useSignal<[number, number][] | null>(null);
+  const hovered = useSignal<{ point: number; x: number; y: number } | null>(null);
+  const ratio = useRef(1);
+  // Until somebody has moved it the picture shows everything, whatever its size becomes.
+  const state = useRef({ frame: 0, settle: 0, isMoving: false, isFitted: true });
+  const latest = useRef(props);
+  latest.current = props;
+
+  const draw = () => {
+    const now = state.current;
+    cancelAnimationFrame(now.frame);
+    now.frame = requestAnimationFrame(() => {
+      if (!renderer.current || !camera.peek()) return;
+      const { theme, pointWidth } = latest.current;
+      const most = renderer.current.kind === 'cpu' && now.isMoving ? MOVING_MAX : Infinity;
+      renderer.current.draw(camera.peek()!, odd(pointWidth * ratio.current), GROUND[theme], most);
+    });
+  };
+  const move = (next: Camera) => {
+    camera.value = next;
+    const now = state.current;
+    now.isFitted = false;
+    now.isMoving = latest.current.cloud.count > MOVING_MAX;
+    draw();
+    if (now.isMoving) {
+      clearTimeout(now.settle);
+      now.settle = setTimeout(() => {
+        now.isMoving = false;
+        draw();
+      }, 120) as unknown as number;
+    }
+  };
+  const whole = () => {
+    const { cloud, isEqual } = latest.current;
+    move(fit(cloud, size.peek(), startTurn(cloud), MARGIN.map((one) => one * ratio.current) as [number, number], isEqual || cloud.shape !== 'plane'));
+    state.current.isFitted = true;
+  };
+
+  // The canvas: made anew for another renderer, since a canvas keeps its kind of context.
+  useEffect(() => {
+    const { forced } = props;
+    let canvas = document.createElement('canvas');
+    canvas.setAttribute('aria-hidden', 'true');
+    let made: Renderer | null = null;
+    if (forced !== 'cpu' && !isLost.value) {
+      made = webglRenderer(canvas, forced === 'webgl', () => (isLost.value = true));
+      if (!made) {
+        canvas = document.createElement('canvas');
+        canvas.setAttribute('aria-hidden', 'true');
+      }
+    }
+    made ??= rasterRenderer(canvas);
+    kind.value = made.kind;
+    renderer.current = made;
+    made.setCloud(latest.current.cloud);
+    made.setPaint(latest.current.paint);
+    if (size.peek().width) made.resize(size.peek());
+    frame.current!.prepend(canvas);
+    draw();
+    return () => {
+      made.end();
+      canvas.remove();
+      renderer.current = null;
+    };
+  }, [isLost.value, props.forced]);
+
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => {
+      ratio.current = Math.min(2, devicePixelRatio || 1);
+      const next = {
+        width: Math.max(1, Math.round(entry.contentRect.width * ratio.current)),
+        height: Math.max(1, Math.round(entry.contentRect.height * ratio.current)),
+      };
+      const before = size.peek();
+      if (before.width === next.width && before.height === next.height) return;
+      size.value = next;
+      renderer.current?.resize(next);
+      if (!camera.peek() || state.current.isFitted) whole();
+      else {
+        const by = Math.min(next.width / before.width, next.height / before.height);
+        const { turn, scale, shift } = camera.peek()!;
+        move({ turn, scale: [scale[0] * by, scale[1] * by], shift: [shift[0] * by, shift[1] * by] });
+      }
+    });
+    watch.observe(frame.current!);
+    return () => watch.disconnect();
+  }, []);
+
+  useEffect(() => {
+    renderer.current?.setCloud(cloud);
+    renderer.current?.setPaint(paint);
+    hovered.value = null;
+    if (size.peek().width) whole();
+  }, [cloud, isEqual]);
+  useEffect(() => {
+    renderer.current?.setPaint(paint);
+    draw();
+  }, [paint]);
+  useEffect(draw, [theme, pointWidth]);
+
+  props.handle.current = {
+    fit: whole,
+    zoom: (factor) => camera.peek() && move(zoomed(camera.peek()!, size.peek(), factor, size.peek().width / 2, size.peek().height / 2)),
+    picture: () => picture(frame.current!.querySelector('canvas')!, latest.current, camera.peek()!, size.peek()),
+  };
+
+  // Pointers: one moves or draws, two zoom.
+  const pointers = useRef(new Map<number, [number, number]>());
+  const began = useRef<{ x: number; y: number; hasMoved: boolean }>({ x: 0, y: 0, hasMoved: false });
+  const place = (event: PointerEvent | WheelEvent): [number, number] => {
+    const box = frame.current!.getBoundingClientRect();
+    return [(event.clientX - box.left) * ratio.current, (event.clientY - box.top) * ratio.current];
+  };
+  const down = (event: PointerEvent) => {
+    if (event.button > 0 || (event.target as Element).closest('button')) return;
+    frame.current!.setPointerCapture(event.pointerId);
+    const at = place(event);
+    pointers.current.set(event.pointerId, at);
+    began.current = { x: at[0], y: at[1], hasMoved: false };
+    hovered.value = null;
+    if (tool !== 'move' && pointers.current.size === 1) drawing.value = [at];
+    else drawing.value = null;
+  };
+  const movePointer = (event: PointerEvent) => {
+    const at = place(event);
+    const before = pointers.current.get(event.pointerId);
+    if (!camera.peek()) return;
+    if (!before) {
+      if (event.pointerType === 'mouse' && cloud.count <= HOVER_MAX) hover(at);
+      return;
+    }
+    const reach = 4 * ratio.current;
+    if (Math.hypot(at[0] - began.current.x, at[1] - began.current.y) > reach) began.current.hasMoved = true;
+    if (pointers.current.size === 2) {
+      const [other] = [...pointers.current].filter(([id]) => id !== event.pointerId).map(([, where]) => where);
+      const factor = Math.hypot(at[0] - other[0], at[1] - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
+      move(zoomed(camera.peek()!, size.peek(), factor, (at[0] + other[0]) / 2, (at[1] + other[1]) / 2));
+    } else if (drawing.value) {
+      const { x, y } = began.current;
+      drawing.value = tool === 'box' ? [[x, y], [at[0], y], at, [x, at[1]]] : [...drawing.value, at];
+    } else if (began.current.hasMoved) {
+      const [dx, dy] = [at[0] - before[0], at[1] - before[1]];
+      const { turn, scale, shift } = camera.peek()!;
+      if (cloud.shape === 'plane' || event.shiftKey) move({ turn, scale, shift: [shift[0] + dx, shift[1] + dy] });
+      else {
+        // The point under the pointer stays there, about the middle of the picture.
+        const by = cloud.shape === 'sphere' ? 1 / scale[0] : 1 / (0.35 * Math.min(size.peek().width, size.peek().height));
+        const next = turned(turn, dx * by, dy * by);
+        move({ turn: next, scale, shift });
+      }
+    }
+    pointers.current.set(event.pointerId, at);
+  };
+  const up = (event: PointerEvent) => {
+    if (!pointers.current.delete(event.pointerId)) return;
+    const at = place(event);
+    const corners = drawing.value;
+    drawing.value = null;
+    if (!camera.peek() || event.type === 'pointercancel') return;
+    const how: How = event.altKey ? 'subtract' : event.shiftKey ? 'add' : 'replace';
+    if (corners && began.current.hasMoved && corners.length > 2) {
+      props.onSelect(inside(cloud, paint, camera.peek()!, size.peek(), corners), how, tool);
+    } else if (!began.current.hasMoved && pointers.current.size === 0) {
+      props.onPick(nearest(cloud, paint, camera.peek()!, size.peek(), at[0], at[1], REACH * ratio.current));
+    }
+  };
+  const hovering = useRef(0);
+  const hover = (at: [number, number]) => {
+    cancelAnimationFrame(hovering.current);
+    hovering.current = requestAnimationFrame(() => {
+      if (!camera.peek()) return;
+      const point = nearest(latest.current.cloud, latest.current.paint, camera.peek()!, size.peek(), at[0], at[1], REACH * ratio.current);
+      hovered.value = point < 0 ? null : { point, x: at[0] / ratio.current, y: at[1] / ratio.current };
+    });
+  };
+  const wheel = (event: WheelEvent) => {
+    if (!camera.peek()) return;
+    event.preventDefault();
+    const [x, y] = place(event);
+    move(zoomed(camera.peek()!, size.peek(), Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), x, y));
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || !camera.peek()) return;
+    const step = 40 * ratio.current;
+    const shifts: Record<string, [number, number]> = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
+    const by = shifts[event.key];
+    const { turn, scale, shift } = camera.peek()!;
+    if (by && (cloud.shape === 'plane' || event.shiftKey)) move({ turn, scale, shift: [shift[0] + by[0], shift[1] + by[1]] });
+    else if (by) move({ turn: turned(turn, (by[0] / step) * 0.1, (by[1] / step) * 0.1), scale, shift });
+    else if (event.key === '+' || event.key === '=') props.handle.current!.zoom(1.4);
+    else if (event.key === '-') props.handle.current!.zoom(1 / 1.4);
+    else if (event.key === '0') whole();
+    else if (event.key === 'Enter') {
+      props.onPick(nearest(cloud, paint, camera.peek()!, size.peek(), size.peek().width / 2, size.peek().height / 2, 1e9));
+    } else return;
+    event.preventDefault();
+  };
+
+  const tip = hovered.value && !drawing.value ? props.hint(hovered.value.point) : null;
+  const inPage = ratio.current;
+  const over = camera.value;
+  return (
+    <div
+      ref={frame}
+      class={`cloud ${tool}`}
+      tabIndex={0}
+      role="application"
+      aria-roledescription="scatter plot"
+      aria-label={props.summary}
+      data-renderer={kind.value}
+      onPointerDown={down}
+      onPointerMove={movePointer}
+      onPointerUp={up}
+      onPointerCancel={up}
+      onPointerLeave={() => (hovered.value = null)}
+      onWheel={wheel}
+      onKeyDown={keys}
+    >
+      {over && size.value.width > 0 && (
+        <Over cloud={cloud} camera={over} size={size.value} ratio={inPage} names={names} marks={props.marks} picked={props.picked} drawing={drawing.value} />
+      )}
+      {tip && hovered.value && (
+        <div
+          class="tip"
+          style={{
+            left: `${Math.min(hovered.value.x + 14, size.value.width / inPage - 230)}px`,
+            top: `${Math.min(hovered.value.y + 14, size.value.height / inPage - 90)}px`,
+          }}
+        >
+          <b>
+            <i style={{ background: tip.colour }} />
+            {tip.title}
+          </b>
+          <span>{tip.text}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/// The next odd number of pixels, at most 31: a disc has a pixel in its middle.
+function odd(width: number): number {
+  return Math.min(31, Math.max(1, 2 * Math.round((width - 1) / 2) + 1));
+}
+
+/// How a cloud is looked at first: a sphere from above the middle of its points.
+function startTurn(cloud: Cloud): number[] {
+  if (cloud.shape === 'plane') return LEVEL;
+  if (cloud.shape === 'space') return turned(LEVEL, 0.6, 0.4);
+  let [x, y, z] = [0, 0, 0];
+  const every = Math.max(1, Math.floor(cloud.count / 20_000));
+  for (let at = 0; at < cloud.count; at += every) {
+    if (cloud.positions[3 * at] !== cloud.positions[3 * at]) continue;
+    x += cloud.positions[3 * at];
+    y += cloud.positions[3 * at + 1];
+    z += cloud.positions[3 * at + 2];
+  }
+  return facing((Math.atan2(x, z) * 180) / Math.PI, (Math.atan2(y, Math.hypot(x, z)) * 180) / Math.PI);
+}
+
+/// What stands above the points: axes or a graticule, the numbers of clusters, the lasso.
+function Over({ cloud, camera, size, ratio, names, marks, picked, drawing }: {
+  cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[]; marks: Mark[]; picked: number; drawing: [number, number][] | null;
+}) {
+  const [width, height] = [size.width / ratio, size.height / ratio];
+  const pixel = (x: number, y: number, z: number) => {
+    const [px, py, depth] = pixelOf(camera, size, x, y, z);
+    return [px / ratio, py / ratio, depth] as const;
+  };
+  const at = picked < 0 ? null : pixel(cloud.positions[3 * picked], cloud.positions[3 * picked + 1], cloud.positions[3 * picked + 2]);
+  const shown = useMemo(() => apart(marks.map((mark) => ({ mark, at: pixel(mark.x, mark.y, mark.z) })), width, height, cloud.shape === 'sphere'), [marks, camera, size]);
+  return (
+    <svg class="over" width={width} height={height} aria-hidden="true">
+      {cloud.shape === 'plane' && <Axes cloud={cloud} camera={camera} size={size} ratio={ratio} names={names} />}
+      {cloud.shape === 'space' && <Edges names={names} pixel={pixel} />}
+      {cloud.shape === 'sphere' && <Graticule camera={camera} size={size} pixel={pixel} />}
+      {shown.map(({ mark, at: [x, y] }) => (
+        <g key={mark.text} class="mark" transform={`translate(${x} ${y})`}>
+          <circle r={mark.text.length > 2 ? 13 : 10} fill={mark.colour} />
+          <text y="4" text-anchor="middle">{mark.text}</text>
+        </g>
+      ))}
+      {at && at[2] >= (cloud.shape === 'sphere' ? 0 : -Infinity) && <circle class="picked" cx={at[0]} cy={at[1]} r="9" />}
+      {drawing && <polygon class="lasso" points={drawing.map(([x, y]) => `${x / ratio},${y / ratio}`).join(' ')} />}
+    </svg>
+  );
+}
+
+/// Marks that lie on others are left out, the first ones stay.
+function apart<T extends { at: readonly [number, number, number] }>(marks: T[], width: number, height: number, isSphere: boolean): T[] {
+  const kept: T[] = [];
+  for (const one of marks) {
+    const [x, y, depth] = one.at;
+    if (x < 12 || y < 12 || x > width - 12 || y > height - 12 || (isSphere && depth < 0)) continue;
+    if (kept.every(({ at }) => Math.hypot(at[0] - x, at[1] - y) > 24)) kept.push(one);
+    if (kept.length >= 60) break;
+  }
+  return kept;
+}
+
+function Axes({ cloud, camera, size, ratio, names }: { cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[] }) {
+  const [width, height] = [size.width / ratio, size.height / ratio];
+  const toX = (pixel: number) => cloud.middle[0] + ((pixel * ratio - size.width / 2 - camera.shift[0]) / camera.scale[0]) * cloud.half[0];
+  const toY = (pixel: number) => cloud.middle[1] - ((pixel * ratio - size.height / 2 - camera.shift[1]) / camera.scale[1]) * cloud.half[1];
+  const fromX = (value: number) => (size.width / 2 + camera.shift[0] + ((value - cloud.middle[0]) / cloud.half[0]) * camera.scale[0]) / ratio;
+  const fromY = (value: number) => (size.height / 2 + camera.shift[1] - ((value - cloud.middle[1]) / cloud.half[1]) * camera.scale[1]) / ratio;
+  const across = ticks(toX(0), toX(width), Math.max(2, Math.floor(width / 110)));
+  const upwards = ticks(toY(height), toY(0), Math.max(2, Math.floor(height / 80)));
+  return (
+    <>
+      <g class="axis">
+        {across.map((value) => {
+          const x = fromX(value);
+          return x < 34 || x > width - 20 ? null : (
+            <g key={value}>
+              <line x1={x} x2={x} y1={height - 5} y2={height} />
+              <text x={x} y={height - 8} text-anchor="middle">{figure(value, 6)}</text>
+            </g>
+          );
+        })}
+        {upwards.map((value) => {
+          const y = fromY(value);
+          return y < 26 || y > height - 24 ? null : (
+            <g key={value}>
+              <line x1={0} x2={5} y1={y} y2={y} />
+              <text x={8} y={y + 4}>{figure(value, 6)}</text>
+            </g>
+          );
+        })}
+        <text class="name" x={width - 8} y={height - 24} text-anchor="end">{names[0]} →</text>
+        <text class="name" x={8} y={16}>↑ {names[1]}</text>
+      </g>
+    </>
+  );
+}
+
+function Edges({ names, pixel }: { names: string[]; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
+  const [ox, oy] = pixel(-1, -1, -1);
+  const ends: [number, number, number][] = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]];
+  return (
+    <g class="axis">
+      {ends.map((end, at) => {
+        const [x, y] = pixel(...end);
+        return (
+          <g key={at}>
+            <line x1={ox} y1={oy} x2={x} y2={y} />
+            <text class="name" x={x + 4} y={y - 4}>{names[at]}</text>
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+/// Meridians and parallels, as many as fit what is seen.
+function Graticule({ camera, size, pixel }: { camera: Camera; size: Size; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
+  const seen = (pixels: number) => (180 / Math.PI) * (pixels / camera.scale[0]);
+  const degrees = seen(Math.min(size.width, size.height));
+  const every = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1].find((one) => degrees / one >= 3) ?? 0.1;
+  const m = camera.turn;
+  const middle = { longitude: (Math.atan2(m[6], m[8]) * 180) / Math.PI, latitude: (Math.asin(Math.max(-1, Math.min(1, m[7]))) * 180) / Math.PI };
+  const reach = Math.min(90, 0.75 * seen(Math.max(size.width, size.height)));
+  const path = (points: [number, number][]) => {
+    let text = '';
+    let isDown = false;
+    for (const [longitude, latitude] of points) {
+      const [x, y, depth] = pixel(...onSphere(longitude, latitude));
+      if (depth < 0) isDown = false;
+      else {
+        text += `${isDown ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`;
+        isDown = true;
+      }
+    }
+    return text;
+  };
+  const step = Math.max(every / 4, 0.05);
+  const span = (from: number, to: number, by: number) => Array.from({ length: Math.min(800, Math.floor((to - from) / by) + 1) }, (_, at) => from + at * by);
+  const wide = Math.min(180, reach / Math.max(0.2, Math.cos((Math.abs(middle.latitude) * Math.PI) / 180)));
+  const low = Math.max(-90, middle.latitude - reach);
+  const high = Math.min(90, middle.latitude + reach);
+  const meridians = span(Math.ceil((middle.longitude - wide) / every) * every, middle.longitude + wide, every);
+  const parallels = span(Math.ceil(low / every) * every, high, every);
+  const round = (value: number) => String(Number(value.toFixed(2)));
+  const label = (longitude: number, latitude: number, text: string) => {
+    const [x, y, depth] = pixel(...onSphere(longitude, latitude));
+    return depth > 0 && <text key={text} x={x + 3} y={y - 3}>{text}</text>;
+  };
+  const nearLatitude = Math.round(middle.latitude / every) * every;
+  const nearLongitude = Math.round(middle.longitude / every) * every;
+  return (
+    <g class="graticule">
+      {meridians.map((longitude) => <path key={`m${longitude}`} d={path(span(low, high, step).map((latitude) => [longitude, latitude]))} />)}
+      {parallels.map((latitude) => <path key={`p${latitude}`} d={path(span(middle.longitude - wide, middle.longitude + wide, step).map((longitude) => [longitude, latitude]))} />)}
+      {meridians.map((longitude) => {
+        const turned = ((longitude + 540) % 360) - 180;
+        return label(longitude, nearLatitude, `${round(Math.abs(turned))}°${turned < 0 ? 'W' : turned > 0 ? 'E' : ''}`);
+      })}
+      {parallels.map((latitude) => latitude !== nearLatitude && label(nearLongitude, latitude, `${round(Math.abs(latitude))}°${latitude < 0 ? 'S' : latitude > 0 ? 'N' : ''}`))}
+    </g>
+  );
+}
+
+/// The picture as a file: the points, the numbers of clusters, and what it shows.
+async function picture(canvas: HTMLCanvasElement, { marks, caption, theme, cloud }: Props, camera: Camera, size: Size): Promise<Blob> {
+  const ratio = Math.min(2, devicePixelRatio || 1);
+  const foot = Math.round(30 * ratio);
+  const copy = document.createElement('canvas');
+  [copy.width, copy.height] = [canvas.width, canvas.height + foot];
+  const context = copy.getContext('2d')!;
+  context.fillStyle = GROUND[theme];
+  context.fillRect(0, 0, copy.width, copy.height);
+  context.drawImage(canvas, 0, 0);
+  context.font = `600 ${11 * ratio}px system-ui, sans-serif`;
+  context.textAlign = 'center';
+  const drawn = marks.map((mark) => ({ mark, at: pixelOf(camera, size, mark.x, mark.y, mark.z).map((value, axis) => (axis < 2 ? value / ratio : value)) as [number, number, number] }));
+  for (const { mark, at } of apart(drawn, size.width / ratio, size.height / ratio, cloud.shape === 'sphere')) {
+    const [x, y] = [at[0] * ratio, at[1] * ratio];
+    context.fillStyle = mark.colour;
+    context.beginPath();
+    context.arc(x, y, 10 * ratio, 0, 2 * Math.PI);
+    context.fill();
+    context.fillStyle = theme === 'light' ? '#ffffff' : '#0d1013';
+    context.fillText(mark.text, x, y + 4 * ratio);
+  }
+  context.textAlign = 'left';
+  context.font = `${12 * ratio}px system-ui, sans-serif`;
+  context.fillStyle = theme === 'light' ? '#565d66' : '#a9b1ba';
+  context.fillText(caption, 10 * ratio, canvas.height + 20 * ratio);
+  return new Promise((done, failed) => copy.toBlob((blob) => (blob ? done(blob) : failed(new Error('The picture could not be made.'))), 'image/png'));
+}

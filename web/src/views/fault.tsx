@@ -1,0 +1,25 @@
+// What went wrong, and what to do about it.
+
+import { Fault } from '../api/http.ts';
+import { cure } from '../state/words.ts';
+
+export function Trouble({ error, code }: { error: unknown; code?: string }) {
+  if (!error) return null;
+  const text = error instanceof Error ? error.message : String(error);
+  const help = cure(code ?? (error instanceof Fault ? error.code : ''));
+  const lines = text.split('\n');
+  return (
+    <div class="trouble" role="alert">
+      {lines.length > 1 ? (
+        <ul>
+          {lines.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      ) : (
+        <p>{text}</p>
+      )}
+      {help && <p class="cure">{help}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+// The options of a method as a form, made from what the node declares of them.
+
+import { useSignal } from '@preact/signals';
+import { complaint, type Field } from '../api/schema.ts';
+import type { Dataset } from '../state/node.ts';
+import { words } from '../state/words.ts';
+
+/// What was typed or chosen; a field that is not in it keeps its default.
+export type Typed = Record<string, string | string[]>;
+
+/// What the node is sent: values that differ from the defaults.
+export function options(fields: Field[], typed: Typed): Record<string, unknown> {
+  const made: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = typed[field.name];
+    if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) continue;
+    const read =
+      field.kind === 'whole' || field.kind === 'number' ? Number(value) : field.kind === 'yes' ? value === 'yes' : value;
+    if (read !== field.default) made[field.name] = read;
+  }
+  return made;
+}
+
+export function isRight(fields: Field[], typed: Typed): boolean {
+  return fields.every((field) => {
+    const value = typed[field.name];
+    return typeof value !== 'string' || complaint(field, value) === null;
+  });
+}
+
+export function Options({
+  fields,
+  typed,
+  dataset,
+  change,
+}: {
+  fields: Field[];
+  typed: Typed;
+  dataset: Dataset | undefined;
+  change: (name: string, value: string | string[]) => void;
+}) {
+  const isOpen = useSignal(false);
+  const show = (field: Field) => <One key={field.name} field={field} value={typed[field.name]} dataset={dataset} change={change} />;
+  const more = fields.filter((field) => !field.isBasic);
+  return (
+    <>
+      <div class="fields">{fields.filter((field) => field.isBasic).map(show)}</div>
+      {more.length > 0 && (
+        <details open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+          <summary>More options ({more.length})</summary>
+          {isOpen.value && <div class="fields">{more.map(show)}</div>}
+        </details>
+      )}
+    </>
+  );
+}
+
+function One({
+  field,
+  value,
+  dataset,
+  change,
+}: {
+  field: Field;
+  value: string | string[] | undefined;
+  dataset: Dataset | undefined;
+  change: (name: string, value: string | string[]) => void;
+}) {
+  const id = `option-${field.name}`;
+  const text = typeof value === 'string' ? value : '';
+  const wrong = complaint(field, text);
+  const title = words(field.name);
+  const about = (
+    <span class="about" id={`${id}-about`}>
+      {field.about}
+    </span>
+  );
+  if (field.kind === 'yes') {
+    const isOn = value === undefined ? field.default === true : value === 'yes';
+    return (
+      <div class="field">
+        <label class="check">
+          <input id={id} type="checkbox" checked={isOn} aria-describedby={`${id}-about`} onChange={(event) => change(field.name, event.currentTarget.checked ? 'yes' : 'no')} />
+          <b>{title}</b>
+        </label>
+        {about}
+      </div>
+    );
+  }
+  if (field.kind === 'columns' && dataset) {
+    const chosen = Array.isArray(value) ? value : [];
+    const columns = dataset.columns.filter((column) => column.kind !== 'text');
+    if (columns.length === 0) return null;
+    return (
+      <fieldset class="field wide">
+        <legend>{title}</legend>
+        <div class="columns">
+          {columns.map(({ name }) => (
+            <label class="check" key={name}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(name)}
+                onChange={(event) => change(field.name, event.currentTarget.checked ? [...chosen, name] : chosen.filter((one) => one !== name))}
+              />
+              {name}
+            </label>
+          ))}
+        </div>
+        <span class="about">{chosen.length ? `${chosen.length} chosen` : 'None chosen: all numbers, except weights and ids.'}</span>
+      </fieldset>
+    );
+  }
+  return (
+    <div class="field">
+      <label for={id}>{title}</label>
+      {field.kind === 'choice' ? (
+        <select id={id} value={text || String(field.default ?? '')} aria-describedby={`${id}-about`} onChange={(event) => change(field.name, event.currentTarget.value)}>
+          {field.default === null && <option value="">{field.otherwise}</option>}
+          {field.choices.map((choice) => (
+            <option key={choice.value} value={choice.value} title={choice.about}>
+              {words(choice.value)}
+            </option>
+          ))}
+        </select>
+      ) : field.kind === 'column' && dataset ? (
+        <select id={id} value={text} aria-describedby={`${id}-about`} onChange={(event) => change(field.name, event.currentTarget.value)}>
+          <option value="">{field.otherwise}</option>
+          {dataset.columns.map(({ name }) => <option key={name} value={name}>{name}</option>)}
+        </select>
+      ) : (
+        <input
+          id={id}
+          value={Array.isArray(value) ? value.join(',') : text}
+          inputMode={field.kind === 'whole' ? 'numeric' : field.kind === 'number' ? 'decimal' : 'text'}
+          placeholder={field.otherwise}
+          aria-invalid={wrong !== null}
+          aria-describedby={`${id}-about`}
+          autocomplete="off"
+          onInput={(event) => {
+            const typed = event.currentTarget.value;
+            change(field.name, field.kind === 'columns' ? typed.split(',').map((one) => one.trim()).filter(Boolean) : typed);
+          }}
+        />
+      )}
+      {wrong ? <span class="complaint" id={`${id}-about`}>{wrong}</span> : about}
+      {field.kind === 'choice' && field.choices.find((one) => one.value === (text || field.default))?.about && (
+        <span class="about">{field.choices.find((one) => one.value === (text || field.default))!.about}</span>
+      )}
+    </div>
+  );
+}

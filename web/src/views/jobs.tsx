@@ -1,0 +1,426 @@
+// Jobs of all methods: the list, one of them with its result, and the form that makes a new one.
+
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { post } from '../api/http.ts';
+import { readRows } from '../api/rows.ts';
+import { description, fields as fieldsOf, type Field } from '../api/schema.ts';
+import { datasetsPath, documentOf, heardOf, methods, type Datasets, type Job, type Jobs, type Service } from '../state/node.ts';
+import { say } from '../state/notice.ts';
+import { go, route, written } from '../state/route.ts';
+import { capital, count, duration, figure, when, words } from '../state/words.ts';
+import { Chart } from './chart.tsx';
+import { Trouble } from './fault.tsx';
+import { Options, isRight, options, type Typed } from './form.tsx';
+import { Rows } from './table.tsx';
+
+interface Listed {
+  service: string;
+  id: string;
+  job: Job;
+}
+
+const PAGE = 50;
+const STATES = ['queued', 'running', 'done', 'failed', 'cancelled', 'interrupted'];
+
+function methodOf(service: Service): string {
+  return service.contract.replace(/^lehr\./, '');
+}
+
+export default function JobsView() {
+  const list = methods();
+  const jobs: Listed[] = list.flatMap(({ path }) =>
+    Object.entries(documentOf<Jobs>(path).value?.jobs ?? {}).map(([id, job]) => ({ service: path, id, job })),
+  );
+  jobs.sort((a, b) => b.job.times.queued_unix_ms - a.job.times.queued_unix_ms || b.job.number - a.job.number);
+  const { settings } = route.value;
+  const chosen = settings.job ? jobs.find((one) => one.service === settings.service && one.id === settings.job) : undefined;
+  if (!list.length) {
+    return <p class="empty">No method runs on this node. Start one, for example <code>lehr serve --start lehr.clustering=/clustering</code>.</p>;
+  }
+  return (
+    <>
+      {settings.new ? (
+        <New methods={list} />
+      ) : (
+        <p class="lead-in">
+          <a class="button first" href={written('jobs', { new: '1' })}>New job</a>
+        </p>
+      )}
+      {settings.job && !chosen && <p class="empty">There is no job "{settings.job}" here any more.</p>}
+      {chosen && <Detail key={`${chosen.service} ${chosen.id}`} {...chosen} />}
+      <List jobs={jobs} chosen={chosen} />
+    </>
+  );
+}
+
+function List({ jobs, chosen }: { jobs: Listed[]; chosen?: Listed }) {
+  const state = useSignal('');
+  const search = useSignal('');
+  const page = useSignal(0);
+  const found = jobs.filter(
+    ({ id, service, job }) =>
+      (!state.value || job.state === state.value) &&
+      `${id} ${service} ${Object.values(job.inputs).join(' ')}`.toLowerCase().includes(search.value.toLowerCase()),
+  );
+  const last = Math.max(0, Math.ceil(found.length / PAGE) - 1);
+  const at = Math.min(page.value, last);
+  return (
+    <section class="card">
+      <div class="head">
+        <div>
+          <h2>Jobs</h2>
+          <p class="note">Newest first. They go on when you close this page.</p>
+        </div>
+        <div class="tools">
+          <label>
+            <span class="unseen">State</span>
+            <select value={state.value} onChange={(event) => ((state.value = event.currentTarget.value), (page.value = 0))}>
+              <option value="">all states</option>
+              {STATES.map((one) => <option key={one}>{one}</option>)}
+            </select>
+          </label>
+          <label>
+            <span class="unseen">Search jobs</span>
+            <input type="search" placeholder="Search" value={search.value} onInput={(event) => ((search.value = event.currentTarget.value), (page.value = 0))} />
+          </label>
+        </div>
+      </div>
+      {found.length === 0 ? (
+        <p class="empty">{jobs.length ? 'No job matches.' : 'No job yet. Choose "New job" above, or "Run" beside a data set.'}</p>
+      ) : (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Job</th>
+                <th scope="col">State</th>
+                <th scope="col">Data</th>
+                <th scope="col" class="roomy">Queued</th>
+                <th scope="col" class="number roomy">Took</th>
+                <th scope="col"><span class="unseen">Actions</span></th>
+              </tr>
+            </thead>
+            <tbody>
+              {found.slice(at * PAGE, (at + 1) * PAGE).map((one) => (
+                <tr key={`${one.service} ${one.id}`} class={chosen === one ? 'on' : ''}>
+                  <td>
+                    <a href={written('jobs', chosen === one ? {} : { service: one.service, job: one.id })}>{one.id}</a>
+                  </td>
+                  <td><State job={one.job} /></td>
+                  <td class="soft">{Object.values(one.job.inputs).join(', ')}</td>
+                  <td class="soft roomy">{when(one.job.times.queued_unix_ms)}</td>
+                  <td class="number roomy">{took(one.job)}</td>
+                  <td class="actions"><Actions {...one} isShort /></td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {found.length > PAGE && (
+        <div class="pages">
+          <span>
+            {count(at * PAGE + 1)} to {count(Math.min(found.length, (at + 1) * PAGE))} of {count(found.length)}
+          </span>
+          <button type="button" disabled={at === 0} onClick={() => (page.value = at - 1)}>Previous</button>
+          <button type="button" disabled={at === last} onClick={() => (page.value = at + 1)}>Next</button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function took({ times }: Job): string {
+  return times.started_unix_ms && times.ended_unix_ms ? duration(times.ended_unix_ms - times.started_unix_ms) : '';
+}
+
+function State({ job }: { job: Job }) {
+  if (job.state !== 'running') return <span class={`state ${job.state}`}>{job.state}</span>;
+  const part = Math.round(100 * (job.progress?.fraction ?? 0));
+  return (
+    <span class="state running">
+      <progress max={100} value={part} aria-label={`${part} per cent`} /> {part} % {job.progress?.stage ?? ''}
+    </span>
+  );
+}
+
+function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) {
+  const error = useSignal<unknown>(null);
+  const act = async (operation: string, done: string) => {
+    try {
+      error.value = null;
+      await post(`${service}:${operation}`, { job: id });
+      say(done);
+    } catch (caught) {
+      error.value = caught;
+    }
+  };
+  const mayStop = job.state === 'queued' || job.state === 'running';
+  const mayResume = job.state === 'failed' || job.state === 'cancelled' || job.state === 'interrupted';
+  const name = <span class="unseen"> {id}</span>;
+  return (
+    <>
+      {job.state === 'done' && (job.outputs.labels || job.outputs.positions || job.outputs.places) && (
+        <a class="button" href={written('explore', exploring(service, id, job))}>Explore{name}</a>
+      )}
+      {mayStop && <button type="button" onClick={() => act('cancel', `Asked ${id} to stop.`)}>Cancel{name}</button>}
+      {mayResume && <button type="button" onClick={() => act('resume', `${id} goes on.`)}>Resume{name}</button>}
+      {!isShort && !mayStop && (
+        <button type="button" onClick={() => act('remove', `Removed ${id}. Its results stay among the data sets.`).then(() => error.value === null && go('jobs'))}>
+          Remove from the list
+        </button>
+      )}
+      <Trouble error={error.value} />
+    </>
+  );
+}
+
+/// Where the result of a job can be looked at: its points with its labels, or the positions that it found.
+export function exploring(service: string, id: string, job: Job): Record<string, string> {
+  const found = job.outputs.positions ?? job.outputs.places;
+  if (found) return { data: found };
+  return { data: Object.values(job.inputs)[0], colour: `job:${service}|${id}` };
+}
+
+function Detail({ service, id, job }: Listed) {
+  const datasets = datasetsPath();
+  const now = useSignal(Date.now());
+  const table = useSignal<string | null>(null);
+  const progress = heardOf(service, id).value;
+  useEffect(() => {
+    if (job.state !== 'running') return;
+    const timer = setInterval(() => (now.value = Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [job.state]);
+  const tables = Object.keys(job.outputs).filter((name) => name !== 'model');
+  const shown = table.value ?? (tables.includes('centers') ? 'centers' : tables.find((name) => name !== 'labels') ?? tables[0]);
+  const told = Object.entries(job.options).filter(([, value]) => value !== null);
+  const fraction = job.progress?.fraction ?? 0;
+  const spent = job.times.started_unix_ms ? now.value - job.times.started_unix_ms : 0;
+  // Before a twentieth is done nothing can be said.
+  const left = fraction > 0.05 && spent > 0 ? (spent / fraction) * (1 - fraction) : null;
+  const x = progress.map((one) => one.figures.temperature ?? NaN);
+  const history = job.outputs.history;
+  return (
+    <section class="card" aria-labelledby="job-detail">
+      <div class="head">
+        <div>
+          <h2 id="job-detail">{id}</h2>
+          <p class="note">
+            {service} of {Object.values(job.inputs).join(' and ')}, queued {when(job.times.queued_unix_ms)}
+          </p>
+        </div>
+        <div class="tools"><Actions service={service} id={id} job={job} /></div>
+      </div>
+      <p>
+        <State job={job} />
+        {job.state === 'running' && <span class="soft"> {duration(spent)} so far{left !== null ? `, about ${duration(left)} left` : ''}</span>}
+        {took(job) && <span class="soft"> in {took(job)}</span>}
+      </p>
+      {job.fault && <Trouble error={job.fault.reason} code={job.fault.code} />}
+      {job.warnings?.map((warning) => <p class="warning" key={warning}>{warning}</p>)}
+      {job.state === 'running' && job.progress && <Figures figures={job.progress.figures} />}
+      {job.state === 'running' && progress.length > 1 && x.some((one) => Number.isFinite(one)) && (
+        <div class="pair">
+          <Chart title="Free energy" xName="temperature" x={x} y={progress.map((one) => one.figures.free_energy ?? NaN)} isLogX isFalling />
+          <Chart title="Clusters" xName="temperature" x={x} y={progress.map((one) => one.figures.clusters ?? NaN)} isLogX isFalling isStepped />
+        </div>
+      )}
+      {job.state === 'done' && job.figures && <Figures figures={job.figures} />}
+      {job.state === 'done' && datasets && history && <History datasets={datasets} name={history} />}
+      {job.state === 'done' && datasets && tables.length > 0 && (
+        <>
+          <div class="tabs" role="group" aria-label="Tables of the result">
+            {tables.map((name) => (
+              <button type="button" key={name} aria-pressed={name === shown} onClick={() => (table.value = name)}>
+                {words(name)}
+              </button>
+            ))}
+            <a class="button" href={written('data', { set: job.outputs[shown] })}>Open as data set</a>
+          </div>
+          <Rows datasets={datasets} name={job.outputs[shown]} caption={`${capital(shown)} of ${id}`} />
+        </>
+      )}
+      <details>
+        <summary>Options ({told.length})</summary>
+        <dl class="facts">
+          {told.map(([name, value]) => (
+            <div key={name}>
+              <dt>{words(name)}</dt>
+              <dd>{figure(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </section>
+  );
+}
+
+function Figures({ figures }: { figures: Record<string, number> }) {
+  return (
+    <dl class="tiles">
+      {Object.entries(figures).map(([name, value]) => (
+        <div key={name}>
+          <dt>{capital(words(name))}</dt>
+          <dd class="big">{figure(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/// How many rows of a history are drawn.
+const STEPS_MAX = 4096;
+
+/// The run of a method, over the temperature where it has one.
+function History({ datasets, name }: { datasets: string; name: string }) {
+  const rows = useSignal<Record<string, unknown>[]>([]);
+  const all = documentOf<Datasets>(datasets).value?.datasets[name]?.rows ?? 0;
+  useEffect(() => {
+    let isOver = false;
+    readRows(datasets, name, 0, Math.min(all, STEPS_MAX))
+      .then((read) => {
+        if (!isOver) rows.value = read.json;
+      })
+      .catch(() => {});
+    return () => {
+      isOver = true;
+    };
+  }, [datasets, name, all]);
+  const drawn = useComputed(() => {
+    const column = (name: string) => rows.value.map((row) => (typeof row[name] === 'number' ? (row[name] as number) : NaN));
+    const has = (name: string) => rows.value.some((row) => typeof row[name] === 'number');
+    const over = has('temperature') ? 'temperature' : ['iteration', 'sweep', 'sweeps', 'index', 'start'].find(has);
+    const skipped = new Set(['temperature', 'index', 'iteration', 'sweep', 'start']);
+    const wanted = ['free_energy', 'clusters', 'stress', 'log_likelihood', 'objective', 'components', 'cost', 'mean_cost', 'sum_of_squares'];
+    const names = [...wanted, ...Object.keys(rows.value[0] ?? {})].filter((name, at, all) => all.indexOf(name) === at && !skipped.has(name) && has(name));
+    return { over, x: over ? column(over) : [], lines: names.slice(0, 2).map((name) => ({ name, y: column(name) })) };
+  });
+  const { over, x, lines } = drawn.value;
+  if (!over || rows.value.length < 2) return null;
+  return (
+    <div class="pair">
+      {lines.map(({ name, y }) => (
+        <Chart key={name} title={capital(words(name))} xName={over} x={x} y={y} isLogX={over === 'temperature'} isFalling={over === 'temperature'} isStepped={name === 'clusters' || name === 'components'} />
+      ))}
+    </div>
+  );
+}
+
+/// What methods call their inputs; the others take one, which needs no name.
+const INPUTS: Record<string, string[]> = {
+  'lehr.pairwise': ['matrix', 'items'],
+  'lehr.embedding': ['matrix', 'items'],
+  'lehr.kmedoids': ['matrix', 'items'],
+};
+
+function New({ methods: list }: { methods: Service[] }) {
+  const datasets = datasetsPath();
+  const document = datasets ? documentOf<Datasets>(datasets).value : null;
+  const { settings } = route.value;
+  const names = Object.keys(document?.datasets ?? {}).filter((name) => !/\/(model|history|members|labels)$/.test(name));
+  const preferred = list.find((one) => one.contract === 'lehr.clustering') ?? list[0];
+  const service = useSignal(settings.service && list.some((one) => one.path === settings.service) ? settings.service : preferred.path);
+  const data = useSignal(settings.data ?? names[0] ?? '');
+  const output = useSignal('');
+  const typed = useSignal<Typed>({});
+  const fields = useSignal<Field[]>([]);
+  const error = useSignal<unknown>(null);
+  const isSending = useSignal(false);
+  const method = list.find((one) => one.path === service.value) ?? preferred;
+  useEffect(() => {
+    let isOver = false;
+    typed.value = {};
+    error.value = null;
+    description()
+      .then((all) => {
+        const schema = all.components.schemas[`${method.contract}.Options`];
+        if (!isOver) fields.value = schema ? fieldsOf(schema, all) : [];
+      })
+      .catch((caught) => {
+        if (!isOver) error.value = caught;
+      });
+    return () => {
+      isOver = true;
+    };
+  }, [method.path, method.contract]);
+  const dataset = document?.datasets[data.value];
+  const inputs = INPUTS[method.contract];
+  const items = inputs && data.value.replace(/\/[^/]*$/, '/items');
+  const hasItems = items !== undefined && items !== data.value && document?.datasets[items] !== undefined;
+  const columns = dataset?.columns ?? [];
+  const isPositions = columns.some((one) => /^(lon|lng|longitude)$/i.test(one.name)) && columns.some((one) => /^(lat|latitude)$/i.test(one.name));
+  const takesPositions = fields.value.some((field) => field.name === 'lonlat') && isPositions && typed.value.lonlat === undefined;
+  const run = async () => {
+    isSending.value = true;
+    error.value = null;
+    try {
+      const input = hasItems ? { [inputs[0]]: data.value, [inputs[1]]: items } : data.value;
+      const order = { input, options: options(fields.value, typed.value), ...(output.value.trim() ? { output: output.value.trim() } : {}) };
+      const { job } = await post<{ job: string }>(`${service.value}:run`, order);
+      say(`${job} is queued.`);
+      go('jobs', { service: service.value, job });
+    } catch (caught) {
+      error.value = caught;
+    } finally {
+      isSending.value = false;
+    }
+  };
+  return (
+    <section class="card" aria-labelledby="new-job">
+      <div class="head">
+        <div>
+          <h2 id="new-job">New job</h2>
+          <p class="note">Fields that you leave empty keep their defaults, which are shown in grey.</p>
+        </div>
+        <div class="tools"><a class="button" href={written('jobs', {})}>Close</a></div>
+      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <div class="fields">
+          <div class="field">
+            <label for="job-method">Method</label>
+            <select id="job-method" value={service.value} onChange={(event) => (service.value = event.currentTarget.value)}>
+              {list.map((one) => (
+                <option key={one.path} value={one.path}>
+                  {methodOf(one)} ({one.path})
+                </option>
+              ))}
+            </select>
+          </div>
+          <div class="field">
+            <label for="job-data">{inputs ? 'Dissimilarities' : 'Data'}</label>
+            <select id="job-data" value={data.value} onChange={(event) => (data.value = event.currentTarget.value)}>
+              {names.length === 0 && <option value="">no data set yet</option>}
+              {names.map((name) => <option key={name} value={name}>{name}</option>)}
+            </select>
+            {dataset && <span class="about">{count(dataset.rows)} rows{hasItems ? `; items from ${items}` : ''}</span>}
+          </div>
+          <div class="field">
+            <label for="job-output">Name of the results</label>
+            <input id="job-output" value={output.value} placeholder="the job's name" autocomplete="off" onInput={(event) => (output.value = event.currentTarget.value)} />
+          </div>
+        </div>
+        {takesPositions && (
+          <p class="warning">
+            These rows have longitude and latitude.{' '}
+            <button type="button" onClick={() => (typed.value = { ...typed.value, lonlat: 'yes' })}>Cluster positions on the sphere</button>
+          </p>
+        )}
+        <Options fields={fields.value} typed={typed.value} dataset={dataset} change={(name, value) => (typed.value = { ...typed.value, [name]: value })} />
+        <Trouble error={error.value} />
+        <div class="tools">
+          <button type="submit" class="first" disabled={isSending.value || !data.value || !isRight(fields.value, typed.value)}>
+            Run
+          </button>
+          {!isRight(fields.value, typed.value) && <span class="complaint">Some fields cannot be meant: see above.</span>}
+        </div>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,121 @@
+// Rows of a data set, page by page.
+
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { readRows } from '../api/rows.ts';
+import { documentOf, type Datasets } from '../state/node.ts';
+import { count, figure } from '../state/words.ts';
+import { Trouble } from './fault.tsx';
+
+const PAGE = 50;
+
+export function Rows({ datasets, name, caption, version }: { datasets: string; name: string; caption: string; version?: number }) {
+  const known = documentOf<Datasets>(datasets).value?.datasets[name];
+  const all = known?.rows ?? 0;
+  const from = useSignal(0);
+  const page = useSignal<{ rows: number; json: Record<string, unknown>[] } | null>(null);
+  const error = useSignal<unknown>(null);
+  useEffect(() => {
+    from.value = 0;
+  }, [name]);
+  const first = from.value;
+  useEffect(() => {
+    let isOver = false;
+    readRows(datasets, name, first, Math.min(all, first + PAGE))
+      .then((read) => {
+        if (!isOver) [page.value, error.value] = [read, null];
+      })
+      .catch((caught) => {
+        if (!isOver) error.value = caught;
+      });
+    return () => {
+      isOver = true;
+    };
+  }, [datasets, name, first, version, all]);
+  if (error.value) return <Trouble error={error.value} />;
+  if (!page.value) return <p class="note">Reading…</p>;
+  const { rows, json } = page.value;
+  // JSON has no order of columns; the data set has.
+  const names = known?.columns.map((column) => column.name) ?? Object.keys(json[0] ?? {});
+  const last = Math.min(rows, first + json.length);
+  return (
+    <>
+      <Grid caption={caption} names={names} rows={json.map((row) => names.map((column) => row[column]))} first={first} />
+      <div class="pages">
+        <span>
+          {rows ? `Rows ${count(first + 1)} to ${count(last)} of ${count(rows)}` : 'No rows'}
+        </span>
+        {rows > PAGE && (
+          <>
+            <button type="button" disabled={first === 0} onClick={() => (from.value = Math.max(0, first - PAGE))}>
+              Previous
+            </button>
+            <button type="button" disabled={last >= rows} onClick={() => (from.value = first + PAGE)}>
+              Next
+            </button>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+/// A table that scrolls by itself. Without `first` its rows have no numbers.
+export function Grid({
+  caption,
+  names,
+  rows,
+  first,
+  on,
+  pick,
+}: {
+  caption: string;
+  names: string[];
+  rows: unknown[][];
+  first?: number;
+  on?: number;
+  pick?: (row: number) => void;
+}) {
+  const isNumber = names.map((_, at) => rows.some((row) => typeof row[at] === 'number'));
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {first !== undefined && <th scope="col" class="number">row</th>}
+            {names.map((name, at) => (
+              <th scope="col" key={name} class={isNumber[at] ? 'number' : ''}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at} class={on === at ? 'on' : ''} onClick={pick && (() => pick(at))}>
+              {first !== undefined && <td class="number faint">{count(first + at + 1)}</td>}
+              {row.map((value, column) => (
+                <td key={column} class={isNumber[column] ? 'number' : ''}>
+                  {pick && column === 0 ? (
+                    <button type="button" class="link" onClick={(event) => (event.stopPropagation(), pick(at))}>
+                      {short(value)}
+                    </button>
+                  ) : (
+                    short(value)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/// Sequences and fingerprints are longer than a screen is wide.
+function short(value: unknown): string {
+  const text = typeof value === 'string' ? value : figure(value, 6);
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}

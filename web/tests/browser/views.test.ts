@@ -1,0 +1,458 @@
+// What people do in the viewer, in Chromium, on a node of their own.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Download, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, Node, openBrowser, openPage, points, watchPage } from './world.ts';
+
+const METHODS = ['lehr.mixture=/mixture', 'lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding'];
+
+let browser: Browser;
+let node: Node;
+
+beforeAll(async () => {
+  [browser, node] = await Promise.all([openBrowser(), new Node(METHODS.flatMap((method) => ['--start', method])).start()]);
+  await node.ask('/datasets:upload?name=points&id=name', points(900));
+  await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await node?.end();
+});
+
+function file(name: string, text: string): { name: string; mimeType: string; buffer: Buffer } {
+  return { name, mimeType: 'text/csv', buffer: Buffer.from(text) };
+}
+
+async function choose(page: Page, name: string, text: string): Promise<void> {
+  await page.locator('input[type=file]').first().setInputFiles(file(name, text));
+}
+
+async function textOf(download: Promise<Download>): Promise<string> {
+  return readFileSync(await (await download).path(), 'utf8');
+}
+
+test('somebody brings in a file, runs a method, watches it, picks a point and exports a cluster', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '');
+  await choose(page, 'my points.csv', points(3000));
+  // The columns are shown before anything is sent.
+  await page.getByText('4 columns, names in the first row').waitFor();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('my-points');
+  await page.getByLabel('Ids').selectOption('name');
+  await page.getByRole('button', { name: 'Bring it in' }).click();
+  await page.getByRole('heading', { name: 'my-points' }).waitFor();
+  await page.getByRole('region', { name: 'Rows of my-points' }).getByText('<img src=x onerror=alert(1)>').waitFor();
+  await page.getByRole('link', { name: 'Run a method', exact: true }).click();
+  await page.getByLabel('clusters', { exact: true }).fill('3');
+  await page.getByRole('group', { name: 'columns' }).getByLabel('x').check();
+  await page.getByRole('group', { name: 'columns' }).getByLabel('y').check();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByRole('heading', { name: /^clustering-\d+$/ }).waitFor();
+  await page.locator('#job-detail ~ *, section .state.done').first().waitFor();
+  await page.getByRole('img', { name: /^Free energy over temperature/ }).waitFor();
+  await page.locator('section[aria-labelledby=job-detail]').getByRole('link', { name: /^Explore/ }).click();
+  await page.getByRole('application').waitFor();
+  await page.getByRole('button', { name: /^Cluster 0 1,000/ }).click();
+  await page.getByRole('heading', { name: '1,000 rows selected' }).waitFor();
+  await page.getByText('cluster 0', { exact: true }).waitFor();
+  const saved = textOf(page.waitForEvent('download'));
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const lines = (await saved).trim().split('\n');
+  expect(lines).toHaveLength(1001);
+  expect(lines[0]).toBe('name,x,y,z,cluster,probability');
+  // The exported rows are one of the three groups, whole.
+  const groups = new Set(lines.slice(1).map((line) => (line.startsWith('<img') ? 0 : Number(line.match(/^row-(\d+)/)![1]) % 3)));
+  expect(groups.size).toBe(1);
+  // The nearest point to the middle, by the keyboard.
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('section[aria-labelledby=picked] dt', { hasText: /^x$/ }).waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a wrong file is refused with the places of its faults, and what helps', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '');
+  await choose(page, 'gaps.csv', `a,b\n${'1,2\n'.repeat(120)}3,\n4,5\n`);
+  await page.getByRole('button', { name: 'Bring it in' }).click();
+  await page.getByText('expected a finite number, found an empty field').waitFor();
+  await page.getByRole('button', { name: 'Allow missing values and send again' }).click();
+  await page.getByRole('heading', { name: 'gaps', exact: true }).waitFor();
+  await choose(page, 'words.csv', `a,b\n${'1,2\n'.repeat(300)}3,x\n4,y\n`);
+  await page.getByRole('button', { name: 'Bring it in' }).click();
+  await page.getByText('line 302, column 2 ("b"): expected a finite number, found "x"').waitFor();
+  await page.getByText('line 303').waitFor();
+  // A name that cannot be is refused while it is typed.
+  await page.getByLabel('Name', { exact: true }).fill('<img src=x onerror=alert(1)>');
+  await page.getByText('Use letters, digits').waitFor();
+  expect(await page.getByRole('button', { name: 'Bring it in' }).isDisabled()).toBe(true);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('ranges are checked while one types, and the node has the last word', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/jobs?new=1&data=points');
+  await page.getByText(/^More options/).click();
+  await page.getByLabel('cooling', { exact: true }).fill('0.2');
+  await page.getByText('Expected a number from 0.5 to 0.999, found "0.2".').waitFor();
+  expect(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true);
+  await page.getByLabel('cooling', { exact: true }).fill('0.9');
+  await page.getByLabel('clusters', { exact: true }).fill('5000');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  const fault = page.locator('section[aria-labelledby=job-detail] .trouble');
+  await fault.waitFor();
+  expect((await fault.innerText()).length).toBeGreaterThan(20);
+  await page.getByRole('button', { name: /^Resume/ }).first().waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('points are chosen by box and lasso, with Shift and Alt, inverted and cleared', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=points&x=x&y=y');
+  const cloud = page.getByRole('application');
+  await cloud.waitFor();
+  const box = (await cloud.boundingBox())!;
+  const drag = async (from: [number, number], to: [number, number]) => {
+    await page.mouse.move(box.x + from[0] * box.width, box.y + from[1] * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + ((from[0] + to[0]) / 2) * box.width, box.y + to[1] * box.height, { steps: 4 });
+    await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
+    await page.mouse.up();
+  };
+  await cloud.focus();
+  await page.keyboard.press('b');
+  const selected = page.locator('#chosen');
+  // The group at the lower left, which is a third of all rows.
+  await drag([0.01, 0.99], [0.35, 0.6]);
+  await expect.poll(() => selected.innerText()).toBe('300 rows selected');
+  await page.keyboard.down('Shift');
+  await drag([0.7, 0.99], [0.93, 0.6]);
+  await page.keyboard.up('Shift');
+  await expect.poll(() => selected.innerText()).toMatch(/^(59\d|600) rows selected$/);
+  await page.keyboard.down('Alt');
+  await drag([0.01, 0.99], [0.35, 0.6]);
+  await page.keyboard.up('Alt');
+  await expect.poll(() => selected.innerText()).toMatch(/^(29\d|300) rows selected$/);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => selected.count()).toBe(0);
+  await page.keyboard.press('l');
+  await drag([0.01, 0.99], [0.4, 0.5]);
+  await expect.poll(() => selected.count()).toBe(1);
+  const number = Number((await selected.innerText()).match(/^\d+/)![0]);
+  await page.keyboard.press('i');
+  await expect.poll(() => selected.innerText()).toBe(`${900 - number} rows selected`);
+  // Whatever size the window has had, all points are there.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('b');
+  for (const height of [300, 700, 900]) await page.setViewportSize({ width: 1280, height });
+  await page.waitForTimeout(200);
+  await drag([0.01, 0.99], [0.99, 0.01]);
+  await expect.poll(() => selected.innerText()).toBe('900 rows selected');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('m');
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('clusters are hidden and isolated, and a selection becomes a data set and a picture', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=points');
+  await page.getByRole('button', { name: 'Show only Cluster 1' }).click();
+  expect(await page.locator('.groups li.off').count()).toBe(2);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByRole('button', { name: 'Hide Cluster 0' }).click();
+  expect(await page.locator('.groups li.off').count()).toBe(1);
+  await page.getByRole('button', { name: /^Cluster 2/ }).click();
+  await page.getByRole('button', { name: 'Save as data set' }).click();
+  await page.locator('.chosen input').fill('third');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('third is there: 300 rows.').waitFor();
+  expect((await node.ask('/datasets')).datasets.third.rows).toBe(300);
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save picture (PNG)' }).click();
+  const bytes = readFileSync(await (await saved).path());
+  expect([...bytes.subarray(1, 4)].map((byte) => String.fromCharCode(byte)).join('')).toBe('PNG');
+  expect(bytes.length).toBeGreaterThan(3000);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('one cluster, eighty, and rows with missing values are drawn', async () => {
+  const gaps = points(300).split('\n').map((line, at) => (at % 10 === 5 ? line.replace(/,[^,]*,/, ',,') : line)).join('\n');
+  await node.ask('/datasets:upload?name=gapped&id=name&gaps=true', gaps);
+  await node.job('/clustering', { input: 'points', options: { clusters: 1 }, output: 'one' });
+  await node.job('/clustering', { input: 'points', options: { clusters: 80, method: 'kmeans' }, output: 'eighty' });
+  const jobs = (await node.ask('/clustering')).jobs as Record<string, { output: string }>;
+  for (const [output, groups] of [['one', 1], ['eighty', 80]] as const) {
+    const id = Object.keys(jobs).find((job) => jobs[job].output === output)!;
+    const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&colour=${encodeURIComponent(`job:/clustering|${id}`)}`);
+    await page.getByRole('heading', { name: `Clusters ${groups}` }).waitFor();
+    expect(await page.locator('.groups li').count()).toBe(Math.min(40, groups));
+    expect(wrongs).toEqual([]);
+    await context.close();
+  }
+  const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=gapped&colour=column:x');
+  await page.getByText('30 rows have a missing value in these columns and are not drawn.').waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('both renderers draw the same pixels', async () => {
+  const pictures: Buffer[] = [];
+  const kinds: (string | null)[] = [];
+  for (const renderer of ['cpu', 'webgl']) {
+    const { page, context } = await openPage(browser, node, `#/explore?data=points&x=x&y=z&renderer=${renderer}&colour=${encodeURIComponent('job:/clustering|clustering-1')}`);
+    const cloud = page.getByRole('application');
+    await page.getByRole('button', { name: /^Cluster 1 300/ }).click();
+    await page.mouse.move(0, 0);
+    kinds.push(await cloud.getAttribute('data-renderer'));
+    await page.waitForTimeout(300);
+    const url = await page.evaluate(() => document.querySelector<HTMLCanvasElement>('.cloud canvas')!.toDataURL('image/png'));
+    pictures.push(Buffer.from(url.split(',')[1], 'base64'));
+    await context.close();
+  }
+  expect(kinds[0]).toBe('cpu');
+  if (kinds[1] !== 'webgl') return void console.log('no WebGL in this Chromium: pixels not compared');
+  const { page, context } = await openPage(browser, node, '#/data');
+  const apart = await page.evaluate(async (both: string[]) => {
+    const read = async (text: string) => {
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const drawing = canvas.getContext('2d')!;
+      drawing.drawImage(image, 0, 0);
+      return new Uint32Array(drawing.getImageData(0, 0, image.width, image.height).data.buffer);
+    };
+    const [a, b] = [await read(both[0]), await read(both[1])];
+    let [different, drawn] = [0, 0];
+    a.forEach((pixel, at) => {
+      if (pixel !== 0xffffffff) drawn++;
+      if (pixel !== b[at]) different++;
+    });
+    return { different, drawn, sizes: [a.length, b.length] };
+  }, pictures.map((bytes) => bytes.toString('base64')));
+  expect(apart.sizes[0]).toBe(apart.sizes[1]);
+  expect(apart.drawn).toBeGreaterThan(2000);
+  // A point on the border of two pixels may fall to either side: one in single precision, the other in double.
+  expect(apart.different).toBeLessThan(0.002 * apart.drawn);
+  await context.close();
+});
+
+test('a node that is killed and comes back is followed again', async () => {
+  const other = await new Node([], true).start();
+  try {
+    await other.ask('/datasets:upload?name=before', 'x,y\n1,2\n3,4\n');
+    const { page, context } = await openPage(browser, other, '#/data');
+    await page.getByRole('link', { name: 'before', exact: true }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await other.kill();
+    await page.getByText('no answer', { exact: true }).waitFor();
+    await other.start();
+    await page.getByText('live', { exact: true }).waitFor({ timeout: 20_000 });
+    await other.ask('/datasets:upload?name=after', 'x,y\n1,2\n3,4\n');
+    await page.getByRole('link', { name: 'after', exact: true }).waitFor();
+    await context.close();
+  } finally {
+    await other.end();
+  }
+});
+
+test('a job is cancelled and goes on, from the page', async () => {
+  await node.ask('/datasets:upload?name=many', points(60_000));
+  const { page, context, wrongs } = await openPage(browser, node, '#/jobs?new=1&data=many');
+  await page.getByLabel('clusters', { exact: true }).fill('60');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  const detail = page.locator('section[aria-labelledby=job-detail]');
+  await detail.getByText(/so far/).waitFor();
+  await detail.getByRole('button', { name: /^Cancel/ }).click();
+  await detail.locator('.state.cancelled').waitFor();
+  await detail.getByRole('button', { name: /^Resume/ }).click();
+  await detail.locator('.state.running, .state.queued').first().waitFor();
+  await detail.getByRole('button', { name: /^Cancel/ }).click();
+  await detail.locator('.state.cancelled').waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a node with a policy asks for a token, says that one is wrong, and shows what it allows', async () => {
+  const guarded = new Node();
+  const policy = join(guarded.folder, 'policy.json');
+  writeFileSync(policy, JSON.stringify({
+    callers: { reader: { token: 'correct-horse-battery' } },
+    rules: [{ callers: ['reader'], verbs: ['get', 'query', 'lookup', 'subscribe'], paths: ['/'] }],
+  }));
+  guarded.add('--policy', policy);
+  await guarded.start();
+  try {
+    const { page, context, wrongs } = await openPage(browser, guarded, '#/data');
+    await page.getByRole('heading', { name: 'This node asks for a token' }).waitFor();
+    await page.getByLabel('Token', { exact: true }).fill('wrong');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.locator('dialog .trouble').waitFor();
+    await page.getByLabel('Token', { exact: true }).fill('correct-horse-battery');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('No data set yet.').waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    // Who may only read is told so.
+    await choose(page, 'a.csv', 'x,y\n1,2\n');
+    await page.getByRole('button', { name: 'Bring it in' }).click();
+    await page.getByText('Your token does not allow this.').waitFor();
+    // The token is nowhere but in memory.
+    expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie, location.href]))).not.toContain('battery');
+    expect(wrongs).toEqual([]);
+    await context.close();
+  } finally {
+    await guarded.end();
+  }
+});
+
+test('seven tabs of one browser all stay up to date', async () => {
+  const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
+  const pages: Page[] = [];
+  for (let tab = 0; tab < 7; tab++) {
+    const page = await context.newPage();
+    await page.goto(`${node.address}/~/#/data`);
+    pages.push(page);
+  }
+  for (const page of pages) await page.getByRole('link', { name: 'points', exact: true }).waitFor();
+  await node.ask('/datasets:upload?name=for-all', 'x,y\n1,2\n3,4\n');
+  for (const page of pages) await page.getByRole('link', { name: 'for-all', exact: true }).waitFor({ timeout: 15_000 });
+  await context.close();
+});
+
+test('everything can be reached by the keyboard alone', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/data');
+  await page.getByRole('link', { name: 'points', exact: true }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+  const reach = async (wanted: RegExp) => {
+    for (let step = 0; step < 120; step++) {
+      await page.keyboard.press('Tab');
+      const text = await page.evaluate(() => {
+        const on = document.activeElement as HTMLElement | null;
+        return on ? `${on.getAttribute('role') ?? on.tagName} ${on.getAttribute('aria-label') ?? on.innerText}` : '';
+      });
+      if (wanted.test(text)) return;
+    }
+    throw new Error(`not reached by Tab: ${wanted}`);
+  };
+  await reach(/^A Explore.*points$/s);
+  await page.keyboard.press('Enter');
+  await page.getByRole('application').waitFor();
+  await reach(/^application/);
+  await page.keyboard.press('+');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  await page.locator('#picked').waitFor();
+  await reach(/^BUTTON Cluster 0/);
+  await page.keyboard.press('Enter');
+  await page.locator('#chosen').waitFor();
+  await reach(/^BUTTON Export CSV/);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a thousand jobs are listed page by page', async () => {
+  const other = await new Node(['--start', 'lehr.clustering=/many,queue=2000']).start();
+  try {
+    await other.ask('/datasets:upload?name=two', 'x,y\n1,2\n3,4\n');
+    for (let batch = 0; batch < 20; batch++) {
+      await Promise.all(Array.from({ length: 50 }, () => other.ask('/many:run', { input: 'two', options: { clusters: 1 } })));
+    }
+    const { page, context, wrongs } = await openPage(browser, other, '#/jobs');
+    await page.getByText(/1 to 50 of 1,000/).waitFor({ timeout: 30_000 });
+    expect(await page.locator('tbody tr').count()).toBe(50);
+    await page.getByLabel('Search jobs').fill('many-7');
+    await expect.poll(() => page.locator('.pages').first().innerText()).toContain('of 111');
+    expect(wrongs).toEqual([]);
+    await context.close();
+  } finally {
+    await other.end();
+  }
+});
+
+const GREETING = `name = "greeting"
+output = "\${read.rows} rows"
+
+[steps.read]
+service = "/datasets"
+operation = "read"
+with = { name = "points", to = 2 }
+
+[steps.again]
+service = "/datasets"
+operation = "read"
+with = { name = "points", from = "\${read.from}", to = 3 }
+`;
+
+test('a workflow file is reviewed, run, and its steps are shown', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
+  await choose(page, 'greeting.toml', 'name = ');
+  await page.locator('.trouble').waitFor();
+  await choose(page, 'greeting.toml', GREETING);
+  await page.getByText('after read').waitFor();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('900 rows').waitFor();
+  expect(await page.locator('.steps .state.done').count()).toBe(2);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+const VIEWS = ['#/data?set=points', '#/explore?data=points&colour=job:/clustering%7Cclustering-1', '#/jobs?new=1&data=points', '#/jobs?service=/clustering&job=clustering-1', '#/workflows', '#/node'];
+
+for (const scheme of ['light', 'dark'] as const) {
+  for (const width of [390, 1280, 2560]) {
+    test(`all views at ${width} px, ${scheme}: nothing wider than the page, nothing that axe finds serious`, async () => {
+      const { page, context, wrongs } = await openPage(browser, node, '', { colorScheme: scheme, viewport: { width, height: 900 } });
+      for (const hash of VIEWS) {
+        await page.goto(`${node.address}/~/${hash}`);
+        await page.locator('main .card, main .empty').first().waitFor();
+        if (hash.includes('explore')) await page.locator('.groups li').first().waitFor();
+        if (hash.includes('job=')) await page.getByRole('img').first().waitFor();
+        await page.waitForTimeout(150);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(wide, `${hash} is wider than the page`).toBeLessThanOrEqual(0);
+        expect(await axe(page), hash).toEqual([]);
+        if (process.env.LEHR_PICTURES) {
+          await page.screenshot({ path: join(process.env.LEHR_PICTURES, `${scheme}-${width}-${VIEWS.indexOf(hash)}.png`), fullPage: width !== 2560 });
+        }
+      }
+      expect(wrongs).toEqual([]);
+      await context.close();
+    });
+  }
+}
+
+test('a page of another site cannot be framed around, and loads nothing from elsewhere', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const wrongs = await watchPage(page, context, node);
+  const answer = (await page.goto(node.address))!;
+  expect(new URL(answer.url()).pathname).toBe('/~/');
+  expect(answer.headers()['content-security-policy']).toContain("frame-ancestors 'none'");
+  await page.getByRole('link', { name: 'Node', exact: true }).click();
+  await page.getByRole('heading', { name: 'Services' }).waitFor();
+  // The rules in force: markup and handlers that somebody slips in are refused by the browser.
+  const done = await page.evaluate(() => {
+    const image = document.createElement('img');
+    const ways: [string, () => void][] = [
+      ['markup', () => (document.body.innerHTML = '<img src=x onerror=alert(1)>')],
+      ['a handler', () => image.setAttribute('onerror', 'alert(1)')],
+      ['code', () => void new Function('return 1')()],
+    ];
+    return ways.filter(([, act]) => {
+      try {
+        act();
+        return true;
+      } catch {
+        return false;
+      }
+    }).map(([name]) => name);
+  });
+  // `evaluate` may make code where a page may not.
+  expect(done.filter((name) => name !== 'code')).toEqual([]);
+  await expect.poll(() => wrongs.some((wrong) => wrong.startsWith('CSP: require-trusted-types-for')), { timeout: 5000 }).toBe(true);
+  await context.close();
+});

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { field, look, row, split } from '../../src/state/csv.ts';
+import { bytes, cure, duration, figure } from '../../src/state/words.ts';
+import { ticks } from '../../src/views/chart.tsx';
+import { nameOf } from '../../src/views/incoming.tsx';
+import { measured } from '../../src/views/node.tsx';
+
+test('fields are quoted where they have to be', () => {
+  expect(['a', 'a,b', 'say "x"', 'two\nlines', 1.5, NaN, null].map(field)).toEqual(['a', '"a,b"', '"say ""x"""', '"two\nlines"', '1.5', '', '']);
+});
+
+test('what is written is read back', () => {
+  const values = ['plain', 'a,b', '"', 'x\ny', '', '<img src=x onerror=alert(1)>'];
+  expect(split(row(values), ',', 10)).toEqual([values]);
+});
+
+test('a look at a table finds the delimiter, names, kinds and missing values', () => {
+  const found = look('name;size;weight\r\nanna;1;\r\n"bo;b";2;3\r\n');
+  expect(found).toMatchObject({ delimiter: ';', hasNames: true, names: ['name', 'size', 'weight'], kinds: ['text', 'number', 'number'], hasGaps: true });
+  expect(found.rows[1]).toEqual(['bo;b', '2', '3']);
+  expect(look('1,2\n3,4\n')).toMatchObject({ hasNames: false, names: ['0', '1'], hasGaps: false });
+  expect(look('')).toMatchObject({ names: [], rows: [] });
+  expect(look('\uFEFFa\tb\n1\t2\n').names).toEqual(['a', 'b']);
+});
+
+test('numbers are short and still tell values apart', () => {
+  expect([0, 1234567, 0.1 + 0.2, 1e-9, 123456789.5, NaN, null, 'x', [1]].map((value) => figure(value))).toEqual(
+    ['0', '1,234,567', '0.3', '1e-9', '1.235e8', '–', '', 'x', '[1]']);
+  expect([999, 1000, 8650486].map(bytes)).toEqual(['999 B', '1.0 kB', '8.7 MB']);
+  expect([500, 61_000, 3_700_000].map(duration)).toEqual(['500 ms', '1 min 1 s', '1 h 1 min']);
+});
+
+test('ticks are round, inside, and few', () => {
+  expect(ticks(0, 10, 5)).toEqual([0, 2, 4, 6, 8, 10]);
+  expect(ticks(3, 3, 5)).toEqual([3]);
+  for (const [low, high] of [[-0.37, 12.1], [1e-9, 3e-9], [1e12, 9e12]]) {
+    const found = ticks(low, high, 5);
+    expect(found.length).toBeGreaterThan(1);
+    expect(found.length).toBeLessThan(12);
+    for (const value of found) expect(value >= low - 1e-12 * high && value <= high * (1 + 1e-9)).toBe(true);
+  }
+});
+
+test('a file becomes a name that the node takes', () => {
+  expect(['blocks_2020.csv.gz', 'My data (1).xlsx', '../../etc/passwd', '<img src=x>.csv', '....'].map(nameOf)).toEqual(
+    ['blocks_2020', 'My-data-1', 'etc-passwd', 'img-src-x', 'data']);
+  for (const name of ['a b', 'é.csv', '-.csv']) expect(nameOf(name)).toMatch(/^[A-Za-z0-9._-]+$/);
+});
+
+test('metrics are read with their labels', () => {
+  const found = measured('# HELP a b\na{x="1 2"} 3\nb 4.5\n');
+  expect([...found]).toEqual([['a{x="1 2"}', 3], ['b', 4.5]]);
+});
+
+test('faults that a user can do something about say what', () => {
+  for (const code of ['invalid_value', 'unknown_entry', 'permission_denied', 'unavailable', 'too_large']) expect(cure(code)).toBeTruthy();
+  expect(cure('something_else')).toBeNull();
+});

@@ -1,0 +1,32 @@
+import { defineConfig } from 'vitest/config';
+
+// Names without hashes: `crates/web` lists the files, and a tag of their content tells browsers when one is new.
+export default defineConfig({
+  base: './',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+    // Line breaks stay, so that git stores the difference of two builds and a reviewer can read it.
+    minify: false,
+    cssMinify: false,
+    rolldownOptions: {
+      output: {
+        entryFileNames: 'app.js',
+        chunkFileNames: '[name].js',
+        assetFileNames: '[name][extname]',
+        minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+      },
+    },
+  },
+  server: {
+    // A node to develop against; everything that is no file of the viewer is asked of it.
+    proxy: {
+      '^/(?!~/|src/|node_modules/|@)': { target: process.env.LEHR_NODE ?? 'http://127.0.0.1:8420', changeOrigin: true },
+    },
+  },
+  test: { include: ['tests/unit/**/*.test.ts'], setupFiles: ['tests/unit/page.ts'] },
+});
