@@ -95,7 +95,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
     """
 
     _method = "preparation"
-    _kept = ("_preparation", "_told", "_named")
+    _kept = ("_preparation", "_account", "_named")
 
     def __init__(
         self,
@@ -123,9 +123,9 @@ class TablePreparation(TransformerMixin, SavedMixin):
     @property
     def columns_(self) -> ColumnAccounts:
         """What each column is, and what becomes of it."""
-        if not hasattr(self, "_told"):
+        if not hasattr(self, "_account"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'columns_'")
-        return ColumnAccounts._of(json.loads(self._told))
+        return ColumnAccounts._of(json.loads(self._account))
 
     def fit(self, X: Any, y: object = None) -> TablePreparation:
         """Decide what becomes of each column.
@@ -203,13 +203,15 @@ class TablePreparation(TransformerMixin, SavedMixin):
             "auto": bool(self.auto),
         }
         frame = columns.frame()
+        if len(columns) == 1:
+            raise ValueError("X: expected at least 2 rows, found 1 sample: one row says nothing of what a column is.")
         decided = frame.prepare(json.dumps(asked))
         for column in decided["columns"]:
             if column["name"] in asked["log"] and not column["is_used"] and column["name"] not in asked["exclude"]:
                 raise ValueError(f"column {column['name']!r}: expected a column whose logarithm can be taken, found {column['how']}")
         prepared = _applied(frame, decided["preparation"], False)
         self._take(decided["preparation"])
-        self._told = json.dumps({"columns": decided["columns"], "text": decided["text"]})
+        self._account = json.dumps({"columns": decided["columns"], "text": decided["text"]})
         self._named: list[str] = columns.names
         self.n_features_in_ = len(columns.names)
         self.__dict__.pop("feature_names_in_", None)

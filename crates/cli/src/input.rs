@@ -47,7 +47,7 @@ impl Input {
             }
             Takes::Rows(words) => Input::Rows(Box::new(match &plan.source.preparing {
                 Some(preparing) => prepared(&plan.source, preparing, plan.quiet)?,
-                None => rows(&plan.source, &words).inspect_err(|failure| tell_columns(plan, failure))?,
+                None => rows(&plan.source, &words).inspect_err(|failure| print_columns(plan, failure))?,
             })),
             Takes::Stream(_) => Input::Stream(Box::new(stream(plan)?)),
         })
@@ -63,8 +63,8 @@ impl Input {
     }
 }
 
-/// Reads an ordinary table and prepares its columns. What they are and what becomes of them is told before anything
-/// can fail, unless nobody wants to hear of it.
+/// Reads an ordinary table and prepares its columns. Prints what they are and how each is used before anything can
+/// fail, unless `quiet`.
 fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows, Failure> {
     let Source { path, selection, .. } = source;
     let frame = read::data_frame(path, &preparing.form)?;
@@ -83,25 +83,25 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
     }
     let described = Described::new(frame, &keys);
     let account = described.text();
-    let tell = |account: &str| {
+    let print = |account: &str| {
         if !quiet {
             output::note(&format!("the columns of {}\n{account}", path.display()));
         }
     };
     match described.prepare(&wishes) {
         Ok(decided) => {
-            tell(&decided.text());
+            print(&decided.text());
             Ok(decided.rows(keys, preparing.sets_aside)?)
         }
         Err(error) => {
-            tell(&account);
+            print(&account);
             Err(error.into())
         }
     }
 }
 
-/// Where a table was refused, tells what its columns are: what is wrong is seldom wrong in one column only.
-fn tell_columns(plan: &MethodPlan, failure: &Failure) {
+/// Prints what the columns of a refused table are: a fault seldom stands in one column only.
+fn print_columns(plan: &MethodPlan, failure: &Failure) {
     let Source { path, selection, .. } = &plan.source;
     // Other reports, such as of weights, say it all.
     if plan.quiet || failure.kind != Kind::BadData || !failure.message.contains("expected a finite number") {

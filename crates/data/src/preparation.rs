@@ -108,6 +108,13 @@ pub struct Wishes {
     pub reserved: Vec<String>,
 }
 
+impl Wishes {
+    /// What is done about gaps, whoever says it.
+    pub fn gaps(&self) -> Missing {
+        self.missing.unwrap_or(if self.is_auto { self.missing_of_method } else { Missing::Fault })
+    }
+}
+
 /// How a table becomes the features that a method computes with.
 ///
 /// # Example

@@ -279,6 +279,22 @@ impl<'a> Spreads<'a> {
         Self { points, moments: Moments::of(points) }
     }
 
+    /// The weighted mean of a column.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn mean(&self, column: usize) -> f64 {
+        self.moments[column].mean
+    }
+
+    /// The weighted standard deviation of a column, of the population; 0 where all its values are the same.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn deviation(&self, column: usize) -> f64 {
+        self.moments[column].deviation
+    }
+
     /// A warning if the spreads differ by more than a thousandfold, as those of unscaled measurements in different units do.
     ///
     /// Columns without spread do not count. `None` if all is well, or there is only one column.

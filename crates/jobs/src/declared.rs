@@ -411,28 +411,25 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
 fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let id = options.id.as_deref().or(table.id());
     let weights = options.weights.as_deref().or(table.weights());
-    let own = if words.missing.is_some() { Missing::Skip } else { Missing::Nearest };
-    let missing = options.missing.map(Gaps::of_data);
-    let skips = missing.unwrap_or(own) == Missing::Skip && (options.auto || missing.is_some());
-    if missing == Some(Missing::Skip) && words.missing.is_none() {
-        let reason =
-            "missing: this method cannot leave gaps out of distances; nearest, median, mode and drop fill or drop them";
-        return Err(Failure::input(format!("{name}: {reason}")));
-    }
-    if skips && weights.is_some() {
-        let reason = "weights: expected none with gaps that are left out; missing \"nearest\" fills them";
-        return Err(Failure::input(format!("{name}: {reason}")));
-    }
     let wishes = Wishes {
         columns: options.columns.clone(),
         exclude: options.exclude.clone(),
         log: options.log.clone(),
         scale: options.scale.map(ColumnScale::of_data),
-        missing,
+        missing: options.missing.map(Gaps::of_data),
         is_auto: options.auto,
-        missing_of_method: own,
+        missing_of_method: words.missing_of_method(),
         ..Wishes::default()
     };
+    if wishes.missing == Some(Missing::Skip) && words.missing.is_none() {
+        let reason =
+            "missing: this method cannot leave gaps out of distances; nearest, median, mode and drop fill or drop them";
+        return Err(Failure::input(format!("{name}: {reason}")));
+    }
+    if wishes.gaps() == Missing::Skip && weights.is_some() {
+        let reason = "weights: expected none with gaps that are left out; missing \"nearest\" fills them";
+        return Err(Failure::input(format!("{name}: {reason}")));
+    }
     let form = TableForm { text: id.iter().map(|id| (*id).to_owned()).collect(), ..TableForm::default() };
     let keys = Keys { id, weights };
     let decided = Described::new(table.frame(name, &form)?, &keys).prepare(&wishes)?;

@@ -34,7 +34,7 @@ pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Tab
     let form = asked.file_format.or_else(|| Form::of_media_type(said?)).ok_or_else(|| {
         let found = said.map_or("none".to_owned(), |said| format!("{said:?}"));
         invalid(format!(
-            "file_format: expected csv, tsv, npy, parquet or arrow, since the media type ({found}) does not say"
+            "file_format: expected csv, tsv, table, npy, parquet or arrow, since the media type ({found}) does not say"
         ))
     })?;
     let (form, gaps) = if model.preparation.is_some() { (Form::Table, false) } else { (form, asked.gaps) };
@@ -74,20 +74,19 @@ pub(crate) fn said(
         let is_there = |id: &&String| table.columns().any(|(column, _)| column == *id);
         model.id.as_ref().filter(is_there).cloned().or_else(|| table.id().map(str::to_owned))
     });
+    let refused = |refusal: Refusal| match refusal {
+        Refusal::Data(error) => fault_of(&error),
+        refusal => invalid(format!("{name}: {refusal}")),
+    };
     if model.preparation.is_some() {
         let form = model.form_with(id.as_deref(), None, None);
         let frame = table.frame(name, &form).map_err(|error| fault_of(&error))?;
-        let refused = |refusal: Refusal| invalid(format!("{name}: {refusal}"));
         let OfTable { said: predicted, ids, notes } =
             Predicted::of_table(model, &frame, id.as_deref(), asked.memberships).map_err(refused)?;
         let warnings = notes.iter().map(|note| format!("{name}: {note}")).collect();
         return Ok((result(predicted.table(ids.as_deref()))?, warnings));
     }
     let of_model = |columns: Option<Vec<String>>| Columns { columns, weights: None, id: id.clone() };
-    let refused = |refusal: Refusal| match refusal {
-        Refusal::Data(error) => fault_of(&error),
-        refusal => invalid(format!("{name}: {refusal}")),
-    };
     let columns = of_model(Some(model.columns.clone()));
     let (predicted, ids) = if table.has_fingerprints() {
         let rows = table.fingerprints(name, &of_model(None)).map_err(|error| fault_of(&error))?;

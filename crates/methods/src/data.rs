@@ -1,6 +1,7 @@
 //! What methods take: the rows of a table, a stream of rows, or the dissimilarities of items.
 
 use lehr_data::dissimilarities::Dissimilarities;
+use lehr_data::preparation;
 
 use crate::classes::Classes;
 use crate::rows::Rows;
@@ -65,6 +66,14 @@ pub struct RowsWords {
     pub sets_aside: bool,
     /// Why positions on a sphere are not for it; nothing where they are.
     pub not_on_sphere: Option<NotOnSphere>,
+}
+
+impl RowsWords {
+    /// What the method does about gaps by itself: it leaves them out of distances if it can; else they are filled from
+    /// the nearest rows.
+    pub fn missing_of_method(&self) -> preparation::Missing {
+        if self.missing.is_some() { preparation::Missing::Skip } else { preparation::Missing::Nearest }
+    }
 }
 
 /// What messages say of the stream that a method takes.

@@ -32,7 +32,7 @@ pub(crate) struct ColumnFacts<'a> {
 impl Origin {
     /// A head, and a line for each column: name, role, how it was read, gaps, range, use.
     pub fn lines(&self) -> Vec<[String; 6]> {
-        account_lines(&self.accounts, |index| Some(&self.preparation.uses[index].how))
+        account_lines(&self.accounts, Some(&self.preparation.uses))
     }
 
     /// What is known of each column and what became of it.
@@ -58,21 +58,18 @@ impl Origin {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn account_text(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> String {
-    left_aligned(&account_lines(accounts, |index| uses.map(|uses| &uses[index].how)))
+    left_aligned(&account_lines(accounts, uses))
 }
 
 /// The account of columns, a line each: name, role, how it was read, gaps, range, use.
-pub(crate) fn account_lines<'a>(
-    accounts: &[ColumnAccount],
-    how: impl Fn(usize) -> Option<&'a String>,
-) -> Vec<[String; 6]> {
+fn account_lines(accounts: &[ColumnAccount], uses: Option<&[ColumnUse]>) -> Vec<[String; 6]> {
     let mut lines = vec![["column", "role", "read as", "missing", "range", "use"].map(str::to_owned)];
     for (index, account) in accounts.iter().enumerate() {
         let missing = match account.missing {
             0 => "-".to_owned(),
             missing => format!("{} %", significant(100.0 * missing as f64 / account.rows as f64, 2)),
         };
-        let how = how(index).or(account.reason.as_ref()).cloned().unwrap_or_default();
+        let how = uses.map(|uses| &uses[index].how).or(account.reason.as_ref()).cloned().unwrap_or_default();
         let (role, read_as) = (account.role.to_string(), account.read_as.to_string());
         lines.push([account.name.clone(), role, read_as, missing, range(account), how]);
     }

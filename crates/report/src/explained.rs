@@ -1,7 +1,7 @@
 //! What makes clusters differ, which rows lie far out, and what the columns of the table are: the parts of a page that
 //! answer the questions people ask first.
 
-use lehr_data::Points;
+use lehr_data::scale::Spreads;
 use lehr_methods::Rows;
 use lehr_methods::cluster::{Fitted, Outlying};
 use lehr_methods::explain::Explanation;
@@ -13,7 +13,7 @@ use crate::palette::Palette;
 
 /// Clusters that are described in words; `marks.csv` has all.
 const CLUSTERS_MAX: usize = 40;
-/// Marks of a cluster that are told.
+/// Marks of a cluster that its line has.
 const MARKS_MAX: usize = 4;
 /// Columns of the profile; `centers.csv` has all.
 const COLUMNS_MAX: usize = 100;
@@ -63,7 +63,7 @@ pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation, palette: &Pa
 fn profile(space: &Rows, model: &Fitted, names: &[&str], swatch: &dyn Fn(usize) -> String) -> String {
     let points = space.points();
     let columns = points.dimension().min(COLUMNS_MAX);
-    let moments: Vec<(f64, f64)> = (0..columns).map(|column| mean_and_deviation(points, column)).collect();
+    let spreads = Spreads::of(points);
     let head: String = space.columns()[..columns]
         .iter()
         .map(|name| format!("<th scope=\"col\"><span>{}</span></th>", escape(name)))
@@ -72,7 +72,7 @@ fn profile(space: &Rows, model: &Fitted, names: &[&str], swatch: &dyn Fn(usize) 
         let own = space.center(center);
         let cells: String = (0..columns)
             .map(|column| {
-                let (mean, deviation) = moments[column];
+                let (mean, deviation) = (spreads.mean(column), spreads.deviation(column));
                 let z = if deviation > 0.0 { (center[column] - mean) / deviation } else { 0.0 };
                 let side = if z < 0.0 { "below" } else { "above" };
                 let strength = 100.0 * (z.abs() / FULL_COLOR).min(1.0);
@@ -97,15 +97,6 @@ fn profile(space: &Rows, model: &Fitted, names: &[&str], swatch: &dyn Fn(usize) 
          <table class=\"plain profile\"><thead><tr><th scope=\"col\">cluster</th>{head}</tr></thead>\
          <tbody>{body}</tbody></table></div>"
     )
-}
-
-/// The weighted mean and standard deviation of a column.
-fn mean_and_deviation(points: &Points, column: usize) -> (f64, f64) {
-    let total = points.total_weight();
-    let weighted = || points.column(column).enumerate().map(|(row, value)| (points.weight(row) / total, value));
-    let mean: f64 = weighted().map(|(weight, value)| weight * value).sum();
-    let variance: f64 = weighted().map(|(weight, value)| weight * (value - mean) * (value - mean)).sum();
-    (mean, variance.sqrt())
 }
 
 /// The rows that lie far out.

@@ -27,7 +27,7 @@ pub enum KeepCommand {
     Import {
         /// The folder of the backup
         backup: PathBuf,
-        /// The folder for the node, which is not there yet or is empty
+        /// The folder for the node: a new or an empty one
         keep: PathBuf,
     },
     /// Check what a node keeps, or a backup of it

@@ -23,7 +23,7 @@ pub struct StreamArguments {
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// Scale the columns as the sample says; results are told in the columns' own units
+    /// Scale the columns as the sample says; results are in the columns' own units
     #[arg(long, value_enum, default_value_t = ScaleArgument::None)]
     pub scale: ScaleArgument,
 

@@ -27,7 +27,7 @@ pub struct TableArguments {
     #[arg(long)]
     pub lonlat: bool,
 
-    /// Scale the columns first; results are told in the columns' own units [default: none, or robust with --auto]
+    /// Scale the columns first; results are in the columns' own units [default: none, or robust with --auto]
     #[arg(long, value_enum)]
     pub scale: Option<ScaleArgument>,
 

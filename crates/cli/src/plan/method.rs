@@ -227,7 +227,7 @@ impl PreparedTable {
             return Err(usage(message.to_owned()));
         }
         stays_in_memory(spill_of(spill, job)?.as_ref(), "a table that is prepared has its columns in memory")?;
-        let own = if words.missing.is_some() { Missing::Skip } else { Missing::Nearest };
+        let own = words.missing_of_method();
         let frame = frame(false, table.scale, None)?;
         let (scale, append) = (table.scale.map(|_| frame.scale()), table.append);
         let selection = table.selection();
@@ -236,10 +236,7 @@ impl PreparedTable {
             return Err(usage("--missing=skip: this method has no way to leave gaps out of distances".to_owned())
                 .with_hint("--missing fills them from the nearest rows; lehr mixture and lehr gtm leave them out"));
         }
-        if wishes.missing.unwrap_or(own) == Missing::Skip
-            && wishes.is_auto | wishes.missing.is_some()
-            && selection.weights.is_some()
-        {
+        if wishes.gaps() == Missing::Skip && selection.weights.is_some() {
             return Err(usage("--weights: rows with gaps have no weights".to_owned())
                 .with_hint("--missing=nearest fills the gaps, --missing=drop leaves such rows out"));
         }

@@ -34,7 +34,7 @@ impl Preparation {
         check_names(frame, wishes)?;
         let auto = wishes.is_auto;
         let scale = wishes.scale.unwrap_or(if auto { Scale::Robust } else { Scale::None });
-        let missing = wishes.missing.unwrap_or(if auto { wishes.missing_of_method } else { Missing::Fault });
+        let missing = wishes.gaps();
         let mut chosen = Vec::new();
         let mut uses = Vec::new();
         for (column, account) in frame.columns().iter().zip(accounts) {
@@ -367,8 +367,9 @@ mod tests {
     #[test]
     fn columns_that_are_mostly_missing_or_one_value_are_left_out_unless_asked_for() {
         let rows = 0..200usize;
-        let mostly =
-            |gaps: usize| rows.clone().map(move |row| if row < gaps { f64::NAN } else { row as f64 }).collect();
+        let mostly = |gaps: usize| {
+            rows.clone().map(move |row| if row < gaps { f64::NAN } else { (row * 7 % 50) as f64 }).collect()
+        };
         let rain = |wet: usize| rows.clone().map(move |row| if row < wet { 1.0 + row as f64 } else { 0.0 }).collect();
         let frame = DataFrame::new(
             "t",

@@ -52,7 +52,7 @@ pub struct TableForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ragged {
-    /// They are left out, and told.
+    /// They are left out, and reported.
     LeaveOut,
     /// Fields that are not there are missing values; rows with too many are faults.
     Fill,

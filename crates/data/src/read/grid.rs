@@ -9,7 +9,6 @@ use super::records::Record;
 
 /// What a file says that a value is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(dead_code)] // typed formats follow
 pub(super) enum Kind {
     /// Text, of which nothing is known.
     #[default]
@@ -107,14 +106,12 @@ impl Grid {
     }
 
     /// A field of the row that was begun last.
-    #[allow(dead_code)] // typed formats follow
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
         let start = self.starts.last().copied().unwrap_or_default();
         self.ends.push((self.text.len() - start) as u32);
     }
 
-    #[allow(dead_code)] // typed formats follow
     /// As [`push`](Grid::push), of a kind. Either all fields of a grid have one or none.
     pub(super) fn push_typed(&mut self, text: &str, kind: Kind) {
         self.push(text);

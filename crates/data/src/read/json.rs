@@ -1,7 +1,7 @@
 //! Rows as objects in JSON: one on each line, or all of them in an array.
 //!
 //! The keys are the columns, in the order in which they come up first; a key that an object lacks is a missing value. Objects within objects become columns of their own (`a.b`), and so do lists
-//! of numbers that are all of one length (`a.0`, `a.1`); other lists stay as text. All of that is told. A document of one object is no table.
+//! of numbers that are all of one length (`a.0`, `a.1`); other lists stay as text. Notes report all of that. A document of one object is no table.
 
 use std::collections::HashMap;
 use std::fmt;

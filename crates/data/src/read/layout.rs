@@ -1,6 +1,6 @@
 //! Where the table stands in a file: title lines, names of columns and their units above it, totals and sources below it, and rows that are none.
 //!
-//! What most rows have, fields or types, shows what the others are. A row is left out only where it can be no row of the table, and each that is left out is told. Rows that may be
+//! What most rows have, fields or types, shows what the others are. A row is left out only where it can be no row of the table, and a note reports each that is left out. Rows that may be
 //! a total are kept apart until numbers are known: then the sum shows it (`frame.rs`).
 
 use std::collections::{BTreeMap, HashSet};
@@ -176,7 +176,7 @@ fn title_rows(grid: &Grid, width: usize) -> usize {
         let is_blank = filled(grid, top) == 0;
         let is_other =
             grid.width(top) != width && !has_row_names(grid, top, width) && !ends_with_delimiter(grid, top, width);
-        // Names of which one was lost or cut in two are told, and not taken for a title.
+        // Names of which one was lost or cut in two are reported, and not taken for a title.
         let is_near = grid.width(top).abs_diff(width) == 1 && filled(grid, top) >= 3 && !grid.fields(top).any(is_value);
         let next = (top + 1..grid.rows()).find(|row| filled(grid, *row) > 0);
         let is_above =

@@ -152,7 +152,7 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
     }
     let name = source.name().to_owned();
     let form = TableForm { encoding: Some(Encoding::Utf8), ..form };
-    // What is wrong is told by who reads all rows.
+    // The reader of all rows reports what is wrong.
     let Ok(framed) = framed(&|| Source::new(&head[..], &name), &form).and_then(Framed::sound) else {
         return csv::Rows::new(source, selection);
     };
@@ -227,11 +227,11 @@ fn is_final(error: &Error) -> bool {
     )
 }
 
-/// Whether the second of two errors is the one to be told: it found less wrong, as it read more.
+/// Whether to report the second of two errors: it found less wrong, as it read more.
 fn says_more(second: &Error, first: &Error) -> bool {
     match (second, first) {
         (Error::Faults(second), Error::Faults(first)) => second.total() < first.total(),
-        // A quote that nothing closes is told as one, not as the fields that it leaves.
+        // An unclosed quote is reported as one, not as the fields that it leaves.
         (Error::Faults(_), Error::Format { expected, .. }) => !expected.starts_with("a quote"),
         (Error::Faults(_), Error::Encoding { .. }) => true,
         (Error::Format { .. }, Error::Encoding { .. }) => true,
@@ -342,7 +342,8 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     })
 }
 
-/// Whether a column is one of numbers for who chose none: all of its values are, or most are and the others look like mistakes, which are told.
+/// Whether a column is one of numbers where none were chosen: all of its values are numbers, or most are and the others look like mistakes, which are
+/// reported.
 fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
     let of = &framed.frame.columns()[column];
     match (&of.read_as, &of.values) {

@@ -5,7 +5,7 @@
 
 use crate::read::DateOrder;
 
-/// The first letters of months, by which each is told from the others, in English, German, French, Spanish and Italian.
+/// The first letters of months, which tell each from the others, in English, German, French, Spanish and Italian.
 const MONTHS: [(&str, u32); 59] = [
     ("january", 1),
     ("januar", 1),
