@@ -108,17 +108,21 @@ where
 {
     let Source { service, mut events, place: _place, still } = source;
     let (heartbeat, mut policies) = (edge.limits().heartbeat, edge.policies());
+    // The policy may have been replaced after the request was allowed and before this task listens for that, so the first look is now.
+    policies.mark_changed();
     let from = service.map_or(String::new(), |service| naming(&service));
     let gone = line.lock().await.clone();
     loop {
         let next = tokio::select! {
-            next = timeout(heartbeat, events.next()) => next,
+            // In this order, so that who lost the right hears of no event that is ready as well.
+            biased;
             // The edge has the sender, so this does not fail.
             _ = policies.changed() => match still() {
                 Ok(()) => continue,
                 Err(fault) => Ok(Err(End::Lost(fault))),
             },
             () = gone.closed() => return,
+            next = timeout(heartbeat, events.next()) => next,
         };
         let (parts, is_last) = match next {
             Err(_) => (vec![Bytes::from_static(b": here\n\n")], false),
