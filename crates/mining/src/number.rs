@@ -22,11 +22,12 @@ mod valley;
 
 use serde::{Deserialize, Serialize};
 
-use hierarchy::{Step, divide_all, merge_all};
+use hierarchy::{Step, compare_neighbors, divide_all, merge_all};
 use partition::Partition;
 pub(crate) use sample::Sample;
 
 use crate::Error;
+use crate::anneal::Control;
 
 /// How much likelier rows must be with a valley between two groups than without one, in nats. Uniform rows, which look most like two groups, come so far in less than one
 /// of a hundred sets (`docs/design/number.md`).
@@ -36,6 +37,9 @@ const MOST_CELLS: usize = 1_024;
 const FIRST_CELLS: usize = 32;
 /// A cell has at least so many rows on average.
 const ROWS_A_CELL: usize = 4;
+
+/// A division is another one than that of the merged cells if its cost is less than this share of theirs.
+const ANOTHER: f64 = 0.75;
 
 /// The number of clusters that was chosen, and on what evidence.
 ///
@@ -166,15 +170,16 @@ impl Number {
     }
 }
 
-/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells, and `goes_on` is asked now and then.
+/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells, and `hear` is told how many are left while they
+/// are merged.
 ///
 /// # Errors
-/// Those of `grow`; [`Error::Stopped`] if `goes_on` says no.
+/// Those of `grow`; [`Error::Stopped`] if `hear` says stop.
 pub(crate) fn choose(
     sample: &Sample,
     most: usize,
     mut grow: impl FnMut(usize) -> Result<Vec<f64>, Error>,
-    goes_on: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(usize) -> Control,
 ) -> Result<Number, Error> {
     let (rows, rows_of) = (sample.len(), sample.rows_of);
     let most_cells = MOST_CELLS.min((rows / ROWS_A_CELL).max(rows.min(3)));
@@ -197,7 +202,7 @@ pub(crate) fn choose(
         }
         // Few cells a group leave some groups without one of their own.
         let few_groups = 3 * cells / 5;
-        let steps = merge_all(&mut partition, if may_grow { few_groups } else { usize::MAX }, goes_on)?;
+        let steps = merge_all(&mut partition, if may_grow { few_groups } else { usize::MAX }, hear)?;
         let best = steps.iter().find(|step| step.is_separated()).map_or(1, |step| step.clusters);
         if may_grow && best > few_groups {
             centers = divided;
@@ -219,6 +224,31 @@ pub(crate) fn choose(
 }
 
 impl Number {
+    /// Looks at the clusters that annealing made for the number. They have the least cost, so they may be others than the merged cells, which have a valley between
+    /// every two. If they cost far less and have none, the next smaller number that is separated takes its place. Says whether it does.
+    pub(crate) fn gives_way(&mut self, sample: &Sample, centers: &[f64]) -> bool {
+        let unit = sample.length * sample.length / self.rows as f64;
+        let Some(at) = self.candidates.iter().position(|candidate| candidate.clusters == self.clusters) else {
+            return false;
+        };
+        let Some(dimension) = centers.len().checked_div(self.clusters).filter(|_| self.clusters > 1) else {
+            return false;
+        };
+        let centers = centers.chunks_exact(dimension).map(|center| sample.image(center)).collect();
+        let partition = Partition::new(sample, centers);
+        if partition.cost() * unit >= ANOTHER * self.candidates[at].mean_cost {
+            return false;
+        }
+        let (step, _) = compare_neighbors(&partition, &mut Default::default());
+        if step.separation >= NEEDED {
+            return false;
+        }
+        self.candidates[at] = Candidate::new(step, unit);
+        let smaller = self.candidates[at + 1..].iter().find(|candidate| candidate.is_separated);
+        self.clusters = smaller.map_or(1, |candidate| candidate.clusters);
+        true
+    }
+
     /// Rows that nothing divides.
     fn one(rows: usize, rows_of: usize) -> Self {
         let candidate = Candidate { clusters: 1, mean_cost: 0.0, separation: None, division: 0.0, is_separated: true };

@@ -30,7 +30,7 @@ pub use model::Model;
 pub use parameters::Parameters;
 
 use crate::Error;
-use crate::anneal::{Interrupt, Observer, Resumable, Stage, run as shared};
+use crate::anneal::{Control, Interrupt, Observer, Progress, Resumable, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, LastMove, Remembered, label_all};
 use crate::memory::Need;
 use crate::number::{self, Number, Sample};
@@ -149,44 +149,60 @@ fn anneal<T: Scalar>(
     phases.enter("arranging");
     let rows = Rows::<T>::with_cost(input, parameters.cost)?;
     phases.leave();
-    let number = match &state {
+    let mut sample = None;
+    let mut number = match &state {
         Some(state) => state.number.clone(),
         None if parameters.is_open() => {
             phases.enter("choosing");
-            let number = choose_number(input, rows.most_centers(), &parameters, execution, &*observer)?;
+            let sample = sample.insert(Sample::of(input, parameters.seed));
+            let number = choose_number(sample, rows.most_centers(), &parameters, execution, observer)?;
             phases.leave();
             Some(number)
         }
         None => None,
     };
-    if let Some(number) = &number {
-        let given = Parameters { clusters: Some(number.clusters), ..parameters.clone() };
-        need(input, &parameters, given.most_expected(input.len()), execution).check()?;
-    }
-    let run = Run {
-        input,
-        memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
-        labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
-        rows,
-        number,
-        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, phases),
+    let cells = |leaves: usize| {
+        (LeafCells::new(leaves, |_| Remembered::default()), LeafCells::new(leaves, |_| Labelled::default()))
     };
-    let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
-    Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
+    let (memory, labelled) = cells(rows.leaves.len());
+    let shared = shared::Run::new(input.fingerprint(), parameters, state, observer, phases);
+    let mut run = Run { input, memory, labelled, rows, number: None, shared };
+    loop {
+        let parameters = &run.shared.parameters;
+        if let Some(number) = &number {
+            let given = Parameters { clusters: Some(number.clusters), ..parameters.clone() };
+            need(input, &given, given.most_expected(input.len()), execution).check()?;
+        }
+        run.number.clone_from(&number);
+        let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
+        let labelled;
+        (run.memory, labelled) = cells(run.rows.leaves.len());
+        let labelled = std::mem::replace(&mut run.labelled, labelled).into_values();
+        let model = Model::new(input, &run.rows, outcome, labelled, &run.shared.parameters);
+        match number.as_mut().filter(|number| model.cost.is_squared() && number.clusters == model.clusters.len()) {
+            Some(number) => {
+                let sample = sample.get_or_insert_with(|| Sample::of(input, run.shared.parameters.seed));
+                if !number.gives_way(sample, &model.centers) {
+                    return Ok(model);
+                }
+                run.shared.state = None;
+            }
+            None => return Ok(model),
+        }
+    }
 }
 
 /// The number of clusters that the data suggest, by a sample of the rows.
 fn choose_number(
-    input: Input<'_>,
+    sample: &Sample,
     most_centers: usize,
     parameters: &Parameters,
     execution: &Execution,
-    observer: &dyn Observer,
+    observer: &mut dyn Observer,
 ) -> Result<Number, Error> {
     // Growth goes on past the number.
     let room = (most_centers as f64 / parameters.overshoot) as usize;
     let most = parameters.max_clusters.map_or(room, |most| most.min(room)).max(1);
-    let sample = Sample::of(input, parameters.seed);
     // Each process comes to the same number by itself, on all its threads. One that gave up alone would leave the others waiting.
     let alone = Execution { engine: Engine::Loop, ranks: 1, job: None, ..*execution };
     let interrupt = observer.interrupt().filter(|_| execution.job.is_none());
@@ -204,8 +220,18 @@ fn choose_number(
         let model = anneal::<f64>(points.into(), few, None, &alone, &mut Quiet(interrupt.clone()))?;
         Ok(model.centers)
     };
-    let goes_on = || !interrupt.as_ref().is_some_and(Interrupt::is_asked);
-    number::choose(&sample, most, grow, &goes_on)
+    let mut hear = |cells: usize| {
+        let progress = Progress {
+            stage: Stage::Choosing.name().into(),
+            fraction: None,
+            figures: vec![("clusters", cells as f64)],
+        };
+        let is_asked = interrupt.as_ref().is_some_and(Interrupt::is_asked);
+        // Several processes stop together, at the first step.
+        let stops = execution.job.is_none() && (observer.progress(&progress) == Control::Stop || is_asked);
+        if stops { Control::Stop } else { Control::Continue }
+    };
+    number::choose(sample, most, grow, &mut hear)
 }
 
 /// Whoever lets a run be given up, and hears nothing of it.
@@ -269,7 +295,7 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anneal::{AnyCheckpoint, Control, Progress};
+    use crate::anneal::AnyCheckpoint;
 
     #[derive(Default)]
     struct First(Option<Checkpoint>);

@@ -6,6 +6,7 @@ use super::NEEDED;
 use super::partition::{Partition, squared};
 use super::separation::{Separation, division, separation};
 use crate::Error;
+use crate::anneal::Control;
 
 /// How many neighbours of each cell are looked at: those that are cheapest to merge it with.
 const NEIGHBORS: usize = 6;
@@ -34,61 +35,66 @@ impl Step {
 /// All numbers from that of the cells down to 1, or to the first that is separated and more than `enough`.
 ///
 /// # Errors
-/// [`Error::Stopped`] if `goes_on` says no.
+/// [`Error::Stopped`] if `hear`, which is told how many cells are left, says stop.
 pub(super) fn merge_all(
     partition: &mut Partition<'_>,
     enough: usize,
-    goes_on: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(usize) -> Control,
 ) -> Result<Vec<Step>, Error> {
-    let mut known: BTreeMap<(u64, u64), (Separation, f64)> = BTreeMap::new();
+    let mut known = BTreeMap::new();
     let mut steps = Vec::new();
     while partition.len() > 1 {
-        if !goes_on() {
+        if hear(partition.len()) == Control::Stop {
             return Err(Error::Stopped);
         }
-        let neighbors = neighbors(partition);
-        let mut least: Option<((bool, f64), (usize, usize))> = None;
-        let mut step =
-            Step { clusters: partition.len(), cost: partition.cost(), separation: f64::INFINITY, division: 0.0 };
-        let mut pairs: Vec<(usize, usize)> = neighbors
-            .iter()
-            .enumerate()
-            .flat_map(|(a, near)| near.iter().map(move |&b| (a.min(b), a.max(b))))
-            .collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        for (a, b) in pairs {
-            let key = (partition.names[a], partition.names[b]);
-            let exchanged = partition.exchanged[a] + partition.exchanged[b];
-            let mass = partition.masses[a] + partition.masses[b];
-            let seen = match known.get(&key) {
-                Some(&(seen, at)) if exchanged - at <= STALE * mass => seen,
-                _ => {
-                    let seen = separation(partition, a, b);
-                    known.insert(key, (seen, exchanged));
-                    seen
-                }
-            };
-            step.separation = step.separation.min(seen.between);
-            step.division = step.division.max(seen.within);
-            // What is not separated goes in the order of what merging costs, and only then what is.
-            let key = match seen.between >= NEEDED {
-                false => (false, partition.merging_cost(a, b)),
-                true => (true, seen.between),
-            };
-            if least.is_none_or(|(before, _)| key < before) {
-                least = Some((key, (a, b)));
-            }
-        }
+        let (step, weakest) = compare_neighbors(partition, &mut known);
         steps.push(step);
         if step.is_separated() && step.clusters > enough {
             return Ok(steps);
         }
-        let Some((_, (a, b))) = least else { break };
+        let Some((a, b)) = weakest else { break };
         partition.merge(a, b);
     }
     steps.push(Step { clusters: partition.len(), cost: partition.cost(), separation: f64::INFINITY, division: 0.0 });
     Ok(steps)
+}
+
+/// What is known of each two cells, by their names, and how much weight both had exchanged then.
+type Known = BTreeMap<(u64, u64), (Separation, f64)>;
+
+/// What speaks for the cells as they are, and the two neighbours to merge next.
+pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) -> (Step, Option<(usize, usize)>) {
+    let neighbors = neighbors(partition);
+    let mut least: Option<((bool, f64), (usize, usize))> = None;
+    let mut step = Step { clusters: partition.len(), cost: partition.cost(), separation: f64::INFINITY, division: 0.0 };
+    let mut pairs: Vec<(usize, usize)> =
+        neighbors.iter().enumerate().flat_map(|(a, near)| near.iter().map(move |&b| (a.min(b), a.max(b)))).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    for (a, b) in pairs {
+        let key = (partition.names[a], partition.names[b]);
+        let exchanged = partition.exchanged[a] + partition.exchanged[b];
+        let mass = partition.masses[a] + partition.masses[b];
+        let seen = match known.get(&key) {
+            Some(&(seen, at)) if exchanged - at <= STALE * mass => seen,
+            _ => {
+                let seen = separation(partition, a, b);
+                known.insert(key, (seen, exchanged));
+                seen
+            }
+        };
+        step.separation = step.separation.min(seen.between);
+        step.division = step.division.max(seen.within);
+        // What is not separated goes in the order of what merging costs, and only then what is.
+        let key = match seen.between >= NEEDED {
+            false => (false, partition.merging_cost(a, b)),
+            true => (true, seen.between),
+        };
+        if least.is_none_or(|(before, _)| key < before) {
+            least = Some((key, (a, b)));
+        }
+    }
+    (step, least.map(|(_, pair)| pair))
 }
 
 /// The cells that each cell is cheapest to merge with.

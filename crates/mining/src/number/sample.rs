@@ -26,8 +26,10 @@ pub(crate) struct Sample {
     pub length: f64,
     /// How many rows of positive weight the input has.
     pub rows_of: usize,
-    /// Where the middle of the sphere is, if all rows are equally far from the origin of the input: positions on the globe, and rows scaled to length 1.
-    pub sphere: Option<Vec<f64>>,
+    /// Where the origin of the input is.
+    origin: Vec<f64>,
+    /// Whether all rows are equally far from the origin: positions on the globe, and rows scaled to length 1.
+    is_on_sphere: bool,
     values: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -50,7 +52,8 @@ impl Sample {
             dimension,
             length: 1.0,
             rows_of: positive,
-            sphere: None,
+            origin: vec![0.0; dimension],
+            is_on_sphere: false,
             values: Vec::with_capacity(count * dimension),
             weights: Vec::new(),
         };
@@ -63,11 +66,10 @@ impl Sample {
                 next = runs.next();
             }
         }
-        if matches!(input, Input::Numbers(_)) && sample.is_on_sphere() {
-            sample.sphere = Some(vec![0.0; dimension]);
-        }
+        let is_of_numbers = matches!(input, Input::Numbers(_));
+        sample.is_on_sphere = is_of_numbers && sample.has_one_length();
         sample.center();
-        if matches!(input, Input::Numbers(_)) && sample.sphere.is_none() {
+        if is_of_numbers && !sample.is_on_sphere {
             sample.unround(seed);
         }
         sample
@@ -82,18 +84,14 @@ impl Sample {
         if self.dimension == input.dimension() {
             input.read(row, out);
         } else {
-            let draw = Stream::new(0, "columns projected on fewer");
-            input.for_each_value(row, |column, value| {
-                let bits = draw.bits(column as u64);
-                let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
-                out[(bits >> 1) as usize % self.dimension] += sign * value;
-            });
+            let draw = projection();
+            input.for_each_value(row, |column, value| project(&draw, column, value, out));
         }
         self.weights.push(input.weight(row));
     }
 
     /// Whether all rows are equally far from the origin, but for the rounding of numbers in single precision.
-    fn is_on_sphere(&self) -> bool {
+    fn has_one_length(&self) -> bool {
         let lengths = self.values.chunks_exact(self.dimension).map(|row| row.iter().map(|x| x * x).sum::<f64>());
         let (low, high) = lengths.fold((f64::INFINITY, 0.0f64), |(low, high), at| (low.min(at), high.max(at)));
         self.dimension > 1 && high.is_normal() && high - low <= SAME_LENGTH * high
@@ -106,12 +104,12 @@ impl Sample {
             let weighted = self.weights.iter().zip(self.values.iter().skip(column).step_by(dimension));
             let mean = Sum::of(weighted.map(|(weight, value)| weight / total * value));
             self.values.iter_mut().skip(column).step_by(dimension).for_each(|value| *value -= mean);
-            self.sphere.iter_mut().for_each(|middle| middle[column] -= mean);
+            self.origin[column] -= mean;
         }
         let largest = self.values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
         if largest.is_normal() {
             self.length = largest.log2().floor().exp2();
-            self.values.iter_mut().chain(self.sphere.iter_mut().flatten()).for_each(|value| *value /= self.length);
+            self.values.iter_mut().chain(&mut self.origin).for_each(|value| *value /= self.length);
         }
         let weight = total / self.weights.len().max(1) as f64;
         self.weights.iter_mut().for_each(|own| *own /= weight);
@@ -141,6 +139,24 @@ impl Sample {
         &self.values[row * self.dimension..][..self.dimension]
     }
 
+    /// The middle of the sphere that the rows are on, if they are.
+    pub fn sphere(&self) -> Option<&[f64]> {
+        self.is_on_sphere.then_some(&self.origin)
+    }
+
+    /// Where a position of the input is.
+    pub fn image(&self, position: &[f64]) -> Vec<f64> {
+        let mut image = vec![0.0; self.dimension];
+        if position.len() == self.dimension {
+            image.copy_from_slice(position);
+        } else {
+            let draw = projection();
+            position.iter().enumerate().for_each(|(column, &value)| project(&draw, column, value, &mut image));
+        }
+        image.iter_mut().zip(&self.origin).for_each(|(at, origin)| *at = *at / self.length + origin);
+        image
+    }
+
     /// In units of the mean weight.
     pub fn weight(&self, row: usize) -> f64 {
         self.weights[row]
@@ -152,6 +168,18 @@ impl Sample {
             .and_then(|points| points.with_weights(self.weights.clone()))
             .ok()
     }
+}
+
+/// Where many columns go to when they are projected on fewer.
+fn projection() -> Stream {
+    Stream::new(0, "columns projected on fewer")
+}
+
+/// Adds a value of one of many columns to one of fewer.
+fn project(draw: &Stream, column: usize, value: f64, fewer: &mut [f64]) {
+    let bits = draw.bits(column as u64);
+    let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
+    fewer[(bits >> 1) as usize % fewer.len()] += sign * value;
 }
 
 /// The step of a column that has few different values for its rows (twice the root of their number at most), all of them equal steps apart.

@@ -102,7 +102,7 @@ impl Cell<'_> {
         if length <= 0.0 {
             return Separation::default();
         }
-        let sphere = self.partition.sample.sphere.as_ref();
+        let sphere = self.partition.sample.sphere();
         let circle = sphere.and_then(|sphere| Circle::new(sphere, self.centers, direction));
         // Opposite centres of rows all over the sphere turn to wherever the rows look most divided by chance.
         let share = if sphere.is_some() && circle.is_none() { OPPOSITE_SHARE } else { 1.0 };

@@ -111,6 +111,25 @@ fn the_evidence_says_why() {
 }
 
 #[test]
+fn a_number_gives_way_where_annealing_divides_rows_that_have_no_valley() {
+    // Two shops' sizes: the small ones have 3 or 5 people, which are two heaps, the large ones 31 or 33. To divide the large ones by what they sell costs less.
+    let rows = (0..160).flat_map(|row| {
+        let (is_large, step) = (row % 2 == 1, f64::from(row * 37 % 101) / 50.0);
+        let people = if is_large { [31.0, 33.0] } else { [3.0, 5.0] }[row as usize / 2 % 2];
+        [if is_large { 0.3 } else { 0.003 } * (1.0 + step), 0.4 * f64::ln(people)]
+    });
+    let points = Points::new(rows.collect(), 2).unwrap();
+    let model = run(&points);
+    let number = model.number.unwrap();
+    assert_eq!(number.clusters, 2, "{number:?}");
+    let refused = number.candidates.iter().find(|candidate| candidate.clusters == 3).unwrap();
+    assert!(!refused.is_separated && refused.separation.unwrap() < NEEDED, "{refused:?}");
+    let parameters = Parameters { clusters: Some(3), ..Parameters::default() };
+    let three = cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap();
+    assert!((refused.mean_cost / three.objective - 1.0).abs() < 0.02, "{refused:?}, {}", three.objective);
+}
+
+#[test]
 fn a_chosen_number_gives_the_bits_that_it_gives_where_it_is_asked_for() {
     let (points, _) = lattice(&[4, 3], 50, 0.15, 9);
     let mut chosen = run(&points);
@@ -249,17 +268,34 @@ fn a_few_rows_are_one_group_rather_than_a_guess() {
     }
 }
 
-/// Stops after its first step, and keeps the checkpoint.
+/// Stops after the first step of annealing, and keeps the checkpoint.
 #[derive(Default)]
 struct Stopping(Option<Checkpoint>);
 
 impl Observer for Stopping {
-    fn progress(&mut self, _: &Progress) -> Control {
-        Control::Stop
+    fn progress(&mut self, progress: &Progress) -> Control {
+        if progress.stage == "annealing" { Control::Stop } else { Control::Continue }
     }
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.0 = checkpoint.downcast_ref().cloned();
     }
+}
+
+/// Stops while the number is chosen, when so many cells are left.
+struct StopsAt(f64);
+
+impl Observer for StopsAt {
+    fn progress(&mut self, progress: &Progress) -> Control {
+        assert!(progress.stage == "choosing the number" && progress.fraction.is_none());
+        if progress.figure("clusters") == Some(self.0) { Control::Stop } else { Control::Continue }
+    }
+}
+
+#[test]
+fn a_run_is_stopped_while_it_chooses() {
+    let (points, _) = lattice(&[4, 3], 50, 0.15, 9);
+    let stopped = cluster(&points, &Parameters::default(), &Execution::default(), &mut StopsAt(9.0));
+    assert!(matches!(stopped, Err(Error::Stopped)));
 }
 
 #[test]
