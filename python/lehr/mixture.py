@@ -106,7 +106,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         Whether the fit ended with nothing left to gain.
     lower_bound_ : float
         The log-likelihood of a row, weighted, at the end of the fit, as in scikit-learn.
-    lower_bounds_ : ndarray of shape (n_iter_,)
+    lower_bounds_ : ndarray of shape (``n_iter_``,)
         ``ascent_`` by scikit-learn's name.
     precisions_ : ndarray
         The inverses of the covariances, in the shape of ``covariances_``.

@@ -1,33 +1,69 @@
-"""The site of the Python package: its names from their docstrings, and a gallery of examples that run while it is built.
+"""The documentation site: pages of `docs/`, the Python package from its docstrings, the command and the services from what they say of themselves.
 
-`make docs-python` builds it; a warning is an error, and so is a public name that has no page.
+`make docs` builds it. Examples on the pages run meanwhile, and pictures are drawn. Warnings are errors; so is a public name without a page.
 """
 
 import importlib
 import inspect
+import os
+import sys
+from pathlib import Path
 
 import matplotlib
 from sphinx.util import logging
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 
 import lehr
 
 matplotlib.use("Agg")
 
-project = "lehr"
+project = "Lehr"
 author = "The Lehr developers"
+copyright = author
 version = release = lehr.__version__
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "examples",
+    "declarations",
+    "outside",
+]
 templates_path = ["templates"]
-exclude_patterns = ["examples", "gallery/*.md5"]
+# Golden tests read the list of tests: it is for tools.
+exclude_patterns = ["site/**", "gallery/*.md5", "gallery/**/*.ipynb", "catalogue.md"]
+root_doc = "index"
 html_theme = "pydata_sphinx_theme"
-html_theme_options = {"show_toc_level": 2, "show_prev_next": False}
+html_static_path = ["static"]
+html_css_files = ["lehr.css"]
+html_theme_options = {
+    "show_toc_level": 2,
+    "show_prev_next": True,
+    "header_links_before_dropdown": 8,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"index": [], "choose": [], "faq": [], "glossary": [], "changelog": []}
 html_show_sourcelink = False
+html_title = f"Lehr {version}"
+# A page opened from disk may not load others, which summaries of found pages are made from.
+html_show_search_summary = False
 autosummary_generate = True
 autodoc_typehints = "none"
 # A class's methods stand on its page, with all that is said of them.
 numpydoc_show_class_members = False
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence", "deflist"]
+# Snippets of guides are Rust with lines that rustdoc hides, and console sessions with all kinds of output.
+suppress_warnings = ["misc.highlighting_failure"]
 sphinx_gallery_conf = {
-    "examples_dirs": "examples",
+    "examples_dirs": str(HERE / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     "abort_on_example_error": True,
@@ -40,6 +76,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
 }
+#: The command that examples run and the reference describes.
+lehr_command = os.environ.get("LEHR_COMMAND", str(HERE.parent.parent / "target/release/lehr"))
 
 #: The modules whose names are public. Those of the estimators are found in `lehr`.
 MODULES = ["lehr", "lehr.datasets", "lehr.plot", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services"]
@@ -75,5 +113,6 @@ def _is_of_others(app, what, name, thing, skip, options):
 
 
 def setup(app):
+    app.add_config_value("lehr_command", "", "env", str)
     app.connect("autodoc-skip-member", _is_of_others)
     app.connect("env-check-consistency", _all_have_pages)
