@@ -34,8 +34,7 @@ extensions = [
     "outside",
 ]
 templates_path = ["templates"]
-# Golden tests read the list of tests: it is for tools.
-exclude_patterns = ["site/**", "gallery/*.md5", "gallery/**/*.ipynb", "catalogue.md"]
+exclude_patterns = ["site/**", "gallery/*.md5"]
 root_doc = "index"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["static"]
@@ -43,7 +42,7 @@ html_css_files = ["lehr.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "show_prev_next": True,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

@@ -19,6 +19,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import textwrap
 import warnings
@@ -136,7 +137,7 @@ class RunShell(_Example):
         if not command.is_file():
             raise ExtensionError(f"the command to run is not there: {command}. Build it (cargo build --release -p lehr) or set LEHR_COMMAND")
         script = "\n".join(line.removeprefix("$ ").removeprefix("> ") for line in text.splitlines())
-        environment = os.environ | {"PATH": f"{command.parent.resolve()}:{os.environ['PATH']}", "COLUMNS": "110", "NO_COLOR": "1"}
+        environment = os.environ | {"PATH": f"{command.parent.resolve()}:{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "110", "NO_COLOR": "1"}
         ended = subprocess.run(
             ["bash", "-o", "pipefail", "-c", script], cwd=self.page.folder, env=environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
