@@ -49,6 +49,7 @@ html_theme_options = {
     "footer_end": [],
 }
 html_sidebars = {"index": [], "choose": [], "faq": [], "glossary": [], "changelog": []}
+smartquotes = False
 html_show_sourcelink = False
 html_title = f"Lehr {version}"
 # A page opened from disk may not load others, which summaries of found pages are made from.

@@ -47,6 +47,11 @@ def parts(text):
 
 
 def _escaped(text):
+    """Text as Markdown that shows it as it is, with options as code."""
+    return re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", _plain(text))
+
+
+def _plain(text):
     return re.sub(r"([\\`*_|<>\[\]{}$])", r"\\\1", text)
 
 
@@ -145,9 +150,11 @@ class ServiceReference(_Made):
                     if not isinstance(entry, dict):
                         continue
                     yield f"`{verb.upper()} {service}{':' + operation if operation else ''}`"
-                    yield f":   {_escaped(_first(entry))}"
-                    yield ""
                     body = _schema(entry.get("requestBody", {}).get("content", {}), schemas)
+                    about = body.get("description", "").split("\n\n")[0].split()
+                    kind = re.fullmatch(r"\w+ \((\w+)\)", _first(entry))
+                    yield f":   *{kind[1]}*. {_unlinked(about) or 'No fields.'}" if kind else f":   {_escaped(_first(entry))}"
+                    yield ""
                     for field, what in body.get("properties", {}).items():
                         if what.get("deprecated"):
                             continue
@@ -174,10 +181,13 @@ def _resolved(schema, schemas):
     return schemas.get(name, schema)
 
 
+def _unlinked(words):
+    """The words of a documentation comment without links to items of Rust."""
+    return _escaped(re.sub(r"\[`?([^\]`]+)`?\](\([^)]*\))?", r"\1", " ".join(words)))
+
+
 def _described(schema):
-    text = schema.get("description", "")
-    text = re.sub(r"\[`?([^\]`]+)`?\](\([^)]*\))?", r"\1", text)
-    text = _escaped(" ".join(text.split()))
+    text = _unlinked(schema.get("description", "").split())
     kind = schema.get("type")
     kind = kind if isinstance(kind, str) else next((name for name in kind or [] if name != "null"), None)
     known = [f"*{kind}*" if kind else ""]
