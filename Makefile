@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-rust front-page fmt clean
+.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities bench-number peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-rust front-page fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -193,6 +193,9 @@ bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed #
 	@$(PYTHON_PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(PYTHON_PEERS)/wheel/lehr-*.whl
 	@mkdir -p lab/records/local
 	@$(PYTHON_PEERS)/bin/python lab/runners/python/side_by_side.py --record lab/records/local/python.json
+
+bench-number: $(LAB) $(PYTHON_PEERS)/.installed ## how many clusters are found where none is asked for, beside silhouette, gap, BIC, X-means and HDBSCAN, on some 110 sets (an hour, with LEHR_DATA = folder with benchmarks/)
+	@$(PYTHON_PEERS)/bin/python lab/runners/number/side_by_side.py --lehr $(TARGET)/release/lehr --record lab/records/local/number.json
 
 $(PYTHON_PEERS)/.installed: lab/runners/python/requirements.txt
 	@$(PYTHON) -m venv $(PYTHON_PEERS)
@@ -407,6 +410,11 @@ PYTHON_PAGE_RECORD := lab/records/2026-11-24/python.json
 
 docs/lab/python.md: $(wildcard lab/report/*.py) $(PYTHON_PAGE_RECORD) $(PYTHON_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/python.py $(PYTHON_PAGE_RECORD) > $@
+
+NUMBER_PAGE_RECORD := lab/records/2026-11-26/number.json
+
+docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
+	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@
 
 SITE := $(TARGET)/site
 

@@ -55,6 +55,9 @@ class Gate(unittest.TestCase):
         self.assertIn("guide: 3 words and forms that do not pass, 2 are recorded", faults[0])
         self.assertEqual(lower, ["guide"])
 
+    def test_recorded_numbers_never_rise_and_leave_little_room(self):
+        self.assertEqual([prose.lowest(0, None), prose.lowest(100, None), prose.lowest(100, 150), prose.lowest(100, 101), prose.lowest(0, 5)], [0, 103, 103, 101, 0])
+
     def test_files_are_in_the_groups_of_their_readers(self):
         self.assertEqual([prose.group_of(name) for name in ["README.md", "docs/howto/x.md", "docs/guide/x.md", "CHANGELOG.md", "crates/a/src/b.rs", "docs/lab/x.md", "docs/catalogue.md"]],
                          ["front", "front", "guide", "changelog", "rust", None, None])

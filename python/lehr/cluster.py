@@ -49,7 +49,6 @@ class _Annealed(SavedMixin):
         self.n_iter_ = found["n_iter"]
         self.history_ = table(found["history"])
         self.splits_ = table(found["splits"])
-        self.plateaus_ = None if found["plateaus"] is None else table(found["plateaus"])
         tell(found)
 
     @property
@@ -86,15 +85,15 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
 
     Finds centres that make the weighted sum of squared distances small, as KMeans does, in one run from one centre: the centre divides when its own
-    covariance says so, and a search by swaps ends the run. Without ``n_clusters`` it finds the number of clusters that lasts over the widest range of
-    temperatures.
+    covariance says so, and a search by swaps ends the run. Without ``n_clusters`` it chooses the number: the most clusters with a valley in the density between
+    every two neighbours, or 1 where rows are one group. ``choice_`` says why, ``candidates_`` what else there was.
 
     Columns should be in comparable units: put a ``StandardScaler`` before it where they are not.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures; with ``stop_temperature`` or
+        How many clusters, at least 1. ``None``: the number is chosen by the valleys between groups; with ``stop_temperature`` or
         ``stop_length`` as many as there are at that temperature. With ``n_clusters`` and one of those, what is reached first ends the growth: there may be
         fewer.
     stop_temperature : float, default=None
@@ -102,7 +101,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     stop_length : float, default=None
         The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``; not together with ``stop_temperature``.
     max_clusters : int, default=None
-        The most clusters where ``n_clusters`` is not given. ``None`` means 32, or no limit with a final temperature.
+        The most clusters where ``n_clusters`` is not given. ``None`` means as many as the rows allow. A warning says where there may be more.
     sponge : float, default=None
         A radius, above 0: rows farther than it from every centre are in no cluster. They are labelled -1 and move no centre. ``None``: every row is in a
         cluster.
@@ -159,8 +158,12 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     splits_ : structured ndarray
         One row a division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` (the one that divided, by its number
         then, which is none of ``labels_``), ``n_clusters`` after it.
-    plateaus_ : structured ndarray or None
-        Where the number was not given, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
+    candidates_ : structured ndarray or None
+        Where the number was not given, the numbers compared: ``n_clusters``, ``mean_cost`` (mean squared distance to the centre), ``separation`` (how much
+        likelier the rows are with a valley between the two neighbours that are separated least, in nats; 6 are needed), ``division`` (the same for a valley
+        within a cluster), ``is_separated``.
+    choice_ : str or None
+        Why this number was chosen, in a sentence; ``None`` where ``n_clusters`` or a final temperature was given.
     n_iter_ : int
         Passes over the rows.
     n_features_in_ : int
@@ -257,7 +260,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             0 or more. A weight of 3 is the row three times; a row of weight 0 influences nothing and is labelled. Only the number of clusters that is
-            found without ``n_clusters`` looks at rows too: two a cluster at least, however heavy, since weights have no unit.
+            found without ``n_clusters`` looks at rows too: weights have no unit, and count as so many rows as would know their mean as well.
 
         Returns
         -------
@@ -307,6 +310,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self._n_features_out = len(self.cluster_centers_)
         # As fitted, whatever the parameter is set to later.
         self._sponge = parameters["sponge"]
+        self.candidates_ = None if found["candidates"] is None else table(found["candidates"])
+        self.choice_ = found["reason"]
         self._take(found, rows)
         return self
 
@@ -422,8 +427,10 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         Items that stand for a cluster's inner, middle and outer parts.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
-    free_energy_, temperature_, critical_temperature_, history_, splits_, plateaus_, n_iter_
+    free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
         As those of :class:`DAClustering`; temperatures in the unit of the dissimilarities.
+    plateaus_ : structured ndarray or None
+        Where the number was not given, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
     missing_pairs_ : int
         Pairs without a dissimilarity.
     is_damped_ : bool
@@ -549,6 +556,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         self.representatives_ = found["representatives"]
         self.missing_pairs_ = found["missing_pairs"]
         self.is_damped_ = found["is_damped"]
+        self.plateaus_ = None if found["plateaus"] is None else table(found["plateaus"])
         self._take(found, items)
         self.medoid_indices_ = self.clusters_["medoid"].copy()
         return self

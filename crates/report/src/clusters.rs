@@ -167,6 +167,7 @@ impl Page<'_> {
         let unit = self.unit_of_cost();
         fill(ANNEAL, |name| match name {
             "anneal_note" => typeset(&self.anneal_note(annealed)),
+            "numbers" => self.numbers(),
             "clusters_label" => escape(&clusters_label(annealed)),
             "energy_label" => escape(&self.energy_label(annealed)),
             "free_energy_unit" if unit.is_empty() => String::new(),
@@ -182,7 +183,7 @@ impl Page<'_> {
         }
         let mut note =
             "A temperature T blurs the data over the length √(T/2). Cooled slowly, a cluster splits when its own \
-                        spread exceeds that length; each split is marked. Where a number was asked for, growth goes on past it on \
+                        spread exceeds that length; each split is marked. Where the number was given or chosen, growth goes on past it on \
                         purpose, to merge back from above. At the end the number of clusters is fixed and memberships are hardened (dotted; free energy then counts from another zero)."
                 .to_owned();
         if annealed.critical_temperature > 0.0 {
@@ -191,16 +192,33 @@ impl Page<'_> {
                 quantity(annealed.critical_temperature, unit)
             ));
         }
-        if let Some(suggestion) = &annealed.suggestion {
-            note.push_str(&format!(" No number was asked for; {}", counted(suggestion.clusters as u64, "cluster")));
-            match suggestion.plateau().and_then(|plateau| plateau.to.map(|to| (plateau.from, to))) {
-                Some((from, to)) => {
-                    note.push_str(&format!(" stayed longest, from {} to {}.", quantity(from, unit), quantity(to, unit)))
-                }
-                None => note.push_str(" stayed longest."),
-            }
+        if let Some(number) = &annealed.number {
+            note.push_str(&format!(" The number was chosen before the run, {}.", number.clusters));
         }
         note
+    }
+
+    /// Why there are so many clusters, and the numbers that were compared; nothing where the number was given.
+    fn numbers(&self) -> String {
+        let Some(number) = self.model.number() else { return String::new() };
+        let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let note = format!("<p class=\"note wide\">{}.</p>", typeset(&sentence));
+        let table = self.model.shortlist().map_or_else(String::new, |(heads, lines)| {
+            let head = heads.map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).concat();
+            let line = |cells: &[String; 4]| {
+                let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", typeset(cell))).collect();
+                format!("<tr>{cells}</tr>")
+            };
+            format!(
+                "<div class=\"scroll\"><table class=\"plain\"><thead><tr>{head}</tr></thead><tbody>{}</tbody></table></div>\
+                 <p class=\"note\">Distance: root mean square to the centre, of the rows compared. Separation: how much likelier the rows are with a valley \
+                 between the two clusters that are separated least, as a difference of log-likelihoods. summary.json has all numbers compared.</p>",
+                lines.iter().map(line).collect::<String>()
+            )
+        });
+        format!(
+            "<section class=\"card\" aria-labelledby=\"number-title\"><h2 id=\"number-title\">Why this number of clusters</h2>{note}{table}</section>"
+        )
     }
 
     fn energy_label(&self, annealed: &Annealed) -> String {
