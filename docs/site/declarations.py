@@ -11,48 +11,22 @@ import re
 import subprocess
 import tempfile
 import urllib.request
+from contextlib import contextmanager
 from functools import lru_cache
 
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.errors import ExtensionError
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+
+from help_text import entry, escaped, examples, parts
 
 
 @lru_cache
 def _help(command, name):
     environment = os.environ | {"COLUMNS": "110", "NO_COLOR": "1"}
     return subprocess.run([command, *name.split(), "--help"], env=environment, capture_output=True, text=True, check=True).stdout
-
-
-def parts(text):
-    """What `--help` prints, as (about, usage, [(heading, [(term, lines)])], [closing lines])."""
-    before, _, after = text.partition("\nUsage:")
-    usage, _, after = after.partition("\n\n")
-    sections, closing = [], []
-    for line in after.split("\n"):
-        if re.match(r"\S.*:$", line) and not line.startswith("Exit codes"):
-            sections.append((line[:-1], []))
-        elif sections and re.match(r" {2,6}\S", line) and sections[-1][0] not in ("Example", "Examples"):
-            term, *same_line = re.split(r" {2,}", line.strip(), maxsplit=1)
-            sections[-1][1].append((term, list(same_line)))
-        elif sections and (line.startswith(" ") or not line.strip()):
-            if sections[-1][0] in ("Example", "Examples"):
-                sections[-1][1].append((line, []))
-            elif sections[-1][1]:
-                sections[-1][1][-1][1].append(line.strip())
-        else:
-            closing.append(line)
-    return before.strip(), usage.strip(), sections, closing
-
-
-def _escaped(text):
-    """Text as Markdown that shows it as it is, with options as code."""
-    return re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", _plain(text))
-
-
-def _plain(text):
-    return re.sub(r"([\\`*_|<>\[\]{}$])", r"\\\1", text)
 
 
 class _Made(SphinxDirective):
@@ -67,59 +41,44 @@ class _Made(SphinxDirective):
         return box.children
 
 
+#: Commands without an entry: a program of its own, and clap's.
+_WITHOUT_ENTRY = {"help", "lab"}
+
+
 class CommandReference(_Made):
     def markdown(self):
-        for name in " ".join(self.content).split(","):
-            yield from self.command(name.strip())
+        names = [name.strip() for name in " ".join(self.content).split(",")]
+        _, _, sections, _ = parts(_help(self.config.lehr_command, ""))
+        for term, _ in dict(sections)["Commands"]:
+            if term not in _WITHOUT_ENTRY and term not in names:
+                logging.getLogger(__name__).warning("the command lehr %s has no entry", term, location=(self.env.docname, self.lineno))
+        for name in names:
+            yield from self.command(name)
 
     def command(self, name):
         about, usage, sections, closing = parts(_help(self.config.lehr_command, name))
         anchor = f"lehr-{name.replace(' ', '-')}"
         yield from ["", f"({anchor})=", f"## `lehr {name}`", ""]
-        yield from [_escaped(line) for line in about.split("\n")]
+        yield from [escaped(line) for line in about.split("\n")]
         yield from ["", "```text", *[line.strip() for line in usage.split("\n")], "```", ""]
         for heading, entries in sections:
             if heading in ("Example", "Examples"):
-                yield from ["**Examples**", "", "```console", *_examples(entries), "```", ""]
+                yield from ["**Examples**", "", "```console", *examples(entries), "```", ""]
             elif heading == "Commands":
                 continue
             else:
                 yield from [f"**{heading}**", ""]
                 for term, lines in entries:
-                    yield from _entry(term, lines)
+                    yield from entry(term, lines)
         for paragraph in "\n".join(closing).strip().split("\n\n"):
-            yield from ["", _escaped(" ".join(paragraph.split("\n")))]
+            yield from ["", escaped(" ".join(paragraph.split("\n")))]
         yield ""
 
 
-def _examples(entries):
-    for line, _ in entries:
-        if not line.strip():
-            continue
-        yield line[6:] and f"# {line.strip()}" if line.startswith("      ") else f"$ {line.strip()}"
-
-
-def _entry(term, lines):
-    yield f"`{term}`"
-    first = True
-    for paragraph in re.split(r"\n\s*\n", "\n".join(lines).strip()):
-        text = [line for line in paragraph.split("\n") if line]
-        if text and text[0].startswith("Possible values"):
-            values = " ".join(text[1:])
-            rest = [value.partition(":") for value in re.split(r"(?:^| )- (?=[\w-]+(?::|$| - ))", values) if value]
-            shown = "; ".join(f"`{value}`: {_escaped(meaning.strip())}" if meaning.strip() else f"`{value}`" for value, _, meaning in rest)
-            text = ["Values: " + shown]
-        else:
-            text = [_escaped(" ".join(text))]
-        yield (":   " if first else "    ") + (text[0] or "(no text)")
-        yield ""
-        first = False
-
-
-@lru_cache
-def _openapi(command):
-    methods = ["distances", "embedding", "gtm", "kmedoids", "minibatch", "mixture", "pairwise"]
-    arguments = [word for name in methods for word in ("--start", f"lehr.{name}=/{name}")]
+@contextmanager
+def _node(command, starts=()):
+    """The address of a node that runs meanwhile."""
+    arguments = [word for start in starts for word in ("--start", start)]
     with tempfile.TemporaryDirectory() as folder:
         serving = subprocess.Popen(
             [command, "serve", "--listen", "127.0.0.1:0", *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -128,11 +87,26 @@ def _openapi(command):
             url = serving.stdout.readline().strip()
             if not url:
                 raise ExtensionError(f"lehr serve did not start: {serving.stderr.read()}")
-            with urllib.request.urlopen(url + "/openapi.json") as answer:
-                return json.load(answer)
+            yield url
         finally:
             serving.terminate()
             serving.wait()
+
+
+def _got(url):
+    with urllib.request.urlopen(url) as answer:
+        return json.load(answer)
+
+
+@lru_cache
+def _openapi(command):
+    """The description of a node with every service that it can make."""
+    with _node(command) as url:
+        contracts = _got(url + "/constructor")["contracts"]
+        running = _got(url + "/openapi.json")["paths"]
+    names = {contract: re.split(r"[./]", contract)[-1] for contract in contracts}
+    with _node(command, [f"{contract}=/{name}" for contract, name in names.items() if f"/{name}" not in running]) as url:
+        return _got(url + "/openapi.json")
 
 
 class ServiceReference(_Made):
@@ -146,14 +120,14 @@ class ServiceReference(_Made):
         for service, operations in services.items():
             yield from ["", f"## `{service}`", ""]
             for operation, verbs in operations:
-                for verb, entry in verbs.items():
-                    if not isinstance(entry, dict):
+                for verb, described in verbs.items():
+                    if not isinstance(described, dict):
                         continue
                     yield f"`{verb.upper()} {service}{':' + operation if operation else ''}`"
-                    body = _schema(entry.get("requestBody", {}).get("content", {}), schemas)
+                    body = _schema(described.get("requestBody", {}).get("content", {}), schemas)
                     about = body.get("description", "").split("\n\n")[0].split()
-                    kind = re.fullmatch(r"\w+ \((\w+)\)", _first(entry))
-                    yield f":   *{kind[1]}*. {_unlinked(about) or 'No fields.'}" if kind else f":   {_escaped(_first(entry))}"
+                    kind = re.fullmatch(r"\w+ \((\w+)\)", _first(described))
+                    yield f":   *{kind[1]}*. {_unlinked(about) or 'No fields.'}" if kind else f":   {escaped(_first(described))}"
                     yield ""
                     for field, what in body.get("properties", {}).items():
                         if what.get("deprecated"):
@@ -183,7 +157,7 @@ def _resolved(schema, schemas):
 
 def _unlinked(words):
     """The words of a documentation comment without links to items of Rust."""
-    return _escaped(re.sub(r"\[`?([^\]`]+)`?\](\([^)]*\))?", r"\1", " ".join(words)))
+    return escaped(re.sub(r"\[`?([^\]`]+)`?\](\([^)]*\))?", r"\1", " ".join(words)))
 
 
 def _described(schema):
@@ -204,7 +178,7 @@ class FaultCodes(_Made):
         schemas = _openapi(self.config.lehr_command)["components"]["schemas"]
         text = next(schema["description"] for name, schema in schemas.items() if name.endswith(".Code"))
         for code, meaning in re.findall(r"- `(\w+)`: (.*)", text):
-            yield from [f"`{code}`", f":   {_escaped(meaning)}", ""]
+            yield from [f"`{code}`", f":   {escaped(meaning)}", ""]
 
 
 def setup(app):
