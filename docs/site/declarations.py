@@ -20,6 +20,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+import help_text
 from help_text import entry, escaped, examples, parts
 
 
@@ -35,6 +36,8 @@ class _Made(SphinxDirective):
     has_content = True
 
     def run(self):
+        for file in (self.config.lehr_command, __file__, help_text.__file__):
+            self.env.note_dependency(file)
         lines = StringList(list(self.markdown()), source=self.get_source_info()[0])
         box = nodes.container(classes=["declared"])
         self.state.nested_parse(lines, self.content_offset, box, match_titles=1)

@@ -9,7 +9,7 @@
 Examples of one page follow each other: they share their names and a folder of their own, which has a copy of `datasets/`. An example that fails
 ends the build, unless it says that it does (`:raises: ValueError`, `:exit: 3`). Figures that are open at its end are put below.
 `:save: NAME` writes a program into the folder in place of running it.
-`:hide-code:` shows the result alone, `:lines:` that many lines of it.
+`:hide-code:` shows the result alone, `:lines:` that many of its first lines, `:last:` of its last.
 """
 
 import atexit
@@ -54,7 +54,7 @@ def _forget(app, name, source):
 
 class _Example(SphinxDirective):
     has_content = True
-    option_spec = {"lines": directives.positive_int, "hide-code": directives.flag, "hide-output": directives.flag, "alt": directives.unchanged}
+    option_spec = {"lines": directives.positive_int, "last": directives.positive_int, "hide-code": directives.flag, "hide-output": directives.flag, "alt": directives.unchanged}
 
     @property
     def page(self):
@@ -62,11 +62,14 @@ class _Example(SphinxDirective):
 
     def run(self):
         text = "\n".join(self.content)
+        self.env.note_dependency(__file__)
         shown = [] if "hide-code" in self.options else [self._block(text, self.language, "example")]
         output, others = self.result(text)
         lines = output.rstrip().splitlines()
         if (most := self.options.get("lines")) and len(lines) > most:
             lines = lines[:most] + ["…"]
+        if (most := self.options.get("last")) and len(lines) > most:
+            lines = ["…"] + lines[-most:]
         if lines and "hide-output" not in self.options:
             shown.append(self._block("\n".join(lines), "text", "example-output"))
         return shown + others

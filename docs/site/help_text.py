@@ -4,7 +4,7 @@ import re
 
 
 def parts(text):
-    """What `--help` prints, as (about, usage, [(heading, [(term, lines)])], [closing lines])."""
+    """What `--help` prints, as (about, usage, [(heading, [(term, lines)])], [closing lines]). Prose of a section has no term."""
     before, _, after = text.partition("\nUsage:")
     usage, _, after = after.partition("\n\n")
     sections, closing = [], []
@@ -13,7 +13,12 @@ def parts(text):
             sections.append((line[:-1], []))
         elif sections and re.match(r" {2,6}\S", line) and sections[-1][0] not in ("Example", "Examples"):
             term, *same_line = re.split(r" {2,}", line.strip(), maxsplit=1)
-            sections[-1][1].append((term, list(same_line)))
+            if same_line or term[0] in "-<[":
+                sections[-1][1].append((term, same_line))
+            elif sections[-1][1] and not sections[-1][1][-1][0]:
+                sections[-1][1][-1][1].append(term)
+            else:
+                sections[-1][1].append(("", [term]))
         elif sections and (line.startswith(" ") or not line.strip()):
             if sections[-1][0] in ("Example", "Examples"):
                 sections[-1][1].append((line, []))
@@ -42,7 +47,10 @@ def examples(entries):
 
 
 def entry(term, lines):
-    """An argument or option with its help, as an entry of a definition list."""
+    """An argument or option with its help, as an entry of a definition list; prose as a paragraph."""
+    if not term:
+        yield from [escaped(" ".join(lines)), ""]
+        return
     yield f"`{term}`"
     first = True
     for paragraph in re.split(r"\n\s*\n", "\n".join(lines).strip()):
@@ -54,6 +62,6 @@ def entry(term, lines):
             text = ["Values: " + shown]
         else:
             text = [escaped(" ".join(text))]
-        yield (":   " if first else "    ") + (text[0] or "(no text)")
+        yield (":   " if first else "    ") + text[0]
         yield ""
         first = False

@@ -45,6 +45,10 @@ class HelpText(unittest.TestCase):
         _, _, sections, _ = help_text.parts("A program\n\nUsage: lehr <COMMAND>\n\nCommands:\n  cluster  Cluster rows\n  gtm      Draw a map\n")
         self.assertEqual(sections, [("Commands", [("cluster", ["Cluster rows"]), ("gtm", ["Draw a map", ""])])])
 
+    def test_prose_of_a_section_is_a_paragraph(self):
+        _, _, sections, _ = help_text.parts("A node\n\nUsage: lehr serve\n\nSignals:\n  SIGTERM ends the node. SIGHUP reads the\n  policy.\n")
+        self.assertEqual(sections, [("Signals", [("", ["SIGTERM ends the node. SIGHUP reads the", "policy.", ""])])])
+
     def test_an_entry_keeps_its_values(self):
         _, _, sections, _ = help_text.parts(HELP)
         self.assertEqual([line for line in help_text.entry(*sections[1][1][1]) if line],
