@@ -1,8 +1,8 @@
 """
-Groups of their own widths and shapes
-=====================================
+Groups of different size and shape
+==================================
 
-Iris flowers of three kinds: two of them overlap, and are long and narrow in the space of their measurements. A mixture of Gaussians learns a shape for each, which clusters by distance do not have.
+Two of the three species of iris overlap, and their groups are long and narrow. A mixture of Gaussians learns a shape for each group. Clusters around centres cannot.
 """
 
 import lehr
@@ -12,12 +12,12 @@ mixture = lehr.DAGaussianMixture(3).fit(iris.data)
 mixture.plot(iris.data)
 
 # %%
-# Beside it the clusters by distance, on the same plane:
+# For comparison, the clusters around centres on the same plane:
 clusters = lehr.DAClustering(3).fit(iris.data)
 clusters.plot(iris.data)
 
 # %%
-# The agreement of each with the kinds of flowers, from 0 for chance to 1:
+# How well each agrees with the species (adjusted Rand index: 0 is chance, 1 is perfect):
 from sklearn.metrics import adjusted_rand_score
 
 for name, model in [("mixture", mixture), ("clusters", clusters)]:

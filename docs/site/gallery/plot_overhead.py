@@ -1,9 +1,8 @@
 """
-What dividing a run costs
-=========================
+The cost of dividing a run
+==========================
 
-``lehr lab overhead`` clusters the same rows with one thread and with several, in one process and in several, and writes down by how much the divided runs are longer than their share. This is a record that comes
-with a checkout of the source: the more points a rank has, the less is lost.
+``lehr lab overhead`` clusters the same rows with one thread and with several, in one process and in several. It measures how much longer a divided run takes than its share. This record comes with a checkout of the source: the more rows a rank has, the less is lost.
 """
 
 import lehr

@@ -2,7 +2,7 @@
 A model behind a service
 ========================
 
-A fitted model in a state that others can ask: over HTTP, from any language, with one answer for each request. Handlers are methods with annotations, so ``/openapi.json`` knows what they take.
+A service answers questions about a fitted model over HTTP, from any language. Handlers are methods with type annotations, so ``/openapi.json`` describes them.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ model = lehr.DAClustering(n_clusters=3).fit((wine.data - center) / width)
 
 
 class Cellar(lehr.Service):
-    """Says to which cluster a wine belongs, and counts what it was asked."""
+    """Say to which cluster a wine belongs, and count the answers."""
 
     contract = "example.org/cellar"
     state = {"asked": [0, 0, 0]}
@@ -31,7 +31,7 @@ class Cellar(lehr.Service):
 
 
 # %%
-# Served on a port that is free; without ``port=0`` it is 8420. What does not fit is told by name, and changes nothing.
+# ``port=0`` takes a free port; the default is 8420. A request that doesn't fit is refused with the name of the field, and changes nothing.
 with lehr.serve(Cellar(), port=0) as server, lehr.Node(server.url) as node:
     for row in wine.data[::7]:
         node.submit("/cellar", "classify", {"measurements": row.tolist()})
@@ -43,4 +43,4 @@ with lehr.serve(Cellar(), port=0) as server, lehr.Node(server.url) as node:
 
 figure, ax = plt.subplots(layout="constrained")
 ax.bar(["0", "1", "2"], asked)
-ax.set(xlabel="cluster", ylabel="wines that were asked for")
+ax.set(xlabel="cluster", ylabel="wines classified")

@@ -1,9 +1,8 @@
 """
-A map of rows with gaps
-=======================
+A map of rows with missing values
+=================================
 
-A topographic map lays a sheet through the rows. Cells that are not known are no reason to leave a row out, nor to fill in a mean: here a tenth of them is taken away first. The ground shows how far the sheet
-is stretched, so that walls between groups can be seen; colours are the three growers, whom the map does not know.
+A topographic map bends a sheet through the rows. Missing values are no reason to leave out a row or to fill in a mean: here a tenth of the values is removed first. The background shows how far the sheet is stretched, which marks borders between groups. Colours are the three growers, which the map was not given.
 """
 
 import numpy as np

@@ -2,8 +2,7 @@
 Clusters of rows
 ================
 
-Thirteen measurements of 178 wines that come from three growers, who are not told. Each column is brought to mean 0 and deviation 1 first: distances between rows would otherwise be those of the column with
-the largest unit.
+Thirteen measurements of 178 wines from three growers. The growers are not given to the method. Each column is first scaled to mean 0 and standard deviation 1, because otherwise the column with the largest numbers would decide all distances.
 """
 
 import lehr
@@ -15,11 +14,11 @@ model = lehr.DAClustering(n_clusters=3).fit(X)
 model.plot(X)
 
 # %%
-# There were no starting centres to be chosen. All rows begin as one cluster at a high temperature, and clusters divide where cooling makes them unstable: which one did at which temperature, the tree shows.
+# You choose no starting centres. All rows begin as one cluster at a high temperature, and clusters split when cooling makes them unstable. The tree shows which one split at which temperature.
 model.plot_tree()
 
 # %%
-# How many of the wines of each grower are in which cluster:
+# How many wines of each grower are in each cluster:
 import numpy as np
 
 counts = np.zeros((3, 3), dtype=int)
