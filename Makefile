@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities bench-number peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities bench-number peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-rust front-page fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -37,10 +37,11 @@ method-files: ## the product files that know a method, its own and shared ones (
 fmt-check: lint-need ## is everything formatted?
 	@cargo fmt --all --check
 
-edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), modules to one direction, and do the pages' links hold?
+edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), modules to one direction, do the pages' links hold, and is there no more hard prose than recorded?
 	@$(PYTHON) -m unittest discover -q -s tools -p 'test_*.py'
 	@$(PYTHON) -m unittest discover -q -s lab/report -p 'test_*.py'
-	@failed=0; for gate in edges circles links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
+	@$(PYTHON) -m unittest discover -q -s docs/site -p 'test_*.py'
+	@failed=0; for gate in edges circles links papers catalogue prose; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
 	@cargo clippy --workspace --all-targets -- -D warnings
@@ -416,20 +417,25 @@ NUMBER_PAGE_RECORD := lab/records/2026-11-26/number.json
 docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
 	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@
 
-docs: need ## the reference documentation; warnings are errors
+SITE := $(TARGET)/site
+
+# Names and examples are made beside the pages anew: what went is to go there too.
+docs: python $(PYTHON_ENVIRONMENT)/.installed-docs docs-rust ## the documentation site in target/site: pages whose examples run meanwhile, every option, name, endpoint and crate; warnings are errors
+	@cargo build --release -p lehr
+	@rm -rf $(SITE) docs/reference/generated docs/gallery docs/site/made
+	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH \
+		$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -c docs/site docs $(SITE)
+	@cp -r $(TARGET)/doc $(SITE)/rust
+	@echo "open $(SITE)/index.html"
+
+docs-rust: need ## the documentation of the crates alone; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-	@echo "open $(TARGET)/doc/lehr_mining/index.html"
 
-PYTHON_SITE := target/python-site
+front-page: python ## the two pictures of README.md, from datasets/ and a record of the lab
+	@$(PYTHON_ENVIRONMENT)/bin/python docs/site/front_page.py
 
-# What it makes of names and examples beside its sources is made anew: what went is to go there too.
-docs-python: python $(PYTHON_ENVIRONMENT)/.installed-docs ## the site of the Python package: every public name, and a gallery of examples that run; warnings are errors
-	@rm -rf $(PYTHON_SITE) python/docs/generated python/docs/gallery
-	@$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -j 2 python/docs $(PYTHON_SITE)
-	@echo "open $(PYTHON_SITE)/index.html"
-
-$(PYTHON_ENVIRONMENT)/.installed-docs: $(PYTHON_ENVIRONMENT)/.installed python/docs/requirements.txt
-	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r python/docs/requirements.txt
+$(PYTHON_ENVIRONMENT)/.installed-docs: $(PYTHON_ENVIRONMENT)/.installed docs/site/requirements.txt
+	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r docs/site/requirements.txt
 	@touch $@
 
 fmt: lint-need ## format everything

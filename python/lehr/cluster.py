@@ -35,7 +35,7 @@ _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
 class _Annealed(SavedMixin):
-    """What both clusterings find."""
+    """The result of both clusterings."""
 
     labels_: NDArray[np.int32]
 
@@ -112,8 +112,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     overshoot : float, default=1.5
         One branch of the finish grows to so many times ``n_clusters`` and merges back, 1 to 4.
     patience : int, default=4
-        Swaps tried in vain before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look betters nothing, a number above 4 has the run search on as elsewhere. Without effect
-        with a ``sponge``, where no swaps are tried.
+        Swaps tried without success before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look improves nothing, a number above 4 has the run search on as elsewhere. Without effect
+        with an outlier radius, where no swaps are tried.
     precision : {'double', 'single'}, default='double'
         In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
@@ -125,7 +125,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after each temperature, in the thread that called ``fit``; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it.
 
     Attributes
     ----------
@@ -134,15 +134,15 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     n_clusters_ : int
         How many there are.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row; -1 for one that is in the sponge. After a run that ended at a temperature, centres have moved to the means of these rows,
+        The cluster of each row; -1 for one that is outside of the radius. After a run that ended at a temperature, centres have moved to the means of these rows,
         and a row on a border may be given to another by ``predict``.
     probabilities_ : ndarray of shape (n_samples,)
         The share of each row in its cluster at ``temperature_``, the last before memberships are made hard: mostly near 1 there, so no measure of certainty.
-        Of a row with label -1 that in the sponge. :meth:`predict_proba` gives the shares in all clusters.
+        Of a row with label -1 the share of noise. :meth:`predict_proba` gives the shares in all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
-        Weighted sum of squared distances, in the squared unit of ``X``; with a sponge of the rows that are in clusters.
+        Weighted sum of squared distances, in the squared unit of ``X``; with an outlier radius of the rows that are in clusters.
     free_energy_ : float
         At the last temperature.
     temperature_ : float
@@ -160,7 +160,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         then, which is none of ``labels_``), ``n_clusters`` after it.
     candidates_ : structured ndarray or None
         Where the number was not given, the numbers compared: ``n_clusters``, ``mean_cost`` (mean squared distance to the centre), ``separation`` (how much
-        likelier the rows are with a valley between the two neighbours that are separated least, in nats; 6 are needed), ``division`` (the same for a valley
+        more probable the rows are with a valley between the two neighbours that are separated least, in nats; 6 are needed), ``division`` (the same for a valley
         within a cluster), ``is_separated``.
     choice_ : str or None
         Why this number was chosen, in a sentence; ``None`` where ``n_clusters`` or a final temperature was given.
@@ -328,7 +328,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is. Each row adds up to 1; with a ``sponge`` to 1 less the share of the sponge, ``0.1 * exp(-sponge**2 / temperature_)`` over the same sum.
+            float32 if ``X`` is. Each row adds up to 1; with an outlier radius to 1 less the share of noise, ``0.1 * exp(-sponge**2 / temperature_)`` over the same sum.
 
         Examples
         --------
@@ -408,7 +408,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after each temperature; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it.
 
     Attributes
     ----------

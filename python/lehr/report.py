@@ -38,7 +38,7 @@ class Report:
     path : pathlib.Path
         The page.
     page : str
-        What it says, in HTML.
+        The report as HTML.
     height : int
         Of the frame.
 
