@@ -1,12 +1,13 @@
 //! The number of clusters that is chosen where none is given.
 
-use lehr_data::synthetic::{Component, gaussian_mixture, lattice, uniform};
-use lehr_data::{Points, datasets};
+use lehr_data::synthetic::{Component, bit_templates, gaussian_mixture, lattice, uniform};
+use lehr_data::{Points, Sparse, datasets};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::number::NEEDED;
-use lehr_mining::vector::{Checkpoint, Model, Parameters, cluster, resume};
+use lehr_mining::vector::{Checkpoint, Cost, Input, Model, Parameters, cluster, resume};
 use lehr_mining::{Engine, Error, Execution};
 
+use super::acceptance::unpacked;
 use super::bits::executions;
 
 fn run(points: &Points) -> Model {
@@ -174,6 +175,25 @@ fn the_limit_is_told_where_it_was_reached() {
     let said =
         "there may be more than 12 clusters, the most that could be found: raise max_clusters, or give the number";
     assert!(model.warnings.iter().any(|warning| warning == said), "{:?}", model.warnings);
+}
+
+#[test]
+fn the_same_rows_have_as_many_clusters_as_bits_as_sparse_rows_and_as_numbers() {
+    let plain = Parameters::default();
+    let likelihood = Parameters { cost: Cost::Bernoulli { prior: 0.25 }, ..Parameters::default() };
+    // Texts have more columns than are looked at.
+    for (templates, each, columns, flip) in [(4, 60, 200, 0.05), (3, 80, 1500, 0.05), (1, 240, 200, 0.1)] {
+        let bits = bit_templates(templates, each, columns, 0.2, flip, 1).0;
+        let numbers = unpacked(&bits);
+        let sparse = Sparse::from_points(&numbers).unwrap();
+        let rows: [Input<'_>; 3] = [(&bits).into(), (&numbers).into(), (&sparse).into()];
+        for input in rows {
+            let model = cluster(input, &plain, &Execution::default(), &mut Silent).unwrap();
+            assert_eq!(model.clusters.len(), templates, "{:?}", model.number);
+        }
+        let model = cluster(&bits, &likelihood, &Execution::default(), &mut Silent).unwrap();
+        assert_eq!(model.clusters.len(), templates, "{:?}", model.number);
+    }
 }
 
 #[test]
