@@ -30,7 +30,7 @@ use tokio::time::timeout;
 use crate::certificate::reason_within;
 use crate::conditions::read_tag;
 use crate::encode::fault;
-use crate::exchange::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
+use crate::headers::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
 use crate::noting::{Noted, Noting};
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
