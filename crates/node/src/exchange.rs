@@ -213,54 +213,67 @@ async fn routed(
         }
         Route::Events(service) => {
             let endpoint = permitted(edge, &caller, &service, found, Verb::Subscribe)?;
-            let place = edge.subscription()?;
-            let wishes = events::wishes(request.uri().query().unwrap_or_default())?;
-            let options = options(edge, request.headers(), caller)?;
-            let mut turn = turn;
-            turn.come().await;
-            let subscribed = endpoint.subscribe(wishes, Format::Json, options);
-            drop(turn);
-            let events = subscribed.await?;
-            let still = still_permitted(edge, peer, request.headers(), service);
-            Ok(event_stream(events::stream(
-                Vec::new(),
-                vec![Source { service: None, events, place, still }],
-                edge,
-                peer,
-            )))
+            events_of_one((edge, peer), service, &endpoint, turn, caller, request).await
         }
-        Route::EventsOfMany => {
-            let (services, wishes) = events::wishes_of_many(request.uri().query().unwrap_or_default())?;
-            let mut turn = turn;
-            turn.come().await;
-            drop(turn);
-            let (mut sources, mut refused) = (Vec::new(), Vec::new());
-            for service in services {
-                let options = options(edge, request.headers(), caller.clone())?;
-                let subscribed = async {
-                    let endpoint = permitted(edge, &caller, &service, None, Verb::Subscribe)?;
-                    let place = edge.subscription()?;
-                    let events = endpoint.subscribe(wishes.clone(), Format::Json, options).await?;
-                    Ok::<_, Refused>((events, place))
-                };
-                // One that may not be had, or is gone, keeps nobody from the others.
-                match subscribed.await {
-                    Ok((events, place)) => {
-                        let still = still_permitted(edge, peer, request.headers(), service.clone());
-                        sources.push(Source { service: Some(service), events, place, still });
-                    }
-                    Err(found) => refused.push((service, found)),
-                }
+        Route::EventsOfMany => events_of_many((edge, peer), turn, caller, request).await,
+    }
+}
+
+/// The changes of a service, as they happen.
+async fn events_of_one(
+    (edge, peer): (&Arc<Edge>, &Peer),
+    service: String,
+    endpoint: &Endpoint,
+    mut turn: Turn,
+    caller: String,
+    request: &Request<()>,
+) -> Result<Response<Answer>, Refused> {
+    let place = edge.subscription()?;
+    let wishes = events::wishes(request.uri().query().unwrap_or_default())?;
+    let options = options(edge, request.headers(), caller)?;
+    turn.come().await;
+    let subscribed = endpoint.subscribe(wishes, Format::Json, options);
+    drop(turn);
+    let events = subscribed.await?;
+    let still = still_permitted(edge, peer, request.headers(), service);
+    Ok(event_stream(events::stream(Vec::new(), vec![Source { service: None, events, place, still }], edge, peer)))
+}
+
+/// The changes of several services in one stream.
+async fn events_of_many(
+    (edge, peer): (&Arc<Edge>, &Peer),
+    mut turn: Turn,
+    caller: String,
+    request: &Request<()>,
+) -> Result<Response<Answer>, Refused> {
+    let (services, wishes) = events::wishes_of_many(request.uri().query().unwrap_or_default())?;
+    turn.come().await;
+    drop(turn);
+    let (mut sources, mut refused) = (Vec::new(), Vec::new());
+    for service in services {
+        let options = options(edge, request.headers(), caller.clone())?;
+        let subscribed = async {
+            let endpoint = permitted(edge, &caller, &service, None, Verb::Subscribe)?;
+            let place = edge.subscription()?;
+            let events = endpoint.subscribe(wishes.clone(), Format::Json, options).await?;
+            Ok::<_, Refused>((events, place))
+        };
+        // One that may not be had, or is gone, keeps nobody from the others.
+        match subscribed.await {
+            Ok((events, place)) => {
+                let still = still_permitted(edge, peer, request.headers(), service.clone());
+                sources.push(Source { service: Some(service), events, place, still });
             }
-            if sources.is_empty()
-                && let Some((_, found)) = refused.pop()
-            {
-                return Err(found);
-            }
-            let refused = refused.into_iter().map(|(service, found)| (service, found.fault)).collect();
-            Ok(event_stream(events::stream(refused, sources, edge, peer)))
+            Err(found) => refused.push((service, found)),
         }
     }
+    if sources.is_empty()
+        && let Some((_, found)) = refused.pop()
+    {
+        return Err(found);
+    }
+    let refused = refused.into_iter().map(|(service, found)| (service, found.fault)).collect();
+    Ok(event_stream(events::stream(refused, sources, edge, peer)))
 }
 
 fn index(services: &[Endpoint]) -> Value {

@@ -67,6 +67,7 @@ mod schemas;
 mod send;
 mod settings;
 mod shapes;
+mod stream;
 mod tables;
 mod taking;
 mod tls;

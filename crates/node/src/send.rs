@@ -5,9 +5,9 @@ use std::pin::pin;
 use std::task::{Context as Polling, Waker};
 
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
-use lehr_services::{Action, Code, Endpoint, Fault, Format, Link, Message, Verb};
+use lehr_services::{Action, Answered, Code, Endpoint, Fault, Format, Link, Message, OperationDescription, Verb};
 use lehr_sync::{Arc, spin_loop, thread::yield_now};
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ pub(crate) async fn send(
         None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
     };
     let options = options(edge, request.headers(), caller)?;
-    let (demanded, known) = (Tags::demanded(request.headers()), Tags::known(request.headers()));
+    let known = Tags::known(request.headers());
     let changes = request.method() != Method::GET && request.method() != Method::HEAD && verb != Verb::Query;
     if changes && known.is_some() {
         let reason = match known {
@@ -58,87 +58,19 @@ pub(crate) async fn send(
         };
         return Err(Fault::new(Code::PreconditionFailed, reason).into());
     }
-    let demanded = match demanded {
-        None | Some(Tags::Any) => vec![None],
-        Some(Tags::These(tags)) if tags.is_empty() => {
-            let reason = "If-Match has no tag of a version of this service: read it, and use the ETag of the answer";
-            return Err(Fault::new(Code::PreconditionFailed, reason).into());
-        }
-        Some(Tags::These(tags)) if tags.len() > TAGS_MAX => {
-            return Err(Fault::new(Code::TooLarge, format!("If-Match has more than {TAGS_MAX} tags")).into());
-        }
-        Some(Tags::These(tags)) => tags.into_iter().map(Some).collect(),
-    };
+    let demanded = demanded(request.headers())?;
     let (format, body) = match &action {
-        Action::Operation(name) if matches!(*request.method(), Method::GET | Method::HEAD) => {
-            let fields = query(request.uri().query().unwrap_or_default(), endpoint.operation(name))?;
-            let body = if fields.is_empty() { Vec::new() } else { Value::Object(fields).to_string().into_bytes() };
-            (Format::Json, body)
-        }
-        Action::Operation(name) => match sent_as(request.headers(), endpoint.operation(name)) {
-            Ok(Sent::Document(format)) => {
-                let body = read(edge, incoming).await?;
-                if let Some(operation) = endpoint.operation(name) {
-                    shapes::check(format, &body, &operation.body)?;
-                }
-                (format, body)
-            }
-            Ok(Sent::Bytes(media_type)) => {
-                let fields = query(request.uri().query().unwrap_or_default(), endpoint.operation(name))?;
-                bytes_as(rows.is_some(), fields, &media_type, &read(edge, incoming).await?)?
-            }
-            Ok(Sent::Form(boundary)) => {
-                let body = read(edge, incoming).await?;
-                let form = Form::read(&body, &boundary)?;
-                // Fields of the form stand in the place of those in the address.
-                let mut said = form_urlencoded::Serializer::new(String::new());
-                for (name, text) in form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()) {
-                    if !form.fields.iter().any(|(field, _)| *field == name) {
-                        said.append_pair(&name, &text);
-                    }
-                }
-                said.extend_pairs(&form.fields);
-                let fields = query(&said.finish(), endpoint.operation(name))?;
-                bytes_as(rows.is_some(), fields, form.media_type.unwrap_or("application/octet-stream"), form.file)?
-            }
-            Err(fault) => return Err(Refused::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, fault)),
-        },
+        Action::Operation(name) => said(edge, endpoint.operation(name), rows.is_some(), request, incoming).await?,
         _ => (Format::Json, Vec::new()),
     };
     // Those of this connection that came before it go before it.
     turn.come().await;
-    let mut turn = Some(turn);
     let mut message = Message { action, verb, body, format, accept, options };
     if let Some(rows) = rows {
         (message.format, message.body) = (Format::Json, rows.asked(message.format, &message.body, None)?);
     }
     let for_more = rows.map(|rows| (rows, message.clone()));
-    let last = demanded.len() - 1;
-    let mut tried = 0;
-    let answered = loop {
-        if let Some((incarnation, version)) = demanded[tried] {
-            message.options.incarnation = Some(incarnation);
-            message.options.if_version = Some(version);
-        }
-        // Kept for the next tag, if there is one: a version that is another changes nothing.
-        let next = (tried < last).then(|| message.clone());
-        let sent = endpoint.send(message);
-        drop(turn.take());
-        match (looked_for(sent, edge.looks, || edge.has_one_request(), gives_up(edge, verb)).await, next) {
-            (Ok(answered), _) => break answered,
-            (Err(fault), next) => {
-                let is_other = matches!(fault.code(), Code::StaleReference | Code::PreconditionFailed);
-                match next {
-                    Some(next) if is_other => (message, tried) = (next, tried + 1),
-                    // A tag of an earlier life is a version that is no more.
-                    _ if demanded[tried].is_some() && fault.code() == Code::StaleReference => {
-                        return Err(Refused::with(StatusCode::PRECONDITION_FAILED, fault));
-                    }
-                    _ => return Err(fault.into()),
-                }
-            }
-        }
-    };
+    let answered = tried(edge, endpoint, message, &demanded, turn).await?;
     if let Some((rows, message)) = for_more {
         return table(edge, peer, endpoint, rows, message, &answered.body).await;
     }
@@ -160,6 +92,104 @@ pub(crate) async fn send(
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
     Ok(response)
+}
+
+/// The versions that the state has to be of, as life and version, each tried in turn; `None` for any.
+fn demanded(headers: &HeaderMap) -> Result<Vec<Option<(u64, u64)>>, Fault> {
+    match Tags::demanded(headers) {
+        None | Some(Tags::Any) => Ok(vec![None]),
+        Some(Tags::These(tags)) if tags.is_empty() => {
+            let reason = "If-Match has no tag of a version of this service: read it, and use the ETag of the answer";
+            Err(Fault::new(Code::PreconditionFailed, reason))
+        }
+        Some(Tags::These(tags)) if tags.len() > TAGS_MAX => {
+            Err(Fault::new(Code::TooLarge, format!("If-Match has more than {TAGS_MAX} tags")))
+        }
+        Some(Tags::These(tags)) => Ok(tags.into_iter().map(Some).collect()),
+    }
+}
+
+/// The document of an operation: from the address, from the body, or from both where the body is bytes. `is_json` says that nothing but JSON will do.
+async fn said(
+    edge: &Edge,
+    operation: Option<&OperationDescription>,
+    is_json: bool,
+    request: &Request<()>,
+    incoming: &mut Incoming,
+) -> Result<(Format, Vec<u8>), Refused> {
+    let address = request.uri().query().unwrap_or_default();
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        let fields = query(address, operation)?;
+        let body = if fields.is_empty() { Vec::new() } else { Value::Object(fields).to_string().into_bytes() };
+        return Ok((Format::Json, body));
+    }
+    match sent_as(request.headers(), operation) {
+        Ok(Sent::Document(format)) => {
+            let body = read(edge, incoming).await?;
+            if let Some(operation) = operation {
+                shapes::check(format, &body, &operation.body)?;
+            }
+            Ok((format, body))
+        }
+        Ok(Sent::Bytes(media_type)) => {
+            let fields = query(address, operation)?;
+            Ok(bytes_as(is_json, fields, &media_type, &read(edge, incoming).await?)?)
+        }
+        Ok(Sent::Form(boundary)) => {
+            let body = read(edge, incoming).await?;
+            let form = Form::read(&body, &boundary)?;
+            // Fields of the form stand in the place of those in the address.
+            let mut said = form_urlencoded::Serializer::new(String::new());
+            for (name, text) in form_urlencoded::parse(address.as_bytes()) {
+                if !form.fields.iter().any(|(field, _)| *field == name) {
+                    said.append_pair(&name, &text);
+                }
+            }
+            said.extend_pairs(&form.fields);
+            let fields = query(&said.finish(), operation)?;
+            let media_type = form.media_type.unwrap_or("application/octet-stream");
+            Ok(bytes_as(is_json, fields, media_type, form.file)?)
+        }
+        Err(fault) => Err(Refused::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, fault)),
+    }
+}
+
+/// What the service answers, for the first of the versions that it is of.
+async fn tried(
+    edge: &Edge,
+    endpoint: &Endpoint,
+    mut message: Message,
+    demanded: &[Option<(u64, u64)>],
+    turn: Turn,
+) -> Result<Answered, Refused> {
+    let mut turn = Some(turn);
+    let last = demanded.len() - 1;
+    let mut tried = 0;
+    loop {
+        if let Some((incarnation, version)) = demanded[tried] {
+            message.options.incarnation = Some(incarnation);
+            message.options.if_version = Some(version);
+        }
+        // Kept for the next tag, if there is one: a version that is another changes nothing.
+        let next = (tried < last).then(|| message.clone());
+        let verb = message.verb;
+        let sent = endpoint.send(message);
+        drop(turn.take());
+        match (looked_for(sent, edge.looks, || edge.has_one_request(), gives_up(edge, verb)).await, next) {
+            (Ok(answered), _) => return Ok(answered),
+            (Err(fault), next) => {
+                let is_other = matches!(fault.code(), Code::StaleReference | Code::PreconditionFailed);
+                match next {
+                    Some(next) if is_other => (message, tried) = (next, tried + 1),
+                    // A tag of an earlier life is a version that is no more.
+                    _ if demanded[tried].is_some() && fault.code() == Code::StaleReference => {
+                        return Err(Refused::with(StatusCode::PRECONDITION_FAILED, fault));
+                    }
+                    _ => return Err(fault.into()),
+                }
+            }
+        }
+    }
 }
 
 /// Answers with rows as a file: those of the first piece, and of as many more as were asked for.
