@@ -4,7 +4,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities bench-number peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-rust front-page fmt clean
+# Every target that `make help` lists is a command, not a file.
+.PHONY: need lint-need $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*\#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -30,6 +31,12 @@ check: need lint-need ## the quick form: formatting, edges, clippy and unit test
 
 build-time: need ## what a build of the command from nothing costs, by crate
 	@$(PYTHON) tools/build_time.py
+
+duplicates: ## pairs of passages that the front ends repeat, and the longest (docs/design/methods.md)
+	@$(PYTHON) tools/duplicates.py
+
+product-lines: ## the product's lines of code by crate
+	@$(PYTHON) tools/product_lines.py
 
 method-files: ## the product files that know a method, its own and shared ones (METHOD=kmedoids)
 	@$(PYTHON) tools/method_files.py $(METHOD)
