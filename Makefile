@@ -350,6 +350,10 @@ schemathesis: need ## ask a node whatever its OpenAPI description allows, and mu
 	@cargo build --release -p lehr
 	@$(PYTHON) crates/node/tests/schemathesis/run.py $(TARGET)/release/lehr $(SCHEMATHESIS)
 
+nginx: need ## whole jobs on a node behind nginx, below a path, with TLS ending there, over HTTP/1.1 and HTTP/2; NOT RUN without nginx, openssl or curl
+	@cargo build --release -p lehr
+	@$(PYTHON) crates/node/tests/nginx/run.py $(TARGET)/release/lehr
+
 FUZZ_SECONDS ?= 60
 
 fuzz: need ## mangled requests, policies, manifests and workflows: seeds everywhere, then libFuzzer where there is a C++ compiler (FUZZ_SECONDS each)
