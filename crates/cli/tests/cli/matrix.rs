@@ -60,9 +60,11 @@ fn a_table_becomes_distances_clusters_and_a_map() {
     assert!(sandbox.summary("e")["result"]["stress"].as_f64().unwrap() < 1e-10);
     assert_eq!(positions[24][4], "1");
     for report in ["p/report.html", "e/report.html"] {
-        let page = sandbox.read(report);
+        let (words, figures) = sandbox.page(report);
         // All that is drawn is in the page.
-        assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("{{"), "{report}");
+        assert!(!words.contains("http://") && !words.contains("https://"), "{report}");
+        let drawn = if report.starts_with('p') { &figures["heat"]["ids"] } else { &figures["picture"]["ids"] };
+        assert_eq!(drawn.as_array().unwrap().len(), 24, "items have names");
     }
 }
 
