@@ -2,6 +2,8 @@
 //!
 //! The script and its style are the viewer's (`web/src/report.tsx`), so that a report and a node show things in one way.
 
+use std::io::{self, Write};
+
 use lehr_mining::anneal::{Split, Step};
 use serde_json::{Map, Value, json};
 
@@ -18,9 +20,31 @@ impl Figures {
         format!("<div class=\"figure\" id=\"{id}\"></div>")
     }
 
-    /// All of them as JSON that cannot end the script element in which it stands.
-    pub(crate) fn json(&self) -> String {
-        json!({ "figures": self.0 }).to_string().replace('<', "\\u003c")
+    /// All of them as JSON that cannot end the script element in which it stands. They are megabytes, so they are not copied where they need not be.
+    pub(crate) fn json(self) -> String {
+        let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
+        // A text that grows takes twice its room.
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, &figures).expect("numbers and texts are JSON");
+        let mut text = Vec::with_capacity(length.0);
+        serde_json::to_writer(&mut text, &figures).expect("numbers and texts are JSON");
+        drop(figures);
+        let text = String::from_utf8(text).expect("JSON is UTF-8");
+        if text.contains('<') { text.replace('<', "\\u003c") } else { text }
+    }
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Page<'a> {
 impl Page<'_> {
     /// The whole page.
     pub fn html(self) -> String {
-        let Self { headline, source, lead, warnings, main, figures } = self;
+        let Self { headline, source, lead, warnings, mut main, mut figures } = self;
         fill(FRAME, |name| match name {
             "version" => env!("CARGO_PKG_VERSION").to_owned(),
             // Only the script that is known runs; nothing is loaded from anywhere.
@@ -37,8 +37,9 @@ impl Page<'_> {
             "headline" => escape(headline),
             "lead" => lead.clone(),
             "warnings" => notes(warnings),
-            "main" => main.clone(),
-            "data" => figures.json(),
+            // Each stands once in the frame.
+            "main" => std::mem::take(&mut main),
+            "data" => std::mem::take(&mut figures).json(),
             "script" => lehr_web::REPORT_SCRIPT.to_owned(),
             other => unreachable!("the page asks for {other}, which nobody writes"),
         })
@@ -75,13 +76,16 @@ pub fn swatch(cluster: usize) -> String {
 }
 
 /// The template with each `{{name}}` replaced by what `value` gives; what is put in is not looked at again.
-pub fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
+pub fn fill(template: &str, mut value: impl FnMut(&str) -> String) -> String {
     let mut page = String::with_capacity(2 << 20);
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((name, after)) = after.split_once("}}") else { break };
         page.push_str(before);
-        page.push_str(&value(name));
+        let value = value(name);
+        // No more room than it takes: a value may be megabytes.
+        page.reserve_exact(value.len());
+        page.push_str(&value);
         rest = after;
     }
     page.push_str(rest);

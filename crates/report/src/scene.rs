@@ -8,8 +8,8 @@ use crate::packed;
 use crate::picture::Picture;
 
 /// Bytes of values and of names that a page carries at most; the tables have all.
-const VALUES_BYTES: usize = 6 << 20;
-const NAMES_BYTES: usize = 4 << 20;
+const VALUES_BYTES: usize = 3 << 20;
+const NAMES_BYTES: usize = 3 << 20;
 /// Columns that a page carries at most.
 const COLUMNS_MAX: usize = 60;
 
@@ -57,9 +57,15 @@ impl Scene {
                 }
             }
         } else if !space.has_many_columns() {
-            let values: Vec<Vec<f64>> = rows.iter().map(|&row| space.row(row)).collect();
-            for (place, column) in space.columns().iter().enumerate().take(room) {
-                scene.column(column, values.iter().map(|row| row[place]));
+            // Row by row, since they may be in a file; and only what the page will carry, since they may be more than memory holds.
+            let names = &space.columns()[..room.min(space.columns().len())];
+            let mut columns: Vec<Vec<f32>> = names.iter().map(|_| Vec::with_capacity(rows.len())).collect();
+            for &row in rows {
+                let values = space.row(row);
+                columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value as f32));
+            }
+            for (name, values) in names.iter().zip(columns) {
+                scene.column(name, values.into_iter().map(f64::from));
             }
         }
         if let (Some(column), Some(values)) = (weights, space.weights()) {
@@ -71,18 +77,18 @@ impl Scene {
     /// What the points are called, unless that takes too much room.
     pub fn name_rows(&mut self, ids: Vec<String>) {
         if ids.iter().map(String::len).sum::<usize>() <= NAMES_BYTES {
-            self.fields.insert("ids".into(), json!(ids));
+            self.fields.insert("ids".into(), Value::Array(ids.into_iter().map(Value::String).collect()));
         }
     }
 
     /// A column of numbers.
     pub fn column(&mut self, name: &str, values: impl Iterator<Item = f64>) {
-        self.columns.push(json!({ "name": name, "values": packed::floats(values) }));
+        self.columns.push(named(name, "values", Value::String(packed::floats(values))));
     }
 
     /// A column of texts.
     pub fn texts(&mut self, name: &str, texts: impl Iterator<Item = String>) {
-        self.columns.push(json!({ "name": name, "texts": texts.collect::<Vec<_>>() }));
+        self.columns.push(named(name, "texts", Value::Array(texts.map(Value::String).collect())));
     }
 
     /// What points are divided by: a number each, [`u32::MAX`] for none. Classes have names.
@@ -145,11 +151,16 @@ impl Scene {
         let Self { rows, mut fields, columns, groupings, layouts } = self;
         fields.insert("kind".into(), json!("scene"));
         fields.insert("rows".into(), json!(rows));
-        fields.insert("columns".into(), json!(columns));
-        fields.insert("groupings".into(), json!(groupings));
-        fields.insert("layouts".into(), json!(layouts));
+        fields.insert("columns".into(), Value::Array(columns));
+        fields.insert("groupings".into(), Value::Array(groupings));
+        fields.insert("layouts".into(), Value::Array(layouts));
         Value::Object(fields)
     }
+}
+
+/// A column. `json!` would copy what it has.
+fn named(name: &str, key: &str, values: Value) -> Value {
+    Value::Object(Map::from_iter([("name".to_owned(), json!(name)), (key.to_owned(), values)]))
 }
 
 fn merge(layout: &mut Value, beyond: Value) {

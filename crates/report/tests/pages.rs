@@ -71,7 +71,7 @@ fn page(kept: &str, name: &str, data: Data<'_>, options: &str) -> (String, Value
         threads: execution.threads,
         is_resumed: false,
         warnings: fit.warnings(),
-        phases: &fit.spent().phases,
+        phases: fit.spent().phases,
     };
     let page = lehr_report::page(&run, data, &*fit);
     #[allow(clippy::disallowed_methods, reason = "who looks at pages says where to keep them")]
