@@ -248,11 +248,9 @@ fn a_stopped_run_goes_on_to_the_same_bytes_and_no_option_contradicts_it() {
     sandbox.lehr(&["pairwise", input, "-k", "3", "--out", "whole-p", "--quiet"]).succeeded();
     sandbox.lehr(&["embed", input, "--resume", "e", "--quiet", "--threads", "3"]).succeeded();
     sandbox.lehr(&["embed", input, "--start", "random", "--out", "whole-e", "--quiet"]).succeeded();
-    for (name, ours, whole) in [
-        ("labels.csv", "p", "whole-p"),
-        ("clusters.csv", "p", "whole-p"),
-        ("positions.csv", "e", "whole-e"),
-    ] {
+    for (name, ours, whole) in
+        [("labels.csv", "p", "whole-p"), ("clusters.csv", "p", "whole-p"), ("positions.csv", "e", "whole-e")]
+    {
         assert!(sandbox.read(&format!("{ours}/{name}")) == sandbox.read(&format!("{whole}/{name}")), "{name}");
     }
     assert!(sandbox.list("p").iter().chain(&sandbox.list("e")).all(|name| name != "checkpoint"));
