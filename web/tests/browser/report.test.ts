@@ -32,7 +32,7 @@ beforeAll(async () => {
   lehr('distances', ...table, '--out', 'd');
   lehr('pairwise', 'd/dissimilarities.json', '-k', '4', '--out', 'pairwise');
   lehr('kmedoids', 'd/dissimilarities.json', '--clusters', '4', '--out', 'kmedoids');
-  lehr('embed', 'd/dissimilarities.json', '--dimensions', '3', '--labels', 'pairwise/labels.csv', '--out', 'embed');
+  lehr('embed', 'd/dissimilarities.json', '--dimension', '3', '--labels', 'pairwise/labels.csv', '--out', 'embed');
 });
 
 afterAll(async () => {
