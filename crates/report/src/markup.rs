@@ -83,8 +83,8 @@ pub fn fill(template: &str, mut value: impl FnMut(&str) -> String) -> String {
         let Some((name, after)) = after.split_once("}}") else { break };
         page.push_str(before);
         let value = value(name);
-        // No more room than it takes: a value may be megabytes.
-        page.reserve_exact(value.len());
+        // Room for it and for what follows in the template: a value may be megabytes, and a page that grows takes twice its room.
+        page.reserve_exact(value.len() + after.len());
         page.push_str(&value);
         rest = after;
     }
