@@ -161,12 +161,11 @@ fn anneal<T: Scalar>(
         }
         None => None,
     };
-    let cells = |leaves: usize| {
-        (LeafCells::new(leaves, |_| Remembered::default()), LeafCells::new(leaves, |_| Labelled::default()))
-    };
-    let (memory, labelled) = cells(rows.leaves.len());
+    let leaves = rows.leaves.len();
+    let remembered = || LeafCells::new(leaves, |_| Remembered::default());
+    let labelled = || LeafCells::new(leaves, |_| Labelled::default());
     let shared = shared::Run::new(input.fingerprint(), parameters, state, observer, phases);
-    let mut run = Run { input, memory, labelled, rows, number: None, shared };
+    let mut run = Run { input, memory: remembered(), labelled: labelled(), rows, number: None, shared };
     loop {
         let parameters = &run.shared.parameters;
         if let Some(number) = &number {
@@ -175,20 +174,19 @@ fn anneal<T: Scalar>(
         }
         run.number.clone_from(&number);
         let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
-        let labelled;
-        (run.memory, labelled) = cells(run.rows.leaves.len());
-        let labelled = std::mem::replace(&mut run.labelled, labelled).into_values();
-        let model = Model::new(input, &run.rows, outcome, labelled, &run.shared.parameters);
-        match number.as_mut().filter(|number| model.cost.is_squared() && number.clusters == model.clusters.len()) {
-            Some(number) => {
-                let sample = sample.get_or_insert_with(|| Sample::of(input, run.shared.parameters.seed));
-                if !number.gives_way(sample, &model.centers) {
-                    return Ok(model);
-                }
-                run.shared.state = None;
-            }
-            None => return Ok(model),
+        let found = std::mem::replace(&mut run.labelled, labelled()).into_values();
+        let model = Model::new(input, &run.rows, outcome, found, &run.shared.parameters);
+        let compared = number.as_mut().filter(|number| {
+            // The evidence is of squared distances.
+            model.cost.is_squared() && number.clusters == model.clusters.len()
+        });
+        let Some(number) = compared else { return Ok(model) };
+        let sample = sample.get_or_insert_with(|| Sample::of(input, run.shared.parameters.seed));
+        if !number.gives_way(sample, &model.centers) {
+            return Ok(model);
         }
+        // From the beginning, with the number that takes its place.
+        (run.shared.state, run.memory) = (None, remembered());
     }
 }
 
