@@ -404,6 +404,6 @@ fn stops(parameters: &lehr_mining::vector::Parameters, unit: &str, squared: &str
         (Some(clusters), _, Some(length)) => format!("at {clusters} clusters or length {}", quantity(length, unit)),
         (None, Some(t), _) => format!("at {}", quantity(t, squared)),
         (None, _, Some(length)) => format!("at length {}", quantity(length, unit)),
-        (None, None, None) => "at the number of clusters that stays longest".to_owned(),
+        (None, None, None) => "at the number of clusters that was chosen".to_owned(),
     }
 }
