@@ -170,8 +170,8 @@ impl Number {
     }
 }
 
-/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells, and `hear` is told how many are left while they
-/// are merged.
+/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells. `hear` gets the number of
+/// cells that are left after each merge.
 ///
 /// # Errors
 /// Those of `grow`; [`Error::Stopped`] if `hear` says stop.

@@ -1,4 +1,4 @@
-//! Who asks, from where, and what they may see and do.
+//! The caller of a request: name, address, and what the policy allows.
 
 use hyper::Request;
 use hyper::header::{self, HeaderMap};
@@ -64,7 +64,7 @@ pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<
     }
 }
 
-/// Who asks.
+/// The caller of a request.
 pub(crate) fn caller(edge: &Edge, peer: &Peer, headers: &HeaderMap) -> Result<String, Fault> {
     let Some(policy) = edge.policy() else { return Ok(ANONYMOUS.to_owned()) };
     let token = match headers.get(header::AUTHORIZATION) {

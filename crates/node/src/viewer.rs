@@ -94,7 +94,7 @@ impl Viewer {
     }
 }
 
-/// What the viewer is to answer, if the request is for it. Who asks does not matter: its files say nothing of the services.
+/// What the viewer is to answer, if the request is for it. The caller does not matter: its files say nothing of the services.
 pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Response<Answer>, Refused>> {
     let (viewer, path) = (&edge.settings.viewer, request.uri().path());
     if viewer.is_empty() || path == EVENTS {

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use lehr_mining::anneal::Suggestion;
-use lehr_mining::anneal::{Split, Step};
+use lehr_mining::anneal::{Split, Step, Suggestion};
 use lehr_mining::number::Number;
 use lehr_mining::vector::{self, Centroids, Checkpoint, Cluster, Model};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
