@@ -4,7 +4,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test check build-time method-files web test-web python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits hostile hostile-short same-output model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-tables bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis nginx clients fuzz docs docs-python fmt clean
+# Every target that `make help` lists is a command, not a file.
+.PHONY: need lint-need $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*\#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -31,16 +32,23 @@ check: need lint-need ## the quick form: formatting, edges, clippy and unit test
 build-time: need ## what a build of the command from nothing costs, by crate
 	@$(PYTHON) tools/build_time.py
 
+duplicates: ## pairs of passages that the front ends repeat, and the longest (docs/design/methods.md)
+	@$(PYTHON) tools/duplicates.py
+
+product-lines: ## the product's lines of code by crate
+	@$(PYTHON) tools/product_lines.py
+
 method-files: ## the product files that know a method, its own and shared ones (METHOD=kmedoids)
 	@$(PYTHON) tools/method_files.py $(METHOD)
 
 fmt-check: lint-need ## is everything formatted?
 	@cargo fmt --all --check
 
-edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), modules to one direction, and do the pages' links hold?
+edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), modules to one direction, do the pages' links hold, and is there no more hard prose than recorded?
 	@$(PYTHON) -m unittest discover -q -s tools -p 'test_*.py'
 	@$(PYTHON) -m unittest discover -q -s lab/report -p 'test_*.py'
-	@failed=0; for gate in edges circles links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
+	@$(PYTHON) -m unittest discover -q -s docs/site -p 'test_*.py'
+	@failed=0; for gate in edges circles links papers catalogue prose; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
 	@cargo clippy --workspace --all-targets -- -D warnings
@@ -193,6 +201,9 @@ bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed #
 	@$(PYTHON_PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(PYTHON_PEERS)/wheel/lehr-*.whl
 	@mkdir -p lab/records/local
 	@$(PYTHON_PEERS)/bin/python lab/runners/python/side_by_side.py --record lab/records/local/python.json
+
+bench-number: $(LAB) $(PYTHON_PEERS)/.installed ## how many clusters are found where none is asked for, beside silhouette, gap, BIC, X-means and HDBSCAN, on some 110 sets (an hour, with LEHR_DATA = folder with benchmarks/)
+	@$(PYTHON_PEERS)/bin/python lab/runners/number/side_by_side.py --lehr $(TARGET)/release/lehr --record lab/records/local/number.json
 
 $(PYTHON_PEERS)/.installed: lab/runners/python/requirements.txt
 	@$(PYTHON) -m venv $(PYTHON_PEERS)
@@ -416,20 +427,30 @@ PYTHON_PAGE_RECORD := lab/records/2026-11-24/python.json
 docs/lab/python.md: $(wildcard lab/report/*.py) $(PYTHON_PAGE_RECORD) $(PYTHON_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/python.py $(PYTHON_PAGE_RECORD) > $@
 
-docs: need ## the reference documentation; warnings are errors
+NUMBER_PAGE_RECORD := lab/records/2026-11-26/number.json
+
+docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
+	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@
+
+SITE := $(TARGET)/site
+
+# Names and examples are made beside the pages anew: what went is to go there too.
+docs: python $(PYTHON_ENVIRONMENT)/.installed-docs docs-rust ## the documentation site in target/site: pages whose examples run meanwhile, every option, name, endpoint and crate; warnings are errors
+	@cargo build --release -p lehr
+	@rm -rf $(SITE) docs/reference/generated docs/gallery docs/site/made
+	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH \
+		$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -c docs/site docs $(SITE)
+	@cp -r $(TARGET)/doc $(SITE)/rust
+	@echo "open $(SITE)/index.html"
+
+docs-rust: need ## the documentation of the crates alone; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-	@echo "open $(TARGET)/doc/lehr_mining/index.html"
 
-PYTHON_SITE := target/python-site
+front-page: python ## the two pictures of README.md, from datasets/ and a record of the lab
+	@$(PYTHON_ENVIRONMENT)/bin/python docs/site/front_page.py
 
-# What it makes of names and examples beside its sources is made anew: what went is to go there too.
-docs-python: python $(PYTHON_ENVIRONMENT)/.installed-docs ## the site of the Python package: every public name, and a gallery of examples that run; warnings are errors
-	@rm -rf $(PYTHON_SITE) python/docs/generated python/docs/gallery
-	@$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -j 2 python/docs $(PYTHON_SITE)
-	@echo "open $(PYTHON_SITE)/index.html"
-
-$(PYTHON_ENVIRONMENT)/.installed-docs: $(PYTHON_ENVIRONMENT)/.installed python/docs/requirements.txt
-	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r python/docs/requirements.txt
+$(PYTHON_ENVIRONMENT)/.installed-docs: $(PYTHON_ENVIRONMENT)/.installed docs/site/requirements.txt
+	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r docs/site/requirements.txt
 	@touch $@
 
 fmt: lint-need ## format everything

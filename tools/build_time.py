@@ -1,10 +1,9 @@
 """Builds the command from nothing, in a target folder of its own, and says what that costs.
 
-Usage: build_time.py [PACKAGE]   (lehr by default). Prints processor time (user and system, of all compilers), wall time, and the crates by the seconds that their
-compilers ran. Those seconds are wall time of each compiler: they add up to more than the wall time, as several run at once.
+Usage: build_time.py [PACKAGE]   (lehr by default). Prints processor time (user and system, of all compilers), wall time, and the crates by the processor time of
+their compilers. Those do not depend on what else the machine does; wall time does.
 """
 
-import json
 import os
 import re
 import resource
@@ -17,17 +16,30 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "target" / "build-time"
 SHOWN = 25
+# What cargo runs in place of the compiler: it does the same, and leaves a file that says what that cost. `times` has two lines; the second is of what the shell ran.
+WRAPPER = """#!/bin/sh
+"$@"
+status=$?
+case " $* " in
+*" --crate-name build_script_"*) name="$CARGO_PKG_NAME (build script)" ;;
+*" --crate-name ___ "* | *" -vV "*) exit $status ;;
+*) name=$CARGO_PKG_NAME ;;
+esac
+{ echo "$name"; times; } > "$COMPILERS/$$"
+exit $status
+"""
+SPENT = re.compile(r"(\d+)m([\d.]+)s")
 
 
-def units(page):
-    """The compilers' runs in a page of `cargo --timings`: (seconds, crate), the longest first."""
-    found = re.search(r"const UNIT_DATA = (\[.*?\]);\n", page, re.DOTALL)
-    if found is None:
-        raise ValueError("the page of cargo --timings has no UNIT_DATA")
+def compilers(texts):
+    """What the compilers cost, as the wrapper told it: (seconds, crate), the dearest first."""
     seconds = {}
-    for unit in json.loads(found.group(1)):
-        name = unit["name"] + (" (build script)" if unit["target"].strip().startswith("build-script") else "")
-        seconds[name] = seconds.get(name, 0.0) + unit["duration"]
+    for text in texts:
+        lines = text.splitlines()
+        found = SPENT.findall(lines[-1]) if len(lines) == 3 else []
+        if len(found) != 2:
+            raise ValueError(f"no time of a compiler: {text!r}")
+        seconds[lines[0]] = seconds.get(lines[0], 0.0) + sum(60 * int(minutes) + float(rest) for minutes, rest in found)
     return sorted(((took, name) for name, took in seconds.items()), reverse=True)
 
 
@@ -38,21 +50,26 @@ def table(runs, processor, wall):
     rest = runs[SHOWN:]
     if rest:
         lines.append(f"  {sum(took for took, _ in rest):7.1f} s  {len(rest)} more crates")
+    lines.append(f"  {processor - sum(took for took, _ in runs):7.1f} s  cargo, build scripts and what they compile")
     return lines
 
 
 def main(arguments):
     package = arguments[0] if arguments else "lehr"
     shutil.rmtree(FOLDER, ignore_errors=True)
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(FOLDER)}
+    FOLDER.mkdir(parents=True)
+    wrapper, spent = FOLDER / "compiler", FOLDER / "compilers"
+    wrapper.write_text(WRAPPER)
+    wrapper.chmod(0o755)
+    spent.mkdir()
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(FOLDER), "RUSTC_WRAPPER": str(wrapper), "COMPILERS": str(spent)}
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    built = subprocess.run(["cargo", "build", "--release", "--timings", "-p", package], cwd=ROOT, env=environment)
+    built = subprocess.run(["cargo", "build", "--release", "-p", package], cwd=ROOT, env=environment)
     wall, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     if built.returncode != 0:
         return built.returncode
     processor = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
-    page = (FOLDER / "cargo-timings" / "cargo-timing.html").read_text()
-    print("\n".join(table(units(page), processor, wall)))
+    print("\n".join(table(compilers(file.read_text() for file in spent.iterdir()), processor, wall)))
     return 0
 
 

@@ -12,6 +12,16 @@ _CHAR = re.compile(r"b?'(?:\\(?:x[0-9a-fA-F]{2}|u\{[^}]*\}|.)|[^\\'\n])'")
 
 def code_only(text):
     """`text` with every comment, string and character literal replaced by spaces (line ends kept)."""
+    return _blanked(text, ("",))
+
+
+def without_comments(text):
+    """`text` with every comment replaced by spaces (line ends kept)."""
+    return _blanked(text, ("//", "/*"))
+
+
+def _blanked(text, starts):
+    """`text` with those comments and literals replaced by spaces that start so."""
     out = []
     at = 0
     while at < len(text):
@@ -20,9 +30,14 @@ def code_only(text):
             out.append(text[at])
             at += 1
         else:
-            out.append("".join(c if c == "\n" else " " for c in text[at:end]))
+            found = text[at:end]
+            out.append(_spaces(found) if found.startswith(starts) else found)
             at = end
     return "".join(out)
+
+
+def _spaces(text):
+    return "".join(c if c == "\n" else " " for c in text)
 
 
 def _literal_end(text, at):
@@ -72,15 +87,23 @@ def _string_end(text, at):
 _TEST_MODULE = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*\{")
 
 
-def without_tests(code):
-    """`code` (from `code_only`) with inline test modules blanked, line numbers kept."""
-    while True:
-        found = _TEST_MODULE.search(code)
-        if not found:
-            return code
-        depth, at = 1, found.end()
-        while at < len(code) and depth:
-            depth += {"{": 1, "}": -1}.get(code[at], 0)
-            at += 1
-        blank = "".join(c if c == "\n" else " " for c in code[found.start():at])
-        code = code[:found.start()] + blank + code[at:]
+def without_tests(code, of=None):
+    """`code` (from `code_only`) with inline test modules blanked, line numbers kept; or `of`, the text that `code` was made of."""
+    out, at = [], 0
+    of = code if of is None else of
+    while found := _TEST_MODULE.search(code, at):
+        depth, end = 1, found.end()
+        while end < len(code) and depth:
+            depth += {"{": 1, "}": -1}.get(code[end], 0)
+            end += 1
+        out += [of[at:found.start()], _spaces(of[found.start():end])]
+        at = end
+    return "".join(out) + of[at:]
+
+
+_TEST_FILE = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;")
+
+
+def test_files(code):
+    """The names of the modules of `code` (from `code_only`) that are compiled for tests alone and stand in files of their own."""
+    return _TEST_FILE.findall(code)

@@ -1,4 +1,4 @@
-"""Clustering by deterministic annealing, scaling and dissimilarities, in scikit-learn's habits.
+"""Clustering by deterministic annealing, scaling and dissimilarities, with scikit-learn-compatible estimators.
 
 ==========================  ==============================================================
 :class:`DAClustering`       clusters of points; finds their number if none is given
@@ -15,7 +15,7 @@
 :func:`load`                models from files, an estimator's or the command's
 :class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
 :mod:`lehr.ranks`           one program on many ranks: message passing on arrays
-:class:`Service`            services of one's own, with :func:`handler` and :func:`serve`
+:class:`Service`            services of your own, with :func:`handler` and :func:`serve`
 :mod:`lehr.runtime`         ports awaited in asyncio, and a state with handlers around it
 :mod:`lehr.explanation`     what ``explain`` and ``outliers`` of clusterings return
 :mod:`lehr.datasets`        small real data sets, and larger ones by their addresses

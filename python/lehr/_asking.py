@@ -37,7 +37,7 @@ class Fault(Exception):
     code : str
         What kind of fault: ``"unknown_service"``, ``"invalid_value"``, ``"unavailable"``, ….
     reason : str
-        What happened, in a sentence.
+        The event in a sentence.
     details : dict
         Everything that the answer says: a problem document (RFC 9457) with fields of ours.
     status : int or None
@@ -81,7 +81,7 @@ class Event:
     kind : str
         ``"seed"``: the whole state; ``"change"``: an operation that was done; ``"gap"``: some changes are missing, and a seed follows; ``"end"``: there are no more.
     data : Any
-        What the node says of it. A seed has ``"state"`` and ``"version"``.
+        The node's answer about it. A seed has ``"state"`` and ``"version"``.
 
     Examples
     --------

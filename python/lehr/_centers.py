@@ -31,7 +31,7 @@ def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 
 
 def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
-    """What was found, in single precision if the data are."""
+    """The result, in single precision if the data are."""
     return found.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
@@ -53,7 +53,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return tags
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Rows as the native half reads them: an array, compressed sparse rows with no column twice in one, or bits. What the caller has is not changed."""
+        """Rows as the native half reads them: an array, compressed sparse rows with no column twice in one, or bits. The caller's value is not changed."""
         if isinstance(X, Fingerprints):
             return self._bits(X, reset=reset)
         rows = _checks.validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset)
@@ -199,7 +199,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.
 
-        A row in the sponge counts as if it were at the sponge's radius, so that a small sponge is no way to a high score.
+        A row outside of the radius counts as if it were at the radius, so that a small radius is no way to a high score.
 
         Parameters
         ----------

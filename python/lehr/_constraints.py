@@ -1,4 +1,4 @@
-"""What parameters of estimators may be, in the form in which scikit-learn checks them.
+"""The allowed parameters of estimators, in the form in which scikit-learn checks them.
 
 Ranges are those that the library declares; ``test_constraints.py`` compares the two.
 """

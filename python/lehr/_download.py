@@ -57,9 +57,9 @@ def fetch(
     url : str
         Where it is: ``https:``, ``http:`` or ``file:``.
     sha256 : str, default=None
-        Its SHA-256 in hexadecimal digits. A file with another is an error, and nothing of it is kept; one in the folder is brought anew. ``None``: what comes is taken as it is.
+        Its SHA-256 in hexadecimal digits. A file with another is an error, and nothing of it is kept; one in the folder is brought again. ``None``: what comes is taken as it is.
     name : str, default=None
-        What it is called in the folder. ``None``: the last part of the address.
+        Its name in the folder. ``None``: the last part of the address.
     folder : path-like, default=None
         Where it is kept. ``None``: a folder for this address below ``$LEHR_CACHE``, or else below ``lehr`` where the system has such things (``~/.cache``).
     timeout : float, default=30.0
@@ -75,7 +75,7 @@ def fetch(
     Raises
     ------
     OSError
-        If it cannot be had, with what can be done without a network; if its checksum is another.
+        If it cannot be fetched, with what can be done without a network; if its checksum is another.
     ValueError
         For an address or a checksum that cannot be meant.
 

@@ -75,7 +75,7 @@ class ItemsMixin(ClusterMixin):
     def _items(
         self, X: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any]]:
-        """What is to be fitted, the weights, and the dissimilarities of all pairs."""
+        """The data to fit, the weights, and the dissimilarities of all pairs."""
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         if self._is_given():

@@ -118,9 +118,10 @@ class _Annealed(_Run):
     temperature: float
     critical_temperature: float
     splits: _Columns
-    plateaus: _Columns | None
 
 class _Vector(_Annealed):
+    candidates: _Columns | None
+    reason: str | None
     cluster_centers: _Floats
     inertia: float
 
@@ -129,6 +130,7 @@ class _Nearest(TypedDict):
     distances: _Floats
 
 class _Pairwise(_Annealed):
+    plateaus: _Columns | None
     representatives: _Ints
     cost: float
     is_damped: bool

@@ -43,7 +43,7 @@ class _Line:
 
 
 class _Bar:
-    """One bar in a notebook, which is drawn anew where it is."""
+    """One bar in a notebook, which is drawn again where it is."""
 
     def __init__(self, name: str) -> None:
         self.name = name

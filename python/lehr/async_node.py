@@ -151,14 +151,14 @@ class AsyncNode(_Client):
         path : str
             The service.
         operation : str
-            What its contract calls it.
+            Its name in the contract.
         body : Any, default=None
-            What it is told.
+            The fields of the request.
 
         Returns
         -------
         answer : Any
-            What it says.
+            The answer of the service.
 
         Examples
         --------
@@ -180,16 +180,16 @@ class AsyncNode(_Client):
         path : str
             The service.
         operation : str
-            What its contract calls it.
+            Its name in the contract.
         body : Any, default=None
-            What it is told.
+            The fields of the request.
         key : str or None, default=None
             The same order with the same key is done once.
 
         Returns
         -------
         answer : Any
-            What it says, or ``None``.
+            The answer of the service, or ``None``.
 
         Examples
         --------
@@ -235,9 +235,9 @@ class AsyncNode(_Client):
         source : path, bytes, array-like or table
             The data.
         name : str
-            What the data set is called there.
+            The name of the data set on the node.
         format : str or None, default=None
-            What they are, where neither name nor kind says it.
+            The format of the data, where neither name nor kind says it.
         replace : bool, default=False
             Whether a data set of that name may be there, and is replaced.
         path : str, default="/datasets"
@@ -295,9 +295,9 @@ class AsyncNode(_Client):
         path : str
             The method's service.
         data : str or dict of str
-            What it is to work on.
+            The data set to work on.
         output : str or None, default=None
-            What its results are called.
+            The name of its results.
         key : str or None, default=None
             The same order with the same key is one job.
         **options : Any
@@ -374,7 +374,7 @@ class AsyncJob:
     path : str
         The method's service.
     id : str
-        What the node calls it.
+        Its name on the node.
 
     Examples
     --------
@@ -401,7 +401,7 @@ class AsyncJob:
         Returns
         -------
         job : dict
-            What the node says of it.
+            The node's answer about it.
 
         Raises
         ------

@@ -35,7 +35,7 @@ _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
 class _Annealed(SavedMixin):
-    """What both clusterings find."""
+    """The result of both clusterings."""
 
     labels_: NDArray[np.int32]
 
@@ -49,7 +49,6 @@ class _Annealed(SavedMixin):
         self.n_iter_ = found["n_iter"]
         self.history_ = table(found["history"])
         self.splits_ = table(found["splits"])
-        self.plateaus_ = None if found["plateaus"] is None else table(found["plateaus"])
         tell(found)
 
     @property
@@ -86,15 +85,15 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
 
     Finds centres that make the weighted sum of squared distances small, as KMeans does, in one run from one centre: the centre divides when its own
-    covariance says so, and a search by swaps ends the run. Without ``n_clusters`` it finds the number of clusters that lasts over the widest range of
-    temperatures.
+    covariance says so, and a search by swaps ends the run. Without ``n_clusters`` it chooses the number: the most clusters with a valley in the density between
+    every two neighbours, or 1 where rows are one group. ``choice_`` says why, ``candidates_`` what else there was.
 
     Columns should be in comparable units: put a ``StandardScaler`` before it where they are not.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures; with ``stop_temperature`` or
+        How many clusters, at least 1. ``None``: the number is chosen by the valleys between groups; with ``stop_temperature`` or
         ``stop_length`` as many as there are at that temperature. With ``n_clusters`` and one of those, what is reached first ends the growth: there may be
         fewer.
     stop_temperature : float, default=None
@@ -102,7 +101,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     stop_length : float, default=None
         The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``; not together with ``stop_temperature``.
     max_clusters : int, default=None
-        The most clusters where ``n_clusters`` is not given. ``None`` means 32, or no limit with a final temperature.
+        The most clusters where ``n_clusters`` is not given. ``None`` means as many as the rows allow. A warning says where there may be more.
     sponge : float, default=None
         A radius, above 0: rows farther than it from every centre are in no cluster. They are labelled -1 and move no centre. ``None``: every row is in a
         cluster.
@@ -113,8 +112,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     overshoot : float, default=1.5
         One branch of the finish grows to so many times ``n_clusters`` and merges back, 1 to 4.
     patience : int, default=4
-        Swaps tried in vain before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look betters nothing, a number above 4 has the run search on as elsewhere. Without effect
-        with a ``sponge``, where no swaps are tried.
+        Swaps tried without success before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look improves nothing, a number above 4 has the run search on as elsewhere. Without effect
+        with an outlier radius, where no swaps are tried.
     precision : {'double', 'single'}, default='double'
         In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
@@ -126,7 +125,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after each temperature, in the thread that called ``fit``; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it.
 
     Attributes
     ----------
@@ -135,15 +134,15 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     n_clusters_ : int
         How many there are.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row; -1 for one that is in the sponge. After a run that ended at a temperature, centres have moved to the means of these rows,
+        The cluster of each row; -1 for one that is outside of the radius. After a run that ended at a temperature, centres have moved to the means of these rows,
         and a row on a border may be given to another by ``predict``.
     probabilities_ : ndarray of shape (n_samples,)
         The share of each row in its cluster at ``temperature_``, the last before memberships are made hard: mostly near 1 there, so no measure of certainty.
-        Of a row with label -1 that in the sponge. :meth:`predict_proba` gives the shares in all clusters.
+        Of a row with label -1 the share of noise. :meth:`predict_proba` gives the shares in all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
-        Weighted sum of squared distances, in the squared unit of ``X``; with a sponge of the rows that are in clusters.
+        Weighted sum of squared distances, in the squared unit of ``X``; with an outlier radius of the rows that are in clusters.
     free_energy_ : float
         At the last temperature.
     temperature_ : float
@@ -159,8 +158,12 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     splits_ : structured ndarray
         One row a division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` (the one that divided, by its number
         then, which is none of ``labels_``), ``n_clusters`` after it.
-    plateaus_ : structured ndarray or None
-        Where the number was not given, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
+    candidates_ : structured ndarray or None
+        Where the number was not given, the numbers compared: ``n_clusters``, ``mean_cost`` (mean squared distance to the centre), ``separation`` (how much
+        more probable the rows are with a valley between the two neighbours that are separated least, in nats; 6 are needed), ``division`` (the same for a valley
+        within a cluster), ``is_separated``.
+    choice_ : str or None
+        Why this number was chosen, in a sentence; ``None`` where ``n_clusters`` or a final temperature was given.
     n_iter_ : int
         Passes over the rows.
     n_features_in_ : int
@@ -257,7 +260,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             0 or more. A weight of 3 is the row three times; a row of weight 0 influences nothing and is labelled. Only the number of clusters that is
-            found without ``n_clusters`` looks at rows too: two a cluster at least, however heavy, since weights have no unit.
+            found without ``n_clusters`` looks at rows too: weights have no unit, and count as so many rows as would know their mean as well.
 
         Returns
         -------
@@ -307,6 +310,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self._n_features_out = len(self.cluster_centers_)
         # As fitted, whatever the parameter is set to later.
         self._sponge = parameters["sponge"]
+        self.candidates_ = None if found["candidates"] is None else table(found["candidates"])
+        self.choice_ = found["reason"]
         self._take(found, rows)
         return self
 
@@ -323,7 +328,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is. Each row adds up to 1; with a ``sponge`` to 1 less the share of the sponge, ``0.1 * exp(-sponge**2 / temperature_)`` over the same sum.
+            float32 if ``X`` is. Each row adds up to 1; with an outlier radius to 1 less the share of noise, ``0.1 * exp(-sponge**2 / temperature_)`` over the same sum.
 
         Examples
         --------
@@ -403,7 +408,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after each temperature; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it.
 
     Attributes
     ----------
@@ -422,8 +427,10 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         Items that stand for a cluster's inner, middle and outer parts.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
-    free_energy_, temperature_, critical_temperature_, history_, splits_, plateaus_, n_iter_
+    free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
         As those of :class:`DAClustering`; temperatures in the unit of the dissimilarities.
+    plateaus_ : structured ndarray or None
+        Where the number was not given, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
     missing_pairs_ : int
         Pairs without a dissimilarity.
     is_damped_ : bool
@@ -549,6 +556,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         self.representatives_ = found["representatives"]
         self.missing_pairs_ = found["missing_pairs"]
         self.is_damped_ = found["is_damped"]
+        self.plateaus_ = None if found["plateaus"] is None else table(found["plateaus"])
         self._take(found, items)
         self.medoid_indices_ = self.clusters_["medoid"].copy()
         return self

@@ -200,7 +200,7 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     Raises
     ------
     OSError
-        If the file cannot be had, or is of another shape; no checksums are known.
+        If the file cannot be fetched, or is of another shape; no checksums are known.
 
     Notes
     -----
@@ -344,7 +344,7 @@ def fetch_block_groups(state: str | None = None, *, url: str | None = None, fold
     Raises
     ------
     OSError
-        If the file cannot be had, or is none of block groups; no checksums are known.
+        If the file cannot be fetched, or is none of block groups; no checksums are known.
 
     Notes
     -----

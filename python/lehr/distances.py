@@ -87,7 +87,7 @@ def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
 
 
 def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
-    """Cosine or correlation distances, row by row, so that those of a row do not depend on the other rows. What rounding explains is 0, as of a row from itself."""
+    """Cosine or correlation distances, row by row, so that those of a row do not depend on the other rows. A value that rounding explains is 0, such as that of a row from itself."""
     found: NDArray[np.float64] = cdist(X, Y, metric)
     if metric == "cosine":
         # SciPy gives NaN for a row of zeros, which is at 1 from every other.
@@ -265,7 +265,7 @@ def pairwise_distances(
     Parameters
     ----------
     items : Sequences, Fingerprints, list of str, list of RDKit bit vectors, or array-like of shape (n_items, n_features)
-        What is compared, with each other or with ``Y``. In rows of numbers NaN is a missing value, which its pairs leave out; distances are scaled up to all columns.
+        The items to compare, with each other or with ``Y``. In rows of numbers NaN is a missing value, which its pairs leave out; distances are scaled up to all columns.
     Y : as ``items``, default=None
         What the items are compared with; ``None``: with each other. Of ``n_items`` and ``n_others`` only the ``n_items * n_others`` pairs between the two are
         computed. A text here is the metric, which earlier versions had in this place.

@@ -1,4 +1,4 @@
-"""What sets clusters apart, and which rows lie far out."""
+"""Marks of clusters, and rows far out."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Mark:
 
 @dataclass
 class Portrait:
-    """What sets one cluster apart.
+    """The marks of one cluster.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Portrait:
     rows : int
         How many rows it has.
     marks : tuple of Mark
-        What differs beyond chance and by an effect of at least 0.2, the largest effect first.
+        Columns that differ beyond chance and by an effect of at least 0.2, the largest effect first.
     typical_row : int or None
         The row nearest to the centre, by position. ``None`` where distances are not known, or it has no rows.
     extreme_rows : tuple of int
@@ -126,7 +126,7 @@ class Rule:
 
 
 class Explanation(Sequence[Portrait]):
-    """What sets the clusters apart: a :class:`Portrait` of each. What it shows itself as has a line for each cluster.
+    """What sets the clusters apart: a :class:`Portrait` of each. Printed, it has a line for each cluster.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class Outlier:
 
 
 class Outliers(Sequence[Outlier]):
-    """The rows that lie out of the ordinary, by falling score. What it shows itself as has a line for each of the first 20.
+    """The rows that lie far out, by falling score. Printed, it has a line for each of the first 20.
 
     Parameters
     ----------

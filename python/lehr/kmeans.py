@@ -38,7 +38,7 @@ _LOST = re.compile(r"^\d+ clusters were asked for, but only")
 
 @dataclass
 class _Fit:
-    """What one run found."""
+    """The result of one run."""
 
     centers: NDArray[np.float64]
     inertia: float
@@ -51,7 +51,7 @@ class _Fit:
 
     @classmethod
     def of(cls, found: Any) -> _Fit:
-        """What the native half found."""
+        """The result of the native half."""
         unfinished = 0
         told: list[str] = []
         for text in found["warnings"]:
@@ -112,7 +112,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after every few sweeps, in the thread that called ``fit``; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it. So it does with a run of the
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it. So it does with a run of the
         command, whose ``tol`` is 0.
     copy_x : bool, default=True
         For scikit-learn's interface: ``X`` is never changed.

@@ -50,7 +50,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after each pass; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     annealed : bool, default=False
         Whether targets are annealed (DA-SMACOF).
     init : {'classical', 'random', 'classical_mds'}, default='classical'
-        Where the map starts, ``'classical_mds'`` being scikit-learn's name of ``'classical'``; positions of one's own go to ``fit(X, init=...)``.
+        Where the map starts, ``'classical_mds'`` being scikit-learn's name of ``'classical'``; positions of your own go to ``fit(X, init=...)``.
     n_init : int, default=4
         Random starts that are tried, of which the best is kept; other starts are tried once.
     max_iter : int, default=1000
@@ -95,7 +95,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after each iteration; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     is_converged_ : bool
         Whether ``tol`` was reached before ``max_iter``.
     stresses_ : ndarray of shape (n_starts,)
-        What each start came to.
+        The end of each start.
     history_ : structured ndarray
         One row an iteration of the best start: ``temperature``, ``stress``.
     shepard_ : dict
@@ -372,7 +372,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     def _take_order(
         self, matrix: NDArray[Any], given: NDArray[np.float64] | None, iterations: int, tolerance: float
     ) -> None:
-        """Goes on from the metric map, or from random ones, by the order of the dissimilarities alone."""
+        """Continues from the metric map, or from random ones, by the order of the dissimilarities alone."""
         wanted = squareform(np.asarray(matrix, dtype=np.float64), checks=False)
         shares = np.ones(len(matrix)) if self._weights is None else self._weights
         pairs = np.outer(shares, shares)

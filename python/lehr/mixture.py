@@ -62,7 +62,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after each step; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it.
     init_params : {'annealed', 'kmeans', 'k-means++', 'random', 'random_from_data'}, default='annealed'
         Where EM begins: from annealed clusters, or as in scikit-learn. The others, and the parameters below, need ``n_components`` and rows without missing cells;
         they show no progress, call no callback and keep no checkpoint.
@@ -74,7 +74,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn, in the place of ``regularisation``. With it, columns that do not
         vary are fitted too.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the mixture of the fit before, where that has the same shape. Then, and from the starts above, EM ends when the
+        Whether ``fit`` starts from the mixture of the fit before, where that has the same shape. Then, and from the starts above, EM ends when the
         log-likelihood of a row changes by less than ``tol``; ``max_iter=0`` gives the start itself.
 
     Attributes
@@ -106,7 +106,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         Whether the fit ended with nothing left to gain.
     lower_bound_ : float
         The log-likelihood of a row, weighted, at the end of the fit, as in scikit-learn.
-    lower_bounds_ : ndarray of shape (n_iter_,)
+    lower_bounds_ : ndarray of shape (``n_iter_``,)
         ``ascent_`` by scikit-learn's name.
     precisions_ : ndarray
         The inverses of the covariances, in the shape of ``covariances_``.

@@ -154,14 +154,14 @@ class Node(_Client):
         path : str
             The service.
         operation : str
-            What its contract calls it.
+            Its name in the contract.
         body : Any, default=None
-            What it is told: anything that JSON has, and NumPy's numbers and arrays. ``None`` is nothing.
+            The fields of the request: anything that JSON has, and NumPy's numbers and arrays. ``None`` is nothing.
 
         Returns
         -------
         answer : Any
-            What it says.
+            The answer of the service.
 
         Examples
         --------
@@ -180,7 +180,7 @@ class Node(_Client):
         path : str
             The service.
         operation : str
-            What its contract calls it.
+            Its name in the contract.
         body : Any, default=None
             As for :meth:`query`.
         key : str or None, default=None
@@ -189,7 +189,7 @@ class Node(_Client):
         Returns
         -------
         answer : Any
-            What it says, or ``None``.
+            The answer of the service, or ``None``.
 
         Examples
         --------
@@ -235,7 +235,7 @@ class Node(_Client):
         source : path, bytes, array-like or table
             A file (CSV, TSV, NPY, Parquet, Arrow, FASTA, FPS; also gzipped), its bytes, numbers of shape (n_samples, n_features), or a table of pandas or Polars.
         name : str
-            What the data set is called there.
+            The name of the data set on the node.
         format : str or None, default=None
             ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``; ``None``: what the name of the file, or the kind of object, says.
         replace : bool, default=False
@@ -325,7 +325,7 @@ class Node(_Client):
         path : str
             The service.
         **wishes : Any
-            ``operations`` and ``keys`` to be told of, ``count`` of changes, ``slow`` (``"coalesce"`` for the latest state only), ``capacity`` of the queue.
+            ``operations`` and ``keys`` to listen for, ``count`` of changes, ``slow`` (``"coalesce"`` for the latest state only), ``capacity`` of the queue.
 
         Returns
         -------
@@ -363,7 +363,7 @@ class Job:
     Attributes
     ----------
     id : str
-        What the node calls it.
+        Its name on the node.
 
     Examples
     --------
@@ -381,7 +381,7 @@ class Job:
     path : str
         The method's service.
     id : str
-        What the node calls it.
+        Its name on the node.
     """
 
     def __init__(self, node: Node, path: str, id: str) -> None:
@@ -446,7 +446,7 @@ class Job:
         return self._node._ask(_table(self._path, "result", {"job": self.id, "table": name}))
 
     def model(self) -> Any:
-        """What it has learnt, as an estimator for other rows.
+        """The model, as an estimator for other rows.
 
         Returns
         -------

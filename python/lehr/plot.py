@@ -462,7 +462,7 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
     Parameters
     ----------
     record : path-like or list of dict
-        What ``lehr lab overhead --record`` wrote, or its figures.
+        The file that ``lehr lab overhead --record`` wrote, or its figures.
     n_clusters : int, default=None
         The number of clusters that is shown. ``None``: the one with the most sizes, and of several the largest.
     ax : matplotlib.axes.Axes, default=None

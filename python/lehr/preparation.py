@@ -45,7 +45,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
     scale : {'none', 'std', 'robust'}, default=None
         ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, else ``'none'``.
     missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
-        What becomes of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest
+        The treatment of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest
         rows of the fitted table; rows of other tables get the median, so that a row does not depend on those beside it. ``None``: ``'nearest'`` with
         ``auto``, else ``'error'``.
     auto : bool, default=True
@@ -54,11 +54,11 @@ class TablePreparation(TransformerMixin, SavedMixin):
     Attributes
     ----------
     columns_ : ColumnAccounts
-        What each column is, whether and how it is used, and why.
+        The role of each column, whether and how it is used, and why.
     notes_ : list of str
-        What was done to the rows that were fitted, such as gaps that were filled.
+        Changes to the rows that were fitted, such as gaps that were filled.
     log_ : dict of str to float
-        What is added to each column before its logarithm is taken, where one is.
+        The number added to each column before its logarithm is taken, where one is.
     scale_, missing_ : str
         The ways that were chosen.
     n_features_in_ : int
@@ -122,7 +122,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     @property
     def columns_(self) -> ColumnAccounts:
-        """What each column is, and what becomes of it."""
+        """The role and the use of each column."""
         if not hasattr(self, "_account"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'columns_'")
         return ColumnAccounts._of(json.loads(self._account))
@@ -401,7 +401,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
 
 def _applied(frame: _native.DataFrame, preparation: str, is_other: bool) -> Any:
-    """What a preparation makes of a table."""
+    """The numbers that a preparation makes of a table."""
     try:
         return frame.apply(preparation, is_other)
     except ValueError as error:

@@ -13,7 +13,7 @@ rank waits. Sums have the same bits on every number of threads and processes for
 :meth:`~Communicator.scan`                                                the combination of the arrays of the ranks before
 ========================================================================  ================================================================
 
-Collectives must be called by all ranks in the same order. What they are about to do is compared first, so that a rank that has come with another array, root
+Collectives must be called by all ranks in the same order. Lehr compares the calls first, so that a rank that has come with another array, root
 or operation ends the call on all with a ``ValueError``.
 """
 
@@ -317,7 +317,7 @@ class Communicator:
         to : int
             The rank, which may be this one.
         tag : int, default=0
-            What the receiver may ask for, 0 to 2**32 - 1.
+            The number that the receiver may ask for, 0 to 2**32 - 1.
 
         Returns
         -------
@@ -456,7 +456,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
     Returns
     -------
     returned : list
-        What the ranks of this process returned, in order.
+        The values that the ranks of this process returned, in order.
 
     Raises
     ------

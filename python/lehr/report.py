@@ -1,6 +1,6 @@
 """The interactive report of the command, shown in a notebook.
 
-``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside their results: figures, tables that can be sorted, pictures that can be
+``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside their results: figures, tables that can be sorted, pictures that can be
 looked into. It is one file that loads nothing, so a cell can show it as it is.
 """
 
@@ -38,7 +38,7 @@ class Report:
     path : pathlib.Path
         The page.
     page : str
-        What it says, in HTML.
+        The report as HTML.
     height : int
         Of the frame.
 
@@ -79,7 +79,7 @@ class Report:
     def _repr_html_(self) -> str:
         # Without the right to its origin a script in it has none that anything else has.
         page = html.escape(self.page, quote=True)
-        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" width="100%" height="{self.height}" style="border:0" title="{html.escape(str(self.path))}"></iframe>'
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" width="100%" height="{self.height}" style="border:0" title="{html.escape(str(self.path))}"></iframe>'
 
 
 def show(results: str | os.PathLike[str], *, height: int = 720) -> Report:

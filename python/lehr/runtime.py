@@ -249,7 +249,7 @@ class Port(Generic[T]):
         Parameters
         ----------
         default : object, default=None
-            What is given where there is none.
+            The value if there is none.
 
         Returns
         -------
@@ -282,7 +282,7 @@ class Port(Generic[T]):
         return self._native.drain()
 
     def close(self) -> None:
-        """Take no more items. What is there can still be received.
+        """Take no more items. Items that are there can still be received.
 
         Returns
         -------
@@ -323,7 +323,7 @@ def join(*ports: Port[Any]) -> Waiting[list[Any]]:
 
 
 def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
-    """What comes first of several waits; of several that are there, the first named. The others leave everything in its port.
+    """The first of several waits; of several that are there, the first named. The others leave everything in its port.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ class Dispatcher:
         self._finalizer = weakref.finalize(self, self._native.close)
 
     def close(self) -> None:
-        """End its workers, and the interleaves on them. What is pending stays in its port.
+        """End its workers, and the interleaves on them. Pending items stay in their port.
 
         Returns
         -------
@@ -405,7 +405,7 @@ class Interleave(Generic[S]):
     """A state, and handlers around it: readers run beside each other, a writer runs alone, by order of arrival across all ports.
 
     Started in a running event loop, where its handlers are coroutines ``handler(state, item)``. A handler that may not start yet has not been called: its
-    item is still in its port. What a handler raises is told by the loop's exception handler, and the interleave goes on.
+    item is still in its port. The loop's exception handler reports an exception of a handler, and the interleave goes on.
 
     Parameters
     ----------

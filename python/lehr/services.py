@@ -90,12 +90,12 @@ def handler(
     Parameters
     ----------
     verb : {'query', 'submit', 'insert', 'update', 'upsert', 'replace', 'delete'}
-        What it does to the state.
+        The effect on the state.
     group : {'exclusive', 'concurrent', 'independent'}, default=None
         Who may run beside it: nobody who sees the state, others that look at it, everybody (then it must not look at the state). ``None``: exclusive for verbs that change the
         state, which have no other, and concurrent for those that do not.
     name : str, default=None
-        What clients call it. ``None``: the name of the method.
+        The name for clients. ``None``: the name of the method.
 
     Returns
     -------
@@ -133,8 +133,8 @@ def handler(
 class Service:
     """A state and the handlers around it, to be inherited from.
 
-    The state is what JSON has: dictionaries with texts as keys, lists, texts, numbers (of NumPy too), ``True``, ``False`` and ``None``. What else the handlers need stands in other attributes. A handler
-    that changes the state changes ``self.state`` in place or puts another there; when it returns, the new state is what clients see, one version later, and subscribers are told of the operation.
+    The state is what JSON has: dictionaries with texts as keys, lists, texts, numbers (of NumPy too), ``True``, ``False`` and ``None``. Put anything else that handlers need into other attributes. A handler
+    that changes the state changes ``self.state`` in place or puts another there; when it returns, the new state is what clients see, one version later, and subscribers hear of the operation.
     A handler that raises has changed nothing: the state is again what it was. So references to parts of the state are not to be kept from one call to the next.
     A handler whose verb changes nothing (query, submit) is to leave the state alone, which nobody checks: what it changes before it returns is seen by the handlers after it, and by clients only
     with the next change that another makes, if that comes to an end.
@@ -145,7 +145,7 @@ class Service:
     Attributes
     ----------
     state : Any, default=None
-        What clients see. Shared by nobody: each service gets a copy of it when it is served.
+        The path and state that clients see. Shared by nobody: each service gets a copy of it when it is served.
     contract : str, default=''
         The name under which the world knows such services, such as ``"example.org/counter"``; ``''``: module and class.
     version : tuple of int, default=(1, 0)
@@ -187,7 +187,7 @@ class Server:
     Parameters
     ----------
     services : dict of Service
-        What stands where.
+        The services by path.
     address : str
         Where to listen, such as ``"127.0.0.1:0"``.
     insecure : bool
@@ -204,7 +204,7 @@ class Server:
     url : str
         Its address, as :class:`lehr.Node` takes it.
     services : dict of Service
-        What stands where.
+        The services by path.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def serve(
     keep : path-like, default=None
         A folder in which each service keeps its document: written before a change is answered, and read when it is served again. It is made if it is not there. ``None``: nothing is kept.
     insecure : bool, default=False
-        Whether to listen where others can reach it. There is no policy here: whoever can reach it may do everything.
+        Whether to listen where others can reach it. There is no policy here: anyone who can reach it may do everything.
 
     Returns
     -------
@@ -352,7 +352,7 @@ def serve(
     TypeError
         For a handler whose parameters cannot be fields of a body, and a state that JSON has not.
     OSError
-        If the address cannot be had, or the folder cannot be made.
+        If the address cannot be fetched, or the folder cannot be made.
     Fault
         If a service cannot be started: two at one path, a damaged file.
 

@@ -35,7 +35,7 @@ _DATES = ("day_first", "month_first", "year_first")
 
 @dataclass(frozen=True)
 class ColumnAccount:
-    """What is known of a column.
+    """The facts about a column.
 
     Attributes
     ----------
@@ -124,14 +124,14 @@ class ColumnAccount:
 
 
 class ColumnAccounts(Sequence[ColumnAccount]):
-    """The accounts of a table's columns, in their order. What it shows itself as has a line for each column.
+    """The accounts of a table's columns, in their order. Printed, it has a line for each column.
 
     Parameters
     ----------
     columns : sequence of ColumnAccount
         One a column.
     text : str
-        What people read.
+        The text for people.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def read_table(
 ) -> Any:
     """Read a table as people have it: exports, spreadsheets, JSON; with currency signs, decimal commas, gaps, dates, titles and totals.
 
-    How each column is written is found out from all of its values. What is unusual or ambiguous is a warning, and each decision has a parameter that
+    How each column is written is found out from all of its values. Each unusual or ambiguous decision is a warning, and has a parameter that
     overrides it. The command reads files in the same way.
 
     Parameters
@@ -264,7 +264,7 @@ def read_table(
     source : path-like, bytes or file-like
         Text with a delimiter (also gzipped), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, or NPY.
     decimal : {'.', ','}, default=None
-        What stands before the fraction of numbers. ``None``: found out, column by column.
+        The character before the fraction of numbers. ``None``: found out, column by column.
     dates : {'day_first', 'month_first', 'year_first'}, default=None
         The order of dates such as ``3/4/2021``. ``None``: found out.
     missing : str or sequence of str, default=()
@@ -276,7 +276,7 @@ def read_table(
     sheet : str or int, default=None
         The sheet of a workbook, by name or by number from 1. ``None``: the first with a table.
     delimiter : str, default=None
-        What stands between fields, one character. ``None``: found out.
+        The character between fields. ``None``: found out.
     header : bool, default=None
         Whether there are names of columns above the values. ``None``: found out.
     text : str or sequence of str, default=()

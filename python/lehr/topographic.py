@@ -31,7 +31,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
 
     A grid of nodes on a line, a plane or a cube is stretched through the space of the rows by a smooth function; each node is a Gaussian of one width for
     all. ``transform`` says where on the map a row came from, ``score_samples`` how well it is seen there. The map is begun as a point that unfolds while
-    it cools and as the principal plane, and the likelier end is kept. Cells may be missing: NaN is left out of every distance.
+    it cools and as the principal plane, and the more likely end is kept. Cells may be missing: NaN is left out of every distance.
 
     Nothing is drawn at random, so there is no ``random_state``. Columns should be in comparable units: put a ``StandardScaler`` before it where they are
     not.
@@ -53,7 +53,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         functions' weights, scaled by the mean variance of a column, so it means the same in any unit.
     init : {'both', 'annealed', 'plane'}, default='both'
         Where the map begins: as a point at the mean that is annealed, as the plane of the principal axes at temperature 1, or as one after the other,
-        of which the likelier end is kept.
+        of which the more likely end is kept.
     cooling : float, default=0.95
         The temperature over the one before, 0.5 to 0.999.
     tol : float, default=1e-6
@@ -67,7 +67,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     callback : callable, default=None
         Called with a :class:`lehr.Progress` after every few passes; returns ``False`` to stop.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         float32 if ``X`` is, as all that is said of rows, and ``means_`` and ``magnifications_``. Where each row came from, -1 to 1 along each axis: the mean of its posterior over the nodes. Between two far modes it may be where neither is;
         ``entropies_`` tells.
     modes_ : ndarray of shape (n_samples,), int32
-        The likeliest node of each row, as an index into ``nodes_``; ``modes(X)`` gives the place itself.
+        The most probable node of each row, as an index into ``nodes_``; ``modes(X)`` gives the place itself.
     probabilities_ : ndarray of shape (n_samples,)
         Its share of the posterior.
     entropies_ : ndarray of shape (n_samples,)
@@ -93,7 +93,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     weights_ : ndarray of shape (n_functions, n_features)
         Of the ``n_basis_ ** n_components + 1`` functions, in the unit of ``X``; that of the constant is the last.
     origin_ : ndarray of shape (n_features,)
-        What the functions' sum is added to.
+        The constant that the functions' sum is added to.
     log_likelihood_ : float
         The weighted sum of the logarithms of the densities.
     free_energy_ : float
@@ -371,7 +371,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         return self._projected(X)["positions"]
 
     def modes(self, X: ArrayLike) -> NDArray[Any]:
-        """Where the likeliest node of each row is on the map: what to draw where posteriors have several summits.
+        """Where the most probable node of each row is on the map: what to draw where posteriors have several summits.
 
         Parameters
         ----------

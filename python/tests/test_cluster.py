@@ -33,14 +33,24 @@ def test_one_run_is_no_worse_than_a_hundred_starts_of_k_means(wine):
         assert ours.inertia_ <= theirs.inertia_ * (1 + 1e-9)
 
 
-def test_the_number_of_clusters_is_found_and_its_range_told():
+def test_the_number_of_clusters_is_found_and_its_evidence_told():
     random = np.random.default_rng(3)
     X = np.concatenate([random.normal(center, 0.1, (50, 2)) for center in ([0, 0], [5, 0], [0, 5])])
     model = lehr.DAClustering().fit(X)
     assert len(model.cluster_centers_) == 3
-    widths = np.log(model.plateaus_["from_temperature"] / model.plateaus_["to_temperature"])
-    assert model.plateaus_["n_clusters"][np.nanargmax(widths)] == 3
-    assert lehr.DAClustering(3).fit(X).plateaus_ is None
+    separated = model.candidates_[model.candidates_["is_separated"] == 1]
+    assert separated["n_clusters"].max() == 3 and separated["separation"][0] > 6
+    assert model.choice_.startswith("3 clusters: the density has a valley between every two neighbouring clusters")
+    given = lehr.DAClustering(3).fit(X)
+    assert given.candidates_ is None and given.choice_ is None
+    np.testing.assert_array_equal(given.cluster_centers_, model.cluster_centers_)
+
+
+def test_rows_without_structure_are_one_group():
+    X = np.random.default_rng(3).normal(size=(500, 3))
+    model = lehr.DAClustering().fit(X)
+    assert model.n_clusters_ == 1
+    assert model.choice_.startswith("1 cluster: in every division")
 
 
 def test_a_weight_is_so_many_rows(wine):

@@ -1,4 +1,4 @@
-"""The README's programs, run as a reader would."""
+"""The programs of the front pages and of the pages on ranks and the runtime, run as a reader would."""
 
 import os
 import re
@@ -10,8 +10,10 @@ import pytest
 
 pytestmark = pytest.mark.thread_unsafe(reason="each program is a process of its own")
 
-README = Path(__file__).parent.parent / "README.md"
-PROGRAMS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+ROOT = Path(__file__).parent.parent.parent
+FRONT_PAGE = ROOT / "README.md"
+PAGES = [ROOT / "python/README.md", ROOT / "docs/scale-out/python-runtime.md", ROOT / "docs/scale-out/mpi-python.md"]
+PROGRAMS = [program for page in PAGES for program in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)]
 
 
 def _run(program, folder):
@@ -25,6 +27,12 @@ def _program(word):
     found = [program for program in PROGRAMS if word in program]
     assert len(found) == 1, f"{len(found)} programs with {word!r}"
     return found[0]
+
+
+def test_the_front_page_prints_what_it_shows(tmp_path):
+    (program, shown), *others = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", FRONT_PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert not others and len([line for line in program.splitlines() if line.strip()]) <= 10
+    assert _run(program, tmp_path) == shown
 
 
 def test_ten_lines_give_a_picture(tmp_path):

@@ -20,7 +20,7 @@ def test_the_page_of_the_command_is_in_a_frame_of_its_own(command, wine, tmp_pat
         source = re.search(r'srcdoc="([^"]*)"', text)[1]
         assert html.unescape(source) == (folder / "report.html").read_text(encoding="utf-8")
         # Its scripts run, and have no right to anything outside.
-        assert 'sandbox="allow-scripts"' in text and f'height="{shown.height}"' in text
+        assert 'sandbox="allow-scripts allow-downloads"' in text and f'height="{shown.height}"' in text
     assert shown.height == 300 and "report.html" in repr(shown)
 
 

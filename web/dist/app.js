@@ -37,33 +37,33 @@ function C(e, t) {
 	for (var n; t < e.__k.length; t++) if ((n = e.__k[t]) && n.__e) return n.__e;
 	return typeof e.type != "function" || e.props.__P ? null : C(e);
 }
-function w(t) {
+function ee(t) {
 	var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
-	s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), ie(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, j(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+	s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), ae(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, A(a, n, o), r.__ = r.__e = null, n.__e != i && w(n));
 }
-function T(e) {
+function w(e) {
 	if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
 		return t && (e.__e = t.__e);
-	}), T(e);
+	}), w(e);
 }
-function E(t) {
-	(8 & t.__g || (t.__g |= 8, r.push(t), a++)) && i == e.debounceRendering || ((i = e.debounceRendering) || queueMicrotask)(D);
+function T(t) {
+	(8 & t.__g || (t.__g |= 8, r.push(t), a++)) && i == e.debounceRendering || ((i = e.debounceRendering) || queueMicrotask)(E);
 }
-function D() {
+function E() {
 	try {
-		for (var e, t = 1; r.length;) r.length > t && r.sort(o), e = r.shift(), t = r.length, 8 & e.__g && w(e);
+		for (var e, t = 1; r.length;) r.length > t && r.sort(o), e = r.shift(), t = r.length, 8 & e.__g && ee(e);
 	} finally {
-		(a = r.length) && (i || queueMicrotask)(D);
+		(a = r.length) && (i || queueMicrotask)(E);
 	}
 }
-function ee(e, t, n, r, i, a, o, s, c, l, u) {
+function te(e, t, n, r, i, a, o, s, c, l, u) {
 	var d, m, h, g, _, v, y = r.__k || p, b = t.length;
-	for (c = te(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = ie(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && M(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = O(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+	for (c = ne(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = ae(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && j(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = D(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 	return n.__e = _, c;
 }
-function te(e, t, n, r, i) {
+function ne(e, t, n, r, i) {
 	var a, o, s, c, l, u, f, p, m, g = n.length, _ = g, v = 0, y = 0, S = e.__k = Array(i);
-	for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = ne(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
+	for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = re(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
 	if (y) {
 		for (u = [], f = [], a = 0; a < i; a++) if ((o = S[a]) && 16 & o.__u) {
 			for (v = 0, p = u.length; v < p;) u[m = v + p >> 1] < o.__i ? v = m + 1 : p = m;
@@ -71,21 +71,21 @@ function te(e, t, n, r, i) {
 		}
 		for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
 	}
-	if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), ce(s, s));
+	if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), le(s, s));
 	return r;
 }
-function O(e, t, n, r) {
+function D(e, t, n, r) {
 	var i, a, o, s;
 	if (typeof e.type == "function") {
 		if (e.props.__P) return t;
-		if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = O(i[a], t, n, !1));
+		if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = D(i[a], t, n, !1));
 		return t;
 	}
 	for (t && !t.parentNode && (t = C(e)) && !t.parentNode && (t = null), o = e.__e, s = t; s && s.nodeType == 8;) s = s.nextSibling;
 	for (o != s && (!r && n.moveBefore && o.parentNode ? n.moveBefore(o, t) : n.insertBefore(o, t || null)), t = o; (t &&= t.nextSibling) && t.nodeType == 8 && !t.data.startsWith("$s"););
 	return t;
 }
-function ne(e, t, n, r) {
+function re(e, t, n, r) {
 	var i, a = e.key, o = e.type, s = t[n], c = s && !(2 & s.__u);
 	if (s === null && a == null || c && a == s.key && o == s.type) return n;
 	if (r > +!!c) {
@@ -94,18 +94,18 @@ function ne(e, t, n, r) {
 	}
 	return -1;
 }
-function re(e, t, n) {
+function ie(e, t, n) {
 	n ??= "", t[0] == "-" ? e.setProperty(t, n) : e[t] = n;
 }
-function k(e, t, n, r, i) {
+function O(e, t, n, r, i) {
 	var a, o;
 	if (t == "style") {
 		if (typeof n == "string") e.style.cssText = n;
 		else {
-			if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || re(e.style, t);
-			if (n) for (t in n) r && n[t] == r[t] || re(e.style, t, n[t]);
+			if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || ie(e.style, t);
+			if (n) for (t in n) r && n[t] == r[t] || ie(e.style, t, n[t]);
 		}
-	} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = A(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
+	} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = k(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
 	else {
 		if (i == "http://www.w3.org/2000/svg") t = t.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
 		else if (t != "width" && t != "height" && t != "href" && t != "list" && t != "form" && t != "tabIndex" && t != "download" && t != "rowSpan" && t != "colSpan" && t != "role" && t != "popover" && t in e) try {
@@ -116,7 +116,7 @@ function k(e, t, n, r, i) {
 		n == null || !1 === n && t[4] != "-" ? e.removeAttribute(t) : e.setAttribute(t, t == "popover" && n == 1 ? "" : n);
 	}
 }
-function A(t) {
+function k(t) {
 	return function(n) {
 		var r = this.__e;
 		if (r) {
@@ -126,58 +126,58 @@ function A(t) {
 		}
 	};
 }
-function ie(t, n, r, i, a, o, s, c, l, u) {
-	var f, m, g, y, b, w, T, E, D, te, O, ne, re, k, A, ie, j, M, N = n.type;
+function ae(t, n, r, i, a, o, s, c, l, u) {
+	var f, m, g, y, b, ee, w, T, E, ne, D, re, ie, O, k, ae, A, j, M = n.type;
 	if (n.constructor !== d) return null;
-	128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = ae(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
-	n: if (typeof N == "function") {
+	128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = oe(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
+	n: if (typeof M == "function") {
 		g = s.length;
 		try {
-			if (E = n.props, D = (f = N.prototype) && f.render, te = (f = N.contextType) && i[f.__c], O = f ? te ? te.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new N(E, O) : (n.__c = y = new S(E, O), y.constructor = N, y.render = le), te && te.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), N.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, N.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
-				if (E !== b && D && !N.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, O), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, O)) {
-					n.__v != r.__v && (y.props = E, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
+			if (T = n.props, E = (f = M.prototype) && f.render, ne = (f = M.contextType) && i[f.__c], D = f ? ne ? ne.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (E ? n.__c = y = new M(T, D) : (n.__c = y = new S(T, D), y.constructor = M, y.render = ue), ne && ne.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), E && (y.__s || (y.__s = y.state), M.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, M.getDerivedStateFromProps(T, y.__s)))), b = y.props, ee = y.state, y.__v = n, r.__c) {
+				if (T !== b && E && !M.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(T, D), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(T, y.__s, D)) {
+					n.__v != r.__v && (y.props = T, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
 						e && (e.__ = n);
 					}), p.push.apply(y.__h, y.__k), y.__k = [], y.__h.length && s.push(y), c = C(r);
 					break n;
 				}
-				y.componentWillUpdate && y.componentWillUpdate(E, y.__s, O), D && y.componentDidUpdate && y.__h.push(function() {
-					y.componentDidUpdate(b, w, T);
+				y.componentWillUpdate && y.componentWillUpdate(T, y.__s, D), E && y.componentDidUpdate && y.__h.push(function() {
+					y.componentDidUpdate(b, ee, w);
 				});
-			} else D && !N.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
-			y.context = O, y.props = E, y.__P = t, y.__g &= -5, ne = e.__r, re = D ? 25 : 0;
+			} else E && !M.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), E && y.componentDidMount && y.__h.push(y.componentDidMount);
+			y.context = D, y.props = T, y.__P = t, y.__g &= -5, re = e.__r, ie = E ? 25 : 0;
 			do
-				y.__g &= -9, ne && ne(n), f = y.render(y.props, y.state = y.__s, y.context);
-			while (8 & y.__g && ++re < 25);
-			D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), k = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
-				e && ce(e, e);
-			}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(k) ? k : [k], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
+				y.__g &= -9, re && re(n), f = y.render(y.props, y.state = y.__s, y.context);
+			while (8 & y.__g && ++ie < 25);
+			E && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), E && r.__c && y.getSnapshotBeforeUpdate && (w = y.getSnapshotBeforeUpdate(b, ee)), O = f && f.type === x && f.key == null ? f.props.children : f, T.__P && (f = c, a = (t = T.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
+				e && le(e, e);
+			}), r.__k = null), c = r.__k ? C(r, 0) : null), c = te(t, h(O) ? O : [O], n, r, i, a, o, s, c, l, u), T.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
 		} catch (t) {
 			if (s.length = g, n.__v = null, l || o) {
 				if (t && t.then) {
 					if (n.__u |= 128 | l, o) {
-						for (~(j = o.indexOf(c || void 0)) || (j = o.length); (M = o[j - 1]) && M.nodeType == 8;) j--;
-						for (; j < o.length; j++) if (M = o[j]) {
-							if (o[j] = null, A) {
-								if (M == ie) break;
+						for (~(A = o.indexOf(c || void 0)) || (A = o.length); (j = o[A - 1]) && j.nodeType == 8;) A--;
+						for (; A < o.length; A++) if (j = o[A]) {
+							if (o[A] = null, k) {
+								if (j == ae) break;
 							} else {
-								if (M.nodeType != 8) break;
-								M.data.startsWith("$s") && (ie = ae(A = M));
+								if (j.nodeType != 8) break;
+								j.data.startsWith("$s") && (ae = oe(k = j));
 							}
 						}
 					}
-					if (!A) {
+					if (!k) {
 						for (; c && c.nodeType == 8 && c.nextSibling;) c = c.nextSibling;
-						A = c;
+						k = c;
 					}
-					(f = ae(A = n.__c.__z || (n.__c.__z = A))) ? (n.__e = A, c = f) : n.__e = c, c &&= c.nextSibling;
+					(f = oe(k = n.__c.__z || (n.__c.__z = k))) ? (n.__e = k, c = f) : n.__e = c, c &&= c.nextSibling;
 				} else o && o.some(v);
 			} else n.__e = r.__e;
-			n.__k ||= r.__k || [], t && t.then || oe(n), e.__e(t, n, r);
+			n.__k ||= r.__k || [], t && t.then || se(n), e.__e(t, n, r);
 		}
-	} else c = n.__e = se(r.__e, n, r, i, a, o, s, l, u, t);
+	} else c = n.__e = ce(r.__e, n, r, i, a, o, s, l, u, t);
 	return (f = e.diffed) && f(n), c;
 }
-function ae(e, t) {
+function oe(e, t) {
 	if (e && e.nodeType == 8 && e.data.startsWith("$s")) for (var n = 1; e = e.nextSibling;) {
 		if (e.nodeType == 8) {
 			if (e.data.startsWith("$s")) n++;
@@ -186,11 +186,11 @@ function ae(e, t) {
 		t && t.push(e);
 	}
 }
-function oe(e) {
-	e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(oe));
+function se(e) {
+	e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(se));
 }
-function j(t, n, r) {
-	for (var i = 0; i < r.length;) M(r[i++], r[i++], r[i++]);
+function A(t, n, r) {
+	for (var i = 0; i < r.length;) j(r[i++], r[i++], r[i++]);
 	e.__c && e.__c(n, t), t.some(function(n) {
 		try {
 			t = n.__h, n.__h = [], t.some(function(e) {
@@ -201,36 +201,36 @@ function j(t, n, r) {
 		}
 	});
 }
-function se(t, n, r, i, a, o, s, c, l, u) {
-	var d, p, _, y, b, x, S, w, T = r.props || f, E = n.props, D = n.type;
-	if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
-		for (d = 0; d < o.length; d++) if ((b = o[d]) && (D ? b.localName == D : b.nodeType == 3)) {
+function ce(t, n, r, i, a, o, s, c, l, u) {
+	var d, p, _, y, b, x, S, ee, w = r.props || f, T = n.props, E = n.type;
+	if (E == "svg" ? a = "http://www.w3.org/2000/svg" : E == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
+		for (d = 0; d < o.length; d++) if ((b = o[d]) && (E ? b.localName == E : b.nodeType == 3)) {
 			t = b, o[d] = null;
 			break;
 		}
 	}
 	if (!t) {
-		if (w = u.ownerDocument || document, !D) return w.createTextNode(E);
-		t = w.createElementNS(a, D, E.is ? E : u), c &&= (e.__m && e.__m(n, o), !1), o = null;
+		if (ee = u.ownerDocument || document, !E) return ee.createTextNode(T);
+		t = ee.createElementNS(a, E, T.is ? T : u), c &&= (e.__m && e.__m(n, o), !1), o = null;
 	}
-	if (D) {
-		if (u = D == "template" && t.content || t, o = D == "textarea" && E.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (T = {}, d = 0; d < t.attributes.length; d++) T[(b = t.attributes[d]).name] = b.value;
-		for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || k(t, d, null, b, a);
-		for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || k(t, d, b, T[d], a);
-		p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || k(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && k(t, d, S, T[d], a));
-	} else T === E || c && t.data == E || (t.data = E);
+	if (E) {
+		if (u = E == "template" && t.content || t, o = E == "textarea" && T.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (w = {}, d = 0; d < t.attributes.length; d++) w[(b = t.attributes[d]).name] = b.value;
+		for (d in w) b = w[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in T || d == "value" && "defaultValue" in T || d == "checked" && "defaultChecked" in T || O(t, d, null, b, a);
+		for (d in T) b = T[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || w[d] === b || O(t, d, b, w[d], a);
+		p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (E == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(E)) && (a = "http://www.w3.org/1999/xhtml"), te(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && E != "textarea" || (d = "value", E == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (E != "progress" || x) || O(t, d, x, w[d], a), d = "checked", S != null && S != t[d] && O(t, d, S, w[d], a));
+	} else w === T || c && t.data == T || (t.data = T);
 	return t;
 }
-function M(t, n, r, i) {
+function j(t, n, r, i) {
 	try {
 		typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
 	} catch (t) {
 		e.__e(t, r);
 	}
 }
-function ce(t, n, r) {
+function le(t, n, r) {
 	var i, a, o, s;
-	if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || M(i, null, n, t), i = t.__c) {
+	if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || j(i, null, n, t), i = t.__c) {
 		if (i.componentWillUnmount) try {
 			i.componentWillUnmount();
 		} catch (t) {
@@ -238,15 +238,15 @@ function ce(t, n, r) {
 		}
 		i.__P = i.__n = null;
 	}
-	if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ce(i[s], n, typeof t.type != "function" || r && !t.props.__P);
-	!r && (i = t.__c) && (i = i.__z) && (a = ae(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
+	if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && le(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+	!r && (i = t.__c) && (i = i.__z) && (a = oe(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
 }
-function le(e, t, n) {
+function ue(e, t, n) {
 	return this.constructor(e, n);
 }
-function N(t, n) {
+function M(t, n) {
 	var r, i, a, o;
-	e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], ie(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), j(a, n.__k, o), n.__k.props.children = null;
+	e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], ae(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), A(a, n.__k, o), n.__k.props.children = null;
 }
 e = { __e: function(e, t, n, r) {
 	for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
@@ -262,39 +262,39 @@ e = { __e: function(e, t, n, r) {
 	return e != null && e.constructor === d;
 }, S.prototype.setState = function(e, t) {
 	var n = this.__s;
-	n && n != this.state || (n = this.__s = _({}, this.state)), typeof e == "function" && (e = e(_({}, n), this.props)), e && (_(n, e), this.__v && (t && this.__k.push(t), E(this)));
+	n && n != this.state || (n = this.__s = _({}, this.state)), typeof e == "function" && (e = e(_({}, n), this.props)), e && (_(n, e), this.__v && (t && this.__k.push(t), T(this)));
 }, S.prototype.forceUpdate = function(e) {
-	this.__v && (this.__g |= 4, e && this.__h.push(e), E(this));
+	this.__v && (this.__g |= 4, e && this.__h.push(e), T(this));
 }, S.prototype.render = x, r = [], a = 0, o = function(e, t) {
 	return e.__v.__b - t.__v.__b;
 }, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
 // node_modules/preact/hooks/dist/hooks.mjs
-var ue, P, de, fe, pe = Object.is, me = 0, he = [], ge = [], F = e, _e = F.__b, ve = F.__r, ye = F.diffed, be = F.__c, xe = F.unmount, Se = F.__;
-function Ce(e, t) {
-	F.__h && F.__h(P, e, me || t), me = 0;
-	var n = P.__H || (P.__H = {
+var de, N, fe, pe, me = Object.is, he = 0, ge = [], _e = [], P = e, ve = P.__b, ye = P.__r, be = P.diffed, xe = P.__c, Se = P.unmount, Ce = P.__;
+function we(e, t) {
+	P.__h && P.__h(N, e, he || t), he = 0;
+	var n = N.__H || (N.__H = {
 		__: [],
 		__h: []
 	});
 	return e >= n.__.length && n.__.push({}), n.__[e];
 }
-function we(e) {
-	return me = 1, Te(Ie, e);
+function Te(e) {
+	return he = 1, Ee(Le, e);
 }
-function Te(e, t, n) {
-	var r = Ce(ue++, 2);
-	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Ie(void 0, t), function(e) {
+function Ee(e, t, n) {
+	var r = we(de++, 2);
+	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Le(void 0, t), function(e) {
 		var t = (r.__N || r.__)[0], n = r.t(t, e);
-		pe(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
-	}], r.__c = P, !P.__f)) {
-		P.__f = !0;
-		var i = P.shouldComponentUpdate;
-		P.shouldComponentUpdate = function(e, t, n) {
+		me(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
+	}], r.__c = N, !N.__f)) {
+		N.__f = !0;
+		var i = N.shouldComponentUpdate;
+		N.shouldComponentUpdate = function(e, t, n) {
 			var r = this.__H;
 			if (!r) return !0;
 			var a = !1, o = this.props != e;
 			if (r.__.some(function(e) {
-				e.__N && (a = !0, pe(e.__[0], e.__N[0]) || (o = !0));
+				e.__N && (a = !0, me(e.__[0], e.__N[0]) || (o = !0));
 			}), i) {
 				var s = i.call(this, e, t, n);
 				return a ? s || o : s;
@@ -304,75 +304,75 @@ function Te(e, t, n) {
 	}
 	return r.__;
 }
-function I(e, t) {
-	var n = Ce(ue++, 3);
-	!F.__s && Fe(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, P.__H.__h.push(n));
+function F(e, t) {
+	var n = we(de++, 3);
+	!P.__s && Ie(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, N.__H.__h.push(n));
 }
-function Ee(e) {
-	return me = 5, De(function() {
+function De(e) {
+	return he = 5, Oe(function() {
 		return { current: e };
 	}, []);
 }
-function De(e, t) {
-	var n = Ce(ue++, 7);
-	return Fe(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+function Oe(e, t) {
+	var n = we(de++, 7);
+	return Ie(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 }
-function Oe(e) {
-	var t = Ce(ue++, 10), n = we();
-	return t.__ = e, P.componentDidCatch || (P.componentDidCatch = function(e, r) {
+function ke(e) {
+	var t = we(de++, 10), n = Te();
+	return t.__ = e, N.componentDidCatch || (N.componentDidCatch = function(e, r) {
 		t.__ && t.__(e, r), n[1](e);
 	}), [n[0], function() {
 		return n[1]();
 	}];
 }
-function ke() {
+function Ae() {
 	var e;
 	do {
-		for (; e = ge.shift();) try {
-			Ne(e);
+		for (; e = _e.shift();) try {
+			Pe(e);
 		} catch (t) {
-			F.__e(t, { __: (e = e.__P) && e.__v });
+			P.__e(t, { __: (e = e.__P) && e.__v });
 		}
-		for (; e = he.shift();) {
+		for (; e = ge.shift();) {
 			var t = e.__H;
 			if (e.__P && t) try {
-				t.__h.some(Ne), t.__h.some(Pe), t.__h = [];
+				t.__h.some(Pe), t.__h.some(Fe), t.__h = [];
 			} catch (n) {
-				t.__h = [], F.__e(n, e.__v);
+				t.__h = [], P.__e(n, e.__v);
 			}
 		}
-	} while (ge.length);
+	} while (_e.length);
 }
-F.__b = function(e) {
-	P = null, _e && _e(e);
-}, F.__ = function(e, t) {
-	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), Se && Se(e, t);
-}, F.__r = function(e) {
-	ve && ve(e), ue = 0;
-	var t = (P = e.__c).__H;
-	t && (de == P ? P.__h = [] : (t.__h.some(Ne), t.__h.some(Pe), ue = 0), t.__h = [], t.__.some(function(e) {
+P.__b = function(e) {
+	N = null, ve && ve(e);
+}, P.__ = function(e, t) {
+	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), Ce && Ce(e, t);
+}, P.__r = function(e) {
+	ye && ye(e), de = 0;
+	var t = (N = e.__c).__H;
+	t && (fe == N ? N.__h = [] : (t.__h.some(Pe), t.__h.some(Fe), de = 0), t.__h = [], t.__.some(function(e) {
 		e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
-	})), de = P;
-}, F.diffed = function(e) {
-	ye && ye(e);
+	})), fe = N;
+}, P.diffed = function(e) {
+	be && be(e);
 	var t = e.__c;
-	t && t.__H && (t.__H.__h.length && Me(he.push(t)), t.__H.__.some(function(e) {
+	t && t.__H && (t.__H.__h.length && Ne(ge.push(t)), t.__H.__.some(function(e) {
 		e.u && (e.__H = e.u);
-	})), de = P = null;
-}, F.__c = function(e, t) {
+	})), fe = N = null;
+}, P.__c = function(e, t) {
 	t.some(function(e) {
 		try {
-			e.__h.some(Ne), e.__h = e.__h.filter(function(e) {
-				return !e.__ || Pe(e);
+			e.__h.some(Pe), e.__h = e.__h.filter(function(e) {
+				return !e.__ || Fe(e);
 			});
 		} catch (t) {
 			e.__h = [function() {
 				throw t;
 			}];
 		}
-	}), be && be(e, t);
-}, F.unmount = function(e) {
-	xe && xe(e);
+	}), xe && xe(e, t);
+}, P.unmount = function(e) {
+	Se && Se(e);
 	var t, n, r = e.__c;
 	r && r.__H && (r.__H.__.some(function(r) {
 		try {
@@ -381,57 +381,57 @@ F.__b = function(e) {
 					for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
 					n &&= n.__c;
 				}
-				r.__P = n, Me(ge.push(r));
-			} else Ne(r);
+				r.__P = n, Ne(_e.push(r));
+			} else Pe(r);
 		} catch (e) {
 			t = e;
 		}
-	}), r.__H = void 0, t && F.__e(t, r.__v));
+	}), r.__H = void 0, t && P.__e(t, r.__v));
 };
-var Ae = typeof requestAnimationFrame == "function";
-function je(e) {
-	var t, n = function() {
-		clearTimeout(r), Ae && cancelAnimationFrame(t), setTimeout(e);
-	}, r = setTimeout(n, 35);
-	Ae && (t = requestAnimationFrame(n));
-}
+var je = typeof requestAnimationFrame == "function";
 function Me(e) {
-	e != 1 && fe == F.requestAnimationFrame || ((fe = F.requestAnimationFrame) || je)(ke);
+	var t, n = function() {
+		clearTimeout(r), je && cancelAnimationFrame(t), setTimeout(e);
+	}, r = setTimeout(n, 35);
+	je && (t = requestAnimationFrame(n));
 }
 function Ne(e) {
-	var t = P, n = e.__c;
-	typeof n == "function" && (e.__c = void 0, n()), P = t;
+	e != 1 && pe == P.requestAnimationFrame || ((pe = P.requestAnimationFrame) || Me)(Ae);
 }
 function Pe(e) {
-	var t = P;
-	e.__c = e.__(), P = t;
+	var t = N, n = e.__c;
+	typeof n == "function" && (e.__c = void 0, n()), N = t;
 }
-function Fe(e, t) {
-	return !e || e.length != t.length || t.some(function(t, n) {
-		return !pe(t, e[n]);
-	});
+function Fe(e) {
+	var t = N;
+	e.__c = e.__(), N = t;
 }
 function Ie(e, t) {
+	return !e || e.length != t.length || t.some(function(t, n) {
+		return !me(t, e[n]);
+	});
+}
+function Le(e, t) {
 	return typeof t == "function" ? t(e) : t;
 }
 // node_modules/@preact/signals-core/dist/signals-core.module.js
-var Le = Symbol.for("preact-signals");
-function Re() {
-	if (R > 1) R--;
+var Re = Symbol.for("preact-signals");
+function ze() {
+	if (L > 1) L--;
 	else {
 		var e, t = !1;
 		for ((function() {
-			var e = Ke;
-			for (Ke = void 0; e !== void 0;) {
+			var e = qe;
+			for (qe = void 0; e !== void 0;) {
 				var t = e.S;
 				if (t.v === e.v) for (var n = t.t; n !== void 0; n = n.x) n.i === e.i && (n.i = t.i);
 				e = e.o;
 			}
-		})(); He !== void 0;) {
-			var n = He;
-			for (He = void 0, Ue++; n !== void 0;) {
+		})(); Ue !== void 0;) {
+			var n = Ue;
+			for (Ue = void 0, We++; n !== void 0;) {
 				var r = n.u;
-				if (n.u = void 0, n.f &= -3, !(8 & n.f) && Ye(n)) try {
+				if (n.u = void 0, n.f &= -3, !(8 & n.f) && Xe(n)) try {
 					n.c();
 				} catch (n) {
 					t ||= (e = n, !0);
@@ -439,116 +439,116 @@ function Re() {
 				n = r;
 			}
 		}
-		if (Ue = 0, R--, t) throw e;
+		if (We = 0, L--, t) throw e;
 	}
 }
-function ze(e) {
-	if (R > 0) return e();
-	Ge = ++We, R++;
+function Be(e) {
+	if (L > 0) return e();
+	Ke = ++Ge, L++;
 	try {
 		return e();
 	} finally {
-		Re();
+		ze();
 	}
 }
-var Be, L = void 0;
-function Ve(e) {
-	var t = L, n = Be;
-	L = void 0, Be = void 0;
+var Ve, I = void 0;
+function He(e) {
+	var t = I, n = Ve;
+	I = void 0, Ve = void 0;
 	try {
 		return e();
 	} finally {
-		L = t, Be = n;
+		I = t, Ve = n;
 	}
 }
-var He = void 0, R = 0, Ue = 0, We = 0, Ge = 0, Ke = void 0, qe = 0;
-function Je(e) {
-	if (L !== void 0) {
+var Ue = void 0, L = 0, We = 0, Ge = 0, Ke = 0, qe = void 0, Je = 0;
+function Ye(e) {
+	if (I !== void 0) {
 		var t = e.n;
-		if (t === void 0 || t.t !== L) return t = {
+		if (t === void 0 || t.t !== I) return t = {
 			i: 0,
 			S: e,
-			p: L.s,
+			p: I.s,
 			n: void 0,
-			t: L,
+			t: I,
 			e: void 0,
 			x: void 0,
 			r: t
-		}, L.s !== void 0 && (L.s.n = t), L.s = t, e.n = t, 32 & L.f && e.S(t), t;
-		if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = L.s, t.n = void 0, L.s.n = t, L.s = t), t;
+		}, I.s !== void 0 && (I.s.n = t), I.s = t, e.n = t, 32 & I.f && e.S(t), t;
+		if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = I.s, t.n = void 0, I.s.n = t, I.s = t), t;
 	}
 }
-function z(e, t) {
+function R(e, t) {
 	this.v = e, this.i = 0, this.n = void 0, this.t = void 0, this.l = 0, this.W = t?.watched, this.Z = t?.unwatched, this.name = t?.name;
 }
-z.prototype.brand = Le, z.prototype.h = function() {
+R.prototype.brand = Re, R.prototype.h = function() {
 	return !0;
-}, z.prototype.S = function(e) {
+}, R.prototype.S = function(e) {
 	var t = this, n = this.t;
-	n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? Ve(function() {
+	n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? He(function() {
 		var e;
 		(e = t.W) == null || e.call(t);
 	}) : n.e = e);
-}, z.prototype.U = function(e) {
+}, R.prototype.U = function(e) {
 	var t = this;
 	if (this.t !== void 0) {
 		var n = e.e, r = e.x;
-		n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && Ve(function() {
+		n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && He(function() {
 			var e;
 			(e = t.Z) == null || e.call(t);
 		}));
 	}
-}, z.prototype.subscribe = function(e) {
+}, R.prototype.subscribe = function(e) {
 	var t = this;
 	return it(function() {
 		var n = t.value;
-		Ve(function() {
+		He(function() {
 			return e(n);
 		});
 	}, { name: "sub" });
-}, z.prototype.valueOf = function() {
+}, R.prototype.valueOf = function() {
 	return this.value;
-}, z.prototype.toString = function() {
+}, R.prototype.toString = function() {
 	return this.value + "";
-}, z.prototype.toJSON = function() {
+}, R.prototype.toJSON = function() {
 	return this.value;
-}, z.prototype.peek = function() {
+}, R.prototype.peek = function() {
 	var e = this;
-	return Ve(function() {
+	return He(function() {
 		return e.value;
 	});
-}, Object.defineProperty(z.prototype, "value", {
+}, Object.defineProperty(R.prototype, "value", {
 	get: function() {
-		var e = Je(this);
+		var e = Ye(this);
 		return e !== void 0 && (e.i = this.i), this.v;
 	},
 	set: function(e) {
 		if (e !== this.v) {
-			if (Ue > 100) throw Error("Cycle detected");
+			if (We > 100) throw Error("Cycle detected");
 			(function(e) {
-				R !== 0 && Ue === 0 && e.l !== Ge && (e.l = Ge, Ke = {
+				L !== 0 && We === 0 && e.l !== Ke && (e.l = Ke, qe = {
 					S: e,
 					v: e.v,
 					i: e.i,
-					o: Ke
+					o: qe
 				});
-			})(this), this.v = e, this.i++, qe++, R++;
+			})(this), this.v = e, this.i++, Je++, L++;
 			try {
 				for (var t = this.t; t !== void 0; t = t.x) t.t.N();
 			} finally {
-				Re();
+				ze();
 			}
 		}
 	}
 });
-function B(e, t) {
-	return new z(e, t);
+function z(e, t) {
+	return new R(e, t);
 }
-function Ye(e) {
+function Xe(e) {
 	for (var t = e.s; t !== void 0; t = t.n) if (t.S.i !== t.i || !t.S.h() || t.S.i !== t.i) return !0;
 	return !1;
 }
-function Xe(e) {
+function Ze(e) {
 	for (var t = e.s; t !== void 0; t = t.n) {
 		var n = t.S.n;
 		if (n !== void 0 && (t.r = n), t.S.n = t, t.i = -1, t.n === void 0) {
@@ -557,66 +557,66 @@ function Xe(e) {
 		}
 	}
 }
-function Ze(e) {
+function Qe(e) {
 	for (var t = e.s, n = void 0; t !== void 0;) {
 		var r = t.p;
 		t.i === -1 ? (t.S.U(t), r !== void 0 && (r.n = t.n), t.n !== void 0 && (t.n.p = r)) : n = t, t.S.n = t.r, t.r !== void 0 && (t.r = void 0), t = r;
 	}
 	e.s = n;
 }
-function Qe(e, t) {
-	z.call(this, void 0, t), this.x = e, this.s = void 0, this.g = qe - 1, this.f = 4;
+function B(e, t) {
+	R.call(this, void 0, t), this.x = e, this.s = void 0, this.g = Je - 1, this.f = 4;
 }
-Qe.prototype = new z(), Qe.prototype.h = function() {
+B.prototype = new R(), B.prototype.h = function() {
 	if (this.f &= -3, 1 & this.f) return !1;
-	if ((36 & this.f) == 32 || (this.f &= -5, this.g === qe)) return !0;
-	if (this.g = qe, this.f |= 1, this.i > 0 && !Ye(this)) return this.f &= -2, !0;
-	var e = L;
+	if ((36 & this.f) == 32 || (this.f &= -5, this.g === Je)) return !0;
+	if (this.g = Je, this.f |= 1, this.i > 0 && !Xe(this)) return this.f &= -2, !0;
+	var e = I;
 	try {
-		Xe(this), L = this;
+		Ze(this), I = this;
 		var t = this.x();
 		(16 & this.f || this.v !== t || this.i === 0) && (this.v = t, this.f &= -17, this.i++);
 	} catch (e) {
 		this.v = e, this.f |= 16, this.i++;
 	}
-	return L = e, Ze(this), this.f &= -2, !0;
-}, Qe.prototype.S = function(e) {
+	return I = e, Qe(this), this.f &= -2, !0;
+}, B.prototype.S = function(e) {
 	if (this.t === void 0) {
 		this.f |= 36;
 		for (var t = this.s; t !== void 0; t = t.n) t.S.S(t);
 	}
-	z.prototype.S.call(this, e);
-}, Qe.prototype.U = function(e) {
-	if (this.t !== void 0 && (z.prototype.U.call(this, e), this.t === void 0)) {
+	R.prototype.S.call(this, e);
+}, B.prototype.U = function(e) {
+	if (this.t !== void 0 && (R.prototype.U.call(this, e), this.t === void 0)) {
 		this.f &= -33;
 		for (var t = this.s; t !== void 0; t = t.n) t.S.U(t);
 	}
-}, Qe.prototype.N = function() {
+}, B.prototype.N = function() {
 	if (!(2 & this.f)) {
 		this.f |= 6;
 		for (var e = this.t; e !== void 0; e = e.x) e.t.N();
 	}
-}, Object.defineProperty(Qe.prototype, "value", { get: function() {
+}, Object.defineProperty(B.prototype, "value", { get: function() {
 	if (1 & this.f) throw Error("Cycle detected");
-	var e = Je(this);
+	var e = Ye(this);
 	if (this.h(), e !== void 0 && (e.i = this.i), 16 & this.f) throw this.v;
 	return this.v;
 } });
 function $e(e, t) {
-	return new Qe(e, t);
+	return new B(e, t);
 }
 function et(e) {
 	var t = e.j;
 	if (e.j = void 0, typeof t == "function") {
-		R++;
-		var n = L;
-		L = void 0;
+		L++;
+		var n = I;
+		I = void 0;
 		try {
 			t();
 		} catch (t) {
 			throw e.f &= -2, e.f |= 8, tt(e), t;
 		} finally {
-			L = n, Re();
+			I = n, ze();
 		}
 	}
 }
@@ -625,16 +625,16 @@ function tt(e) {
 	e.x = void 0, e.s = void 0, et(e);
 }
 function nt(e) {
-	if (L !== this) throw Error("Out-of-order effect");
-	Ze(this), L = e, this.f &= -2;
+	if (I !== this) throw Error("Out-of-order effect");
+	Qe(this), I = e, this.f &= -2;
 	try {
 		8 & this.f && tt(this);
 	} finally {
-		Re();
+		ze();
 	}
 }
 function rt(e, t) {
-	this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, Be && Be.push(this);
+	this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, Ve && Ve.push(this);
 }
 rt.prototype.c = function() {
 	var e = this.S();
@@ -647,11 +647,11 @@ rt.prototype.c = function() {
 	}
 }, rt.prototype.S = function() {
 	if (1 & this.f) throw Error("Cycle detected");
-	this.f |= 1, this.f &= -9, et(this), Xe(this), R++;
-	var e = L;
-	return L = this, nt.bind(this, e);
+	this.f |= 1, this.f &= -9, et(this), Ze(this), L++;
+	var e = I;
+	return I = this, nt.bind(this, e);
 }, rt.prototype.N = function() {
-	2 & this.f || (this.f |= 2, this.u = He, He = this);
+	2 & this.f || (this.f |= 2, this.u = Ue, Ue = this);
 }, rt.prototype.d = function() {
 	this.f |= 8, 1 & this.f || tt(this);
 }, rt.prototype.dispose = function() {
@@ -685,7 +685,7 @@ function dt(e) {
 function ft(e) {
 	var t = this, r = e.data, i = V(r);
 	i.name = "ReactiveDom", i.value = r;
-	var a = De(function() {
+	var a = Oe(function() {
 		for (var e = t, r = t.__v; r = r.__;) if (r.__c) {
 			r.__c.__$f |= 4;
 			break;
@@ -707,7 +707,7 @@ function ft(e) {
 	}, []), o = a[0], s = a[1];
 	return o.value ? s.peek() : s.value;
 }
-ft.displayName = "ReactiveTextNode", Object.defineProperties(z.prototype, {
+ft.displayName = "ReactiveTextNode", Object.defineProperties(R.prototype, {
 	constructor: {
 		configurable: !0,
 		value: y(x, null).constructor
@@ -734,7 +734,7 @@ ft.displayName = "ReactiveTextNode", Object.defineProperties(z.prototype, {
 		var n, r = t.props;
 		for (var i in r) if (i !== "children") {
 			var a = r[i];
-			a instanceof z && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
+			a instanceof R && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
 		}
 	}
 	e(t);
@@ -773,7 +773,7 @@ ft.displayName = "ReactiveTextNode", Object.defineProperties(z.prototype, {
 	e(t);
 });
 function pt(e, t, n, r) {
-	var i = t in e && e.ownerSVGElement === void 0, a = B(n);
+	var i = t in e && e.ownerSVGElement === void 0, a = z(n);
 	return {
 		o: function(e, t) {
 			a.value = e, r = t;
@@ -825,13 +825,13 @@ ut("unmount", function(e, t) {
 	return !1;
 };
 function V(e, t) {
-	return De(function() {
-		return B(e, t);
+	return Oe(function() {
+		return z(e, t);
 	}, []);
 }
 function mt(e, t) {
-	var n = Ee(e);
-	return n.current = e, ot.__$f |= 4, De(function() {
+	var n = De(e);
+	return n.current = e, ot.__$f |= 4, Oe(function() {
 		return $e(function() {
 			return n.current();
 		}, t);
@@ -843,7 +843,7 @@ var ht = function(e) {
 	});
 };
 function gt() {
-	ze(function() {
+	Be(function() {
 		for (var e; e = lt.shift();) at.call(e);
 	});
 }
@@ -858,7 +858,7 @@ var vt = new URL("../", location.href.split(/[?#]/)[0]), yt = class extends Erro
 	constructor(e, t, n, r = 0) {
 		super(n), this.status = e, this.code = t, this.retryAfter = r;
 	}
-}, bt = "", xt = B(null), St = [];
+}, bt = "", xt = z(null), St = [];
 function Ct(e) {
 	bt = e.trim(), xt.value = null, St.forEach((e) => e()), St = [];
 }
@@ -1038,10 +1038,10 @@ function zt(e, t) {
 	return !Number.isFinite(u) || e.kind === "whole" && !/^[+-]?\d+$/.test(t.trim()) || n !== void 0 && u < n || r !== void 0 && u > r || i !== void 0 && u <= i || a !== void 0 && u >= a ? l : null;
 }
 // src/state/node.ts
-var W = B(null), Bt = B("connecting"), Vt = B(null), Ht = /* @__PURE__ */ new Map(), Ut = /* @__PURE__ */ new Map();
+var W = z(null), Bt = z("connecting"), Vt = z(null), Ht = /* @__PURE__ */ new Map(), Ut = /* @__PURE__ */ new Map();
 function G(e) {
 	let t = Ht.get(e);
-	return t || Ht.set(e, t = B(null)), t;
+	return t || Ht.set(e, t = z(null)), t;
 }
 function Wt(e) {
 	return (W.value ?? []).filter((t) => t.contract === e);
@@ -1055,7 +1055,7 @@ function Kt() {
 var qt = /* @__PURE__ */ new Map();
 function Jt(e, t) {
 	let n = `${e} ${t}`, r = qt.get(n);
-	return r || qt.set(n, r = B([])), r;
+	return r || qt.set(n, r = z([])), r;
 }
 var Yt = 2e3;
 function Xt(e, t, n) {
@@ -1129,7 +1129,7 @@ function ln() {
 	});
 }
 // src/state/notice.ts
-var un = B(""), dn = 0;
+var un = z(""), dn = 0;
 function K(e) {
 	un.value = e, clearTimeout(dn), dn = setTimeout(() => un.value = "", 6e3);
 }
@@ -1154,15 +1154,15 @@ function q(e, t) {
 	let r = n.toString();
 	return `#/${e}${r ? `?${r}` : ""}`;
 }
-var J = B(pn(location.hash));
+var J = z(pn(location.hash));
 addEventListener("hashchange", () => {
 	let e = J.peek(), t = pn(location.hash);
 	q(e.view, e.settings) !== q(t.view, t.settings) && (J.value = t);
 });
-function mn(e, t = {}) {
+function Y(e, t = {}) {
 	location.hash = q(e, t);
 }
-function hn(e) {
+function mn(e) {
 	let { view: t, settings: n } = J.peek(), r = q(t, {
 		...n,
 		...e
@@ -1170,13 +1170,13 @@ function hn(e) {
 	history.replaceState(null, "", r), J.value = pn(r);
 }
 // src/state/download.ts
-function gn(e, t) {
+function hn(e, t) {
 	let n = document.createElement("a");
 	n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 }
 // src/state/upload.ts
-var _n = B(null), vn = 5, yn = 800;
-async function bn(e, t, n, r, i, a, o, s) {
+var gn = z(null), _n = 5, vn = 800;
+async function yn(e, t, n, r, i, a, o, s) {
 	let c = {
 		name: t,
 		format: n,
@@ -1203,15 +1203,15 @@ async function bn(e, t, n, r, i, a, o, s) {
 			timeoutMs: 6e5
 		});
 	} catch (e) {
-		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= vn) throw e;
-		await new Promise((e) => setTimeout(e, yn * l));
+		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= _n) throw e;
+		await new Promise((e) => setTimeout(e, vn * l));
 	}
 }
 // src/state/words.ts
-function Y(e) {
+function X(e) {
 	return e.toLocaleString("en-GB");
 }
-function xn(e) {
+function bn(e) {
 	let t = [
 		"B",
 		"kB",
@@ -1222,18 +1222,18 @@ function xn(e) {
 	for (; e >= 1e3 && n < t.length - 1;) [e, n] = [e / 1e3, n + 1];
 	return `${e >= 100 || n === 0 ? Math.round(e) : e.toPrecision(2)} ${t[n]}`;
 }
-function X(e, t = 5) {
+function Z(e, t = 5) {
 	if (typeof e != "number") return e == null ? "" : typeof e == "object" ? JSON.stringify(e) : String(e);
 	if (Number.isNaN(e)) return "–";
-	if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return Y(e);
+	if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return X(e);
 	let n = Math.abs(e);
 	return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
 }
-function Sn(e) {
+function xn(e) {
 	let t = Math.max(0, e) / 1e3;
 	return t < 1 ? `${Math.round(1e3 * t)} ms` : t < 10 ? `${t.toFixed(1)} s` : t < 60 ? `${Math.round(t)} s` : t < 3600 ? `${Math.floor(t / 60)} min ${Math.round(t % 60)} s` : `${Math.floor(t / 3600)} h ${Math.floor(t % 3600 / 60)} min`;
 }
-function Cn(e) {
+function Sn(e) {
 	let t = new Date(e), n = t.toLocaleTimeString("en-GB", {
 		hour: "2-digit",
 		minute: "2-digit",
@@ -1244,13 +1244,13 @@ function Cn(e) {
 		month: "short"
 	})} ${n}`;
 }
-function wn(e) {
+function Cn(e) {
 	return e.replaceAll("_", " ");
 }
-function Tn(e) {
+function wn(e) {
 	return e.charAt(0).toUpperCase() + e.slice(1);
 }
-function En(e) {
+function Tn(e) {
 	return {
 		invalid_value: "Change what the message names, then send it again.",
 		unknown_entry: "It may have been renamed or removed. Choose another one.",
@@ -1267,9 +1267,9 @@ function En(e) {
 	}[e] ?? null;
 }
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var Dn = Symbol.for("pv"), On = 0;
+var En = Symbol.for("pv"), Dn = 0;
 Array.isArray;
-function Z(t, n, r, i, a, o) {
+function Q(t, n, r, i, a, o) {
 	n ||= {};
 	var s, c, l = n;
 	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
@@ -1283,41 +1283,41 @@ function Z(t, n, r, i, a, o) {
 		__b: 0,
 		__e: null,
 		__c: null,
-		constructor: Dn,
-		__v: --On,
+		constructor: En,
+		__v: --Dn,
 		__i: -1,
 		__u: 0
 	};
 	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 }
 // src/views/fault.tsx
-function Q({ error: e, code: t }) {
+function $({ error: e, code: t }) {
 	if (!e) return null;
-	let n = e instanceof Error ? e.message : String(e), r = En(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
-	return /* @__PURE__ */ Z("div", {
+	let n = e instanceof Error ? e.message : String(e), r = Tn(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
+	return /* @__PURE__ */ Q("div", {
 		class: "trouble",
 		role: "alert",
-		children: [i.length > 1 ? /* @__PURE__ */ Z("ul", { children: i.map((e) => /* @__PURE__ */ Z("li", { children: e }, e)) }) : /* @__PURE__ */ Z("p", { children: n }), r && /* @__PURE__ */ Z("p", {
+		children: [i.length > 1 ? /* @__PURE__ */ Q("ul", { children: i.map((e) => /* @__PURE__ */ Q("li", { children: e }, e)) }) : /* @__PURE__ */ Q("p", { children: n }), r && /* @__PURE__ */ Q("p", {
 			class: "cure",
 			children: r
 		})]
 	});
 }
 // src/state/csv.ts
-function kn(e) {
+function On(e) {
 	let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 	return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 }
-function An(e) {
-	return `${e.map(kn).join(",")}\n`;
+function kn(e) {
+	return `${e.map(On).join(",")}\n`;
 }
-var jn = [
+var An = [
 	",",
 	";",
 	"	",
 	"|"
 ];
-function Mn(e, t, n) {
+function jn(e, t, n) {
 	let r = [], i = [], a = "", o = !1;
 	for (let s = 0; s < e.length && r.length < n; s++) {
 		let n = e[s];
@@ -1325,23 +1325,23 @@ function Mn(e, t, n) {
 	}
 	return (a !== "" || i.length) && r.length < n && r.push([...i, a]), r;
 }
-var Nn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Pn = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e);
-function Fn(e) {
+var Mn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Nn = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e);
+function Pn(e) {
 	let t = {
 		delimiter: ",",
 		rows: [],
 		score: -1
 	};
-	for (let n of jn) {
-		let r = Mn(e.replace(/^\uFEFF/, ""), n, 101), i = r[0]?.length ?? 0, a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
+	for (let n of An) {
+		let r = jn(e.replace(/^\uFEFF/, ""), n, 101), i = r[0]?.length ?? 0, a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
 		a > t.score && (t = {
 			delimiter: n,
 			rows: r,
 			score: a
 		});
 	}
-	let [n = [], ...r] = t.rows, i = !n.some(Nn), a = i ? n : n.map((e, t) => String(t)), o = i ? r : t.rows, s = !1, c = a.map((e, t) => {
-		let n = o.map((e) => e[t] ?? ""), r = n.filter((e) => !Pn(e)), i = r.filter(Nn).length;
+	let [n = [], ...r] = t.rows, i = !n.some(Mn), a = i ? n : n.map((e, t) => String(t)), o = i ? r : t.rows, s = !1, c = a.map((e, t) => {
+		let n = o.map((e) => e[t] ?? ""), r = n.filter((e) => !Nn(e)), i = r.filter(Mn).length;
 		return r.length ? i * 2 <= r.length ? "text" : (s ||= r.length < n.length, "number") : "empty";
 	});
 	return {
@@ -1354,7 +1354,7 @@ function Fn(e) {
 	};
 }
 // src/api/rows.ts
-async function In(e, t, n, r) {
+async function Fn(e, t, n, r) {
 	return (await H(Et(`${e}:read`, {
 		name: t,
 		from: n,
@@ -1363,16 +1363,16 @@ async function In(e, t, n, r) {
 	}))).json();
 }
 // src/views/table.tsx
-var Ln = 50;
-function Rn({ datasets: e, name: t, caption: n, version: r }) {
+var In = 50;
+function Ln({ datasets: e, name: t, caption: n, version: r }) {
 	let i = G(e).value?.datasets[t], a = i?.rows ?? 0, o = V(0), s = V(null), c = V(null);
-	I(() => {
+	F(() => {
 		o.value = 0;
 	}, [t]);
 	let l = o.value;
-	if (I(() => {
+	if (F(() => {
 		let n = !1;
-		return In(e, t, l, Math.min(a, l + Ln)).then((e) => {
+		return Fn(e, t, l, Math.min(a, l + In)).then((e) => {
 			n || ([s.value, c.value] = [e, null]);
 		}).catch((e) => {
 			n || (c.value = e);
@@ -1385,78 +1385,78 @@ function Rn({ datasets: e, name: t, caption: n, version: r }) {
 		l,
 		r,
 		a
-	]), c.value) return /* @__PURE__ */ Z(Q, { error: c.value });
-	if (!s.value) return /* @__PURE__ */ Z("p", {
+	]), c.value) return /* @__PURE__ */ Q($, { error: c.value });
+	if (!s.value) return /* @__PURE__ */ Q("p", {
 		class: "note",
 		children: "Reading…"
 	});
 	let { rows: u, json: d } = s.value, f = i?.columns.map((e) => e.name) ?? Object.keys(d[0] ?? {}), p = Math.min(u, l + d.length);
-	return /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z(zn, {
+	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q(Rn, {
 		caption: n,
 		names: f,
 		rows: d.map((e) => f.map((t) => e[t])),
 		first: l
-	}), /* @__PURE__ */ Z("div", {
+	}), /* @__PURE__ */ Q("div", {
 		class: "pages",
-		children: [/* @__PURE__ */ Z("span", { children: u ? `Rows ${Y(l + 1)} to ${Y(p)} of ${Y(u)}` : "No rows" }), u > Ln && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("button", {
+		children: [/* @__PURE__ */ Q("span", { children: u ? `Rows ${X(l + 1)} to ${X(p)} of ${X(u)}` : "No rows" }), u > In && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("button", {
 			type: "button",
 			disabled: l === 0,
-			onClick: () => o.value = Math.max(0, l - Ln),
+			onClick: () => o.value = Math.max(0, l - In),
 			children: "Previous"
-		}), /* @__PURE__ */ Z("button", {
+		}), /* @__PURE__ */ Q("button", {
 			type: "button",
 			disabled: p >= u,
-			onClick: () => o.value = l + Ln,
+			onClick: () => o.value = l + In,
 			children: "Next"
 		})] })]
 	})] });
 }
-function zn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+function Rn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 	let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
-	return /* @__PURE__ */ Z("div", {
+	return /* @__PURE__ */ Q("div", {
 		class: "scroll",
 		tabIndex: 0,
 		role: "region",
 		"aria-label": e,
-		children: /* @__PURE__ */ Z("table", { children: [
-			/* @__PURE__ */ Z("caption", {
+		children: /* @__PURE__ */ Q("table", { children: [
+			/* @__PURE__ */ Q("caption", {
 				class: "unseen",
 				children: e
 			}),
-			/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [r !== void 0 && /* @__PURE__ */ Z("th", {
+			/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [r !== void 0 && /* @__PURE__ */ Q("th", {
 				scope: "col",
 				class: "number",
 				children: "row"
-			}), t.map((e, t) => /* @__PURE__ */ Z("th", {
+			}), t.map((e, t) => /* @__PURE__ */ Q("th", {
 				scope: "col",
 				class: o[t] ? "number" : "",
 				children: e
 			}, e))] }) }),
-			/* @__PURE__ */ Z("tbody", { children: n.map((e, t) => /* @__PURE__ */ Z("tr", {
+			/* @__PURE__ */ Q("tbody", { children: n.map((e, t) => /* @__PURE__ */ Q("tr", {
 				class: i === t ? "on" : "",
 				onClick: a && (() => a(t)),
-				children: [r !== void 0 && /* @__PURE__ */ Z("td", {
+				children: [r !== void 0 && /* @__PURE__ */ Q("td", {
 					class: "number faint",
-					children: Y(r + t + 1)
-				}), e.map((e, n) => /* @__PURE__ */ Z("td", {
+					children: X(r + t + 1)
+				}), e.map((e, n) => /* @__PURE__ */ Q("td", {
 					class: o[n] ? "number" : "",
-					children: a && n === 0 ? /* @__PURE__ */ Z("button", {
+					children: a && n === 0 ? /* @__PURE__ */ Q("button", {
 						type: "button",
 						class: "link",
 						onClick: (e) => (e.stopPropagation(), a(t)),
-						children: Bn(e)
-					}) : Bn(e)
+						children: zn(e)
+					}) : zn(e)
 				}, n))]
 			}, t)) })
 		] })
 	});
 }
-function Bn(e) {
-	let t = typeof e == "string" ? e : X(e, 6);
+function zn(e) {
+	let t = typeof e == "string" ? e : Z(e, 6);
 	return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 }
 // src/views/incoming.tsx
-var Vn = [
+var Bn = [
 	[/\.(tsv|tab)(\.gz)?$/i, "tsv"],
 	[/\.(csv|txt|dat)(\.gz)?$/i, "csv"],
 	[/\.npy(\.gz)?$/i, "npy"],
@@ -1467,16 +1467,16 @@ var Vn = [
 	[/\.(svm|svmlight|libsvm)(\.gz)?$/i, "svmlight"],
 	[/\.(xlsx|xls|ods)$/i, "table"],
 	[/\.(json|jsonl|ndjson)(\.gz)?$/i, "table"]
-], Hn = 65536;
-function Un(e) {
+], Vn = 65536;
+function Hn(e) {
 	return e.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "data";
 }
-async function Wn(e) {
-	let t = e.slice(0, Hn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
+async function Un(e) {
+	let t = e.slice(0, Vn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
 	if (n[0] !== 31 || n[1] !== 139) return t.text();
 	let r = t.stream().pipeThrough(new DecompressionStream("gzip")).pipeThrough(new TextDecoderStream()).getReader(), i = "";
 	try {
-		for (; i.length < Hn;) {
+		for (; i.length < Vn;) {
 			let { done: e, value: t } = await r.read();
 			if (e) break;
 			i += t;
@@ -1484,12 +1484,12 @@ async function Wn(e) {
 	} catch {}
 	return i;
 }
-function Gn({ datasets: e, names: t }) {
+function Wn({ datasets: e, names: t }) {
 	let n = V(null), r = V(null), i = V(""), a = V("csv"), o = V([]), s = V(/* @__PURE__ */ new Set()), c = V(""), l = V(""), u = V(!1), d = V(!1), f = V(!1), p = V(null), m = V(null), h = V(null), g = async (e) => {
 		if (!e) return;
-		let t = Vn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Nt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Fn(await Wn(e)) : null;
-		ze(() => {
-			n.value = e, _n.value = null, o.value = f, a.value = h, r.value = g, i.value = Un(e.name), s.value = new Set(g?.names.filter((e, t) => g.kinds[t] === "number") ?? []), c.value = "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
+		let t = Bn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Nt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Pn(await Un(e)) : null;
+		Be(() => {
+			n.value = e, gn.value = null, o.value = f, a.value = h, r.value = g, i.value = Hn(e.name), s.value = new Set(g?.names.filter((e, t) => g.kinds[t] === "number") ?? []), c.value = "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
 		});
 	}, _ = async () => {
 		let [t, o] = [n.value, r.value], f = o?.names.filter((e, t) => o.kinds[t] === "number") ?? [], g = {
@@ -1501,18 +1501,18 @@ function Gn({ datasets: e, names: t }) {
 		h.value = new AbortController(), m.value = null, p.value = 0;
 		try {
 			let r = i.value.trim();
-			_n.value = r;
-			let o = await bn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
-			K(`${r} is there: ${Y(o.rows)} rows, ${Y(o.columns.length)} columns.`), n.value = null, mn("data", { set: r });
+			gn.value = r;
+			let o = await yn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
+			K(`${r} is there: ${X(o.rows)} rows, ${X(o.columns.length)} columns.`), n.value = null, Y("data", { set: r });
 		} catch (e) {
 			h.value.signal.aborted || (m.value = e);
 		} finally {
 			p.value = null, h.value = null;
 		}
 	}, v = r.value, y = t.includes(i.value.trim()), b = !/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(i.value.trim()), S = p.value !== null, C = m.value instanceof yt && /empty field|missing/i.test(m.value.message) && !u.value;
-	return /* @__PURE__ */ Z("section", {
+	return /* @__PURE__ */ Q("section", {
 		class: "card",
-		children: [/* @__PURE__ */ Z("div", {
+		children: [/* @__PURE__ */ Q("div", {
 			class: `drop${f.value ? " over" : ""}`,
 			onDragOver: (e) => {
 				e.preventDefault(), f.value = !0;
@@ -1521,13 +1521,13 @@ function Gn({ datasets: e, names: t }) {
 			onDrop: (e) => {
 				e.preventDefault(), f.value = !1, g(e.dataTransfer?.files[0]);
 			},
-			children: [/* @__PURE__ */ Z("p", { children: [
-				/* @__PURE__ */ Z("b", { children: "Drop a file here" }),
+			children: [/* @__PURE__ */ Q("p", { children: [
+				/* @__PURE__ */ Q("b", { children: "Drop a file here" }),
 				" to bring in a data set, or",
 				" ",
-				/* @__PURE__ */ Z("label", {
+				/* @__PURE__ */ Q("label", {
 					class: "button first",
-					children: ["choose a file", /* @__PURE__ */ Z("input", {
+					children: ["choose a file", /* @__PURE__ */ Q("input", {
 						class: "unseen",
 						type: "file",
 						onChange: (e) => {
@@ -1535,78 +1535,78 @@ function Gn({ datasets: e, names: t }) {
 						}
 					})]
 				})
-			] }), /* @__PURE__ */ Z("p", {
+			] }), /* @__PURE__ */ Q("p", {
 				class: "note",
 				children: "You see its columns first. Nothing is sent before you say so."
 			})]
-		}), n.value && /* @__PURE__ */ Z("form", {
+		}), n.value && /* @__PURE__ */ Q("form", {
 			class: "incoming",
 			"aria-label": `Bring in ${n.value.name}`,
 			onSubmit: (e) => {
 				e.preventDefault(), _();
 			},
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ Q("div", {
 					class: "head",
-					children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", { children: n.value.name }), /* @__PURE__ */ Z("p", {
+					children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: n.value.name }), /* @__PURE__ */ Q("p", {
 						class: "note",
-						children: [xn(n.value.size), v ? `; ${v.names.length} columns, ${v.hasNames ? "names in the first row" : "no names in the first row"}` : ""]
+						children: [bn(n.value.size), v ? `; ${v.names.length} columns, ${v.hasNames ? "names in the first row" : "no names in the first row"}` : ""]
 					})] })
 				}),
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ Q("div", {
 					class: "fields",
 					children: [
-						/* @__PURE__ */ Z("label", { children: [
+						/* @__PURE__ */ Q("label", { children: [
 							"Name",
-							/* @__PURE__ */ Z("input", {
+							/* @__PURE__ */ Q("input", {
 								value: i.value,
 								"aria-invalid": b,
 								onInput: (e) => i.value = e.currentTarget.value
 							}),
-							b && /* @__PURE__ */ Z("span", {
+							b && /* @__PURE__ */ Q("span", {
 								class: "complaint",
 								children: "Use letters, digits, \".\", \"_\" and \"-\", in parts with \"/\" between them."
 							})
 						] }),
-						/* @__PURE__ */ Z("label", { children: [
+						/* @__PURE__ */ Q("label", { children: [
 							"Format",
-							/* @__PURE__ */ Z("select", {
+							/* @__PURE__ */ Q("select", {
 								value: a.value,
 								onChange: (e) => a.value = e.currentTarget.value,
-								children: o.value.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))
+								children: o.value.map((e) => /* @__PURE__ */ Q("option", { children: e }, e))
 							}),
-							v && a.value !== "table" && /* @__PURE__ */ Z("span", {
+							v && a.value !== "table" && /* @__PURE__ */ Q("span", {
 								class: "faint",
 								children: "\"table\" keeps texts, dates and gaps too"
 							})
 						] }),
-						v && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("label", { children: ["Ids", /* @__PURE__ */ Z("select", {
+						v && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("label", { children: ["Ids", /* @__PURE__ */ Q("select", {
 							value: c.value,
 							onChange: (e) => c.value = e.currentTarget.value,
-							children: [/* @__PURE__ */ Z("option", {
+							children: [/* @__PURE__ */ Q("option", {
 								value: "",
 								children: "none: rows are numbered"
-							}), v.names.map((e) => /* @__PURE__ */ Z("option", {
+							}), v.names.map((e) => /* @__PURE__ */ Q("option", {
 								value: e,
 								children: e
 							}, e))]
-						})] }), /* @__PURE__ */ Z("label", { children: ["Weights", /* @__PURE__ */ Z("select", {
+						})] }), /* @__PURE__ */ Q("label", { children: ["Weights", /* @__PURE__ */ Q("select", {
 							value: l.value,
 							onChange: (e) => l.value = e.currentTarget.value,
-							children: [/* @__PURE__ */ Z("option", {
+							children: [/* @__PURE__ */ Q("option", {
 								value: "",
 								children: "none: all rows count once"
-							}), v.names.filter((e, t) => v.kinds[t] === "number").map((e) => /* @__PURE__ */ Z("option", {
+							}), v.names.filter((e, t) => v.kinds[t] === "number").map((e) => /* @__PURE__ */ Q("option", {
 								value: e,
 								children: e
 							}, e))]
 						})] })] })
 					]
 				}),
-				/* @__PURE__ */ Z("label", {
+				/* @__PURE__ */ Q("label", {
 					class: "check",
 					children: [
-						/* @__PURE__ */ Z("input", {
+						/* @__PURE__ */ Q("input", {
 							type: "checkbox",
 							checked: u.value,
 							onChange: (e) => u.value = e.currentTarget.checked
@@ -1615,10 +1615,10 @@ function Gn({ datasets: e, names: t }) {
 						v?.hasGaps ? " (some of the first rows have none)" : ""
 					]
 				}),
-				y && /* @__PURE__ */ Z("label", {
+				y && /* @__PURE__ */ Q("label", {
 					class: "check",
 					children: [
-						/* @__PURE__ */ Z("input", {
+						/* @__PURE__ */ Q("input", {
 							type: "checkbox",
 							checked: d.value,
 							onChange: (e) => d.value = e.currentTarget.checked
@@ -1628,12 +1628,12 @@ function Gn({ datasets: e, names: t }) {
 						" that is there"
 					]
 				}),
-				v && /* @__PURE__ */ Z("fieldset", { children: [/* @__PURE__ */ Z("legend", { children: "Columns to keep: numbers that methods can use" }), /* @__PURE__ */ Z("div", {
+				v && /* @__PURE__ */ Q("fieldset", { children: [/* @__PURE__ */ Q("legend", { children: "Columns to keep: numbers that methods can use" }), /* @__PURE__ */ Q("div", {
 					class: "columns",
-					children: v.names.map((e, t) => /* @__PURE__ */ Z("label", {
+					children: v.names.map((e, t) => /* @__PURE__ */ Q("label", {
 						class: "check",
 						children: [
-							/* @__PURE__ */ Z("input", {
+							/* @__PURE__ */ Q("input", {
 								type: "checkbox",
 								checked: s.value.has(e),
 								disabled: v.kinds[t] !== "number",
@@ -1644,26 +1644,26 @@ function Gn({ datasets: e, names: t }) {
 							}),
 							e || "(no name)",
 							" ",
-							/* @__PURE__ */ Z("span", {
+							/* @__PURE__ */ Q("span", {
 								class: "faint",
 								children: v.kinds[t]
 							})
 						]
 					}, `${t} ${e}`))
 				})] }),
-				v && v.rows.length > 0 && /* @__PURE__ */ Z(zn, {
+				v && v.rows.length > 0 && /* @__PURE__ */ Q(Rn, {
 					caption: "First rows of the file",
 					names: v.names,
 					rows: v.rows.slice(0, 5),
 					first: 0
 				}),
-				/* @__PURE__ */ Z(Q, { error: m.value }),
-				C && /* @__PURE__ */ Z("p", {
+				/* @__PURE__ */ Q($, { error: m.value }),
+				C && /* @__PURE__ */ Q("p", {
 					class: "warning",
 					children: [
 						"Some numbers are missing.",
 						" ",
-						/* @__PURE__ */ Z("button", {
+						/* @__PURE__ */ Q("button", {
 							type: "button",
 							onClick: () => {
 								u.value = !0, _();
@@ -1672,25 +1672,25 @@ function Gn({ datasets: e, names: t }) {
 						})
 					]
 				}),
-				S && /* @__PURE__ */ Z("p", { children: [
-					/* @__PURE__ */ Z("progress", {
+				S && /* @__PURE__ */ Q("p", { children: [
+					/* @__PURE__ */ Q("progress", {
 						max: n.value.size,
 						value: p.value ?? 0,
 						"aria-label": "Sent"
 					}),
 					" ",
-					p.value === n.value.size ? "The node reads it…" : `${xn(p.value ?? 0)} of ${xn(n.value.size)}`
+					p.value === n.value.size ? "The node reads it…" : `${bn(p.value ?? 0)} of ${bn(n.value.size)}`
 				] }),
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ Q("div", {
 					class: "tools",
-					children: [/* @__PURE__ */ Z("button", {
+					children: [/* @__PURE__ */ Q("button", {
 						type: "submit",
 						class: "first",
 						disabled: S || b || y && !d.value || v !== null && s.value.size === 0,
 						children: "Bring it in"
-					}), /* @__PURE__ */ Z("button", {
+					}), /* @__PURE__ */ Q("button", {
 						type: "button",
-						onClick: () => S ? h.value?.abort() : (n.value = null, _n.value = null),
+						onClick: () => S ? h.value?.abort() : (n.value = null, gn.value = null),
 						children: S ? "Stop" : "Cancel"
 					})]
 				})
@@ -1699,130 +1699,130 @@ function Gn({ datasets: e, names: t }) {
 	});
 }
 // src/views/data.tsx
-function Kn(e) {
+function Gn(e) {
 	return e.rows > 0 && e.columns.filter((e) => e.kind !== "text").length >= 2;
 }
-var qn = 200;
-function Jn() {
+var Kn = 200;
+function qn() {
 	let e = Gt(), t = V(""), n = V(!1), r = V(!1);
-	if (!e) return /* @__PURE__ */ Z("p", {
+	if (!e) return /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: [
 			"This node has no service of data sets. Start one with ",
-			/* @__PURE__ */ Z("code", { children: "lehr serve" }),
+			/* @__PURE__ */ Q("code", { children: "lehr serve" }),
 			"."
 		]
 	});
 	let i = G(e).value;
-	if (!i) return /* @__PURE__ */ Z("p", {
+	if (!i) return /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, qn), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== _n.value);
-	return /* @__PURE__ */ Z(x, { children: [
-		/* @__PURE__ */ Z(Gn, {
+	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, Kn), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== gn.value);
+	return /* @__PURE__ */ Q(x, { children: [
+		/* @__PURE__ */ Q(Wn, {
 			datasets: e,
 			names: o
 		}),
-		u.length > 0 && /* @__PURE__ */ Z(Yn, {
+		u.length > 0 && /* @__PURE__ */ Q(Jn, {
 			path: e,
 			uploads: u
 		}),
-		/* @__PURE__ */ Z("section", {
+		/* @__PURE__ */ Q("section", {
 			class: "card",
 			children: [
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ Q("div", {
 					class: "head",
-					children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", { children: "Data sets" }), /* @__PURE__ */ Z("p", {
+					children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: "Data sets" }), /* @__PURE__ */ Q("p", {
 						class: "note",
 						children: "Tables that the node keeps. Methods take them by name, and their results become data sets too."
-					})] }), /* @__PURE__ */ Z("div", {
+					})] }), /* @__PURE__ */ Q("div", {
 						class: "tools",
-						children: [/* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
+						children: [/* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
 							class: "unseen",
 							children: "Search data sets"
-						}), /* @__PURE__ */ Z("input", {
+						}), /* @__PURE__ */ Q("input", {
 							type: "search",
 							placeholder: "Search",
 							value: t.value,
 							onInput: (e) => t.value = e.currentTarget.value
-						})] }), c > 0 && /* @__PURE__ */ Z("label", {
+						})] }), c > 0 && /* @__PURE__ */ Q("label", {
 							class: "check",
 							children: [
-								/* @__PURE__ */ Z("input", {
+								/* @__PURE__ */ Q("input", {
 									type: "checkbox",
 									checked: n.value,
 									onChange: (e) => n.value = e.currentTarget.checked
 								}),
 								"Results of jobs (",
-								Y(c),
+								X(c),
 								")"
 							]
 						})]
 					})]
 				}),
-				s.length === 0 ? /* @__PURE__ */ Z("p", {
+				s.length === 0 ? /* @__PURE__ */ Q("p", {
 					class: "empty",
 					children: o.length ? "No data set has this in its name." : "No data set yet. Drop a file above: CSV, TSV, Excel, Parquet, Arrow, NPY, FASTA or FPS."
-				}) : /* @__PURE__ */ Z("div", {
+				}) : /* @__PURE__ */ Q("div", {
 					class: "scroll",
 					tabIndex: 0,
 					role: "region",
 					"aria-label": "Data sets",
-					children: /* @__PURE__ */ Z("table", { children: [/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [
-						/* @__PURE__ */ Z("th", {
+					children: /* @__PURE__ */ Q("table", { children: [/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [
+						/* @__PURE__ */ Q("th", {
 							scope: "col",
 							children: "Name"
 						}),
-						/* @__PURE__ */ Z("th", {
+						/* @__PURE__ */ Q("th", {
 							scope: "col",
 							class: "number",
 							children: "Rows"
 						}),
-						/* @__PURE__ */ Z("th", {
+						/* @__PURE__ */ Q("th", {
 							scope: "col",
 							class: "number roomy",
 							children: "Columns"
 						}),
-						/* @__PURE__ */ Z("th", {
+						/* @__PURE__ */ Q("th", {
 							scope: "col",
 							class: "number",
 							children: "Size"
 						}),
-						/* @__PURE__ */ Z("th", {
+						/* @__PURE__ */ Q("th", {
 							scope: "col",
 							class: "roomy",
 							children: "From"
 						}),
-						/* @__PURE__ */ Z("th", {
+						/* @__PURE__ */ Q("th", {
 							scope: "col",
-							children: /* @__PURE__ */ Z("span", {
+							children: /* @__PURE__ */ Q("span", {
 								class: "unseen",
 								children: "Actions"
 							})
 						})
-					] }) }), /* @__PURE__ */ Z("tbody", { children: l.map((e) => /* @__PURE__ */ Z(Zn, {
+					] }) }), /* @__PURE__ */ Q("tbody", { children: l.map((e) => /* @__PURE__ */ Q(Xn, {
 						name: e,
 						dataset: i.datasets[e],
 						isOn: e === a
 					}, e)) })] })
 				}),
-				s.length > l.length && /* @__PURE__ */ Z("p", {
+				s.length > l.length && /* @__PURE__ */ Q("p", {
 					class: "pages",
-					children: /* @__PURE__ */ Z("button", {
+					children: /* @__PURE__ */ Q("button", {
 						type: "button",
 						onClick: () => r.value = !0,
-						children: ["Show all ", Y(s.length)]
+						children: ["Show all ", X(s.length)]
 					})
 				})
 			]
 		}),
-		a && i.datasets[a] && /* @__PURE__ */ Z(Qn, {
+		a && i.datasets[a] && /* @__PURE__ */ Q(Zn, {
 			path: e,
 			name: a,
 			dataset: i.datasets[a]
 		}),
-		a && !i.datasets[a] && /* @__PURE__ */ Z("p", {
+		a && !i.datasets[a] && /* @__PURE__ */ Q("p", {
 			class: "empty",
 			children: [
 				"There is no data set \"",
@@ -1832,7 +1832,7 @@ function Jn() {
 		})
 	] });
 }
-function Yn({ path: e, uploads: t }) {
+function Jn({ path: e, uploads: t }) {
 	let n = V(null), r = async (t) => {
 		try {
 			n.value = null, await U(`${e}:remove`, { name: t }), K(`Forgot the upload ${t}.`);
@@ -1840,87 +1840,87 @@ function Yn({ path: e, uploads: t }) {
 			n.value = e;
 		}
 	};
-	return /* @__PURE__ */ Z("section", {
+	return /* @__PURE__ */ Q("section", {
 		class: "card",
 		"aria-labelledby": "uploads",
 		children: [
-			/* @__PURE__ */ Z("h2", {
+			/* @__PURE__ */ Q("h2", {
 				id: "uploads",
 				children: "Uploads that are not data sets yet"
 			}),
-			/* @__PURE__ */ Z(Q, { error: n.value }),
-			/* @__PURE__ */ Z("ul", {
+			/* @__PURE__ */ Q($, { error: n.value }),
+			/* @__PURE__ */ Q("ul", {
 				class: "plainlist",
-				children: t.map(([e, t]) => /* @__PURE__ */ Z("li", { children: [/* @__PURE__ */ Z("div", {
+				children: t.map(([e, t]) => /* @__PURE__ */ Q("li", { children: [/* @__PURE__ */ Q("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ Z("b", { children: e }),
-						/* @__PURE__ */ Z("span", {
+						/* @__PURE__ */ Q("b", { children: e }),
+						/* @__PURE__ */ Q("span", {
 							class: `state ${t.state}`,
 							children: t.state
 						}),
-						/* @__PURE__ */ Z("span", {
+						/* @__PURE__ */ Q("span", {
 							class: "soft",
-							children: [xn(t.offset), t.bytes ? ` of ${xn(t.bytes)}` : ""]
+							children: [bn(t.offset), t.bytes ? ` of ${bn(t.bytes)}` : ""]
 						}),
-						/* @__PURE__ */ Z("button", {
+						/* @__PURE__ */ Q("button", {
 							type: "button",
 							onClick: () => r(e),
-							children: ["Forget", /* @__PURE__ */ Z("span", {
+							children: ["Forget", /* @__PURE__ */ Q("span", {
 								class: "unseen",
 								children: [" ", e]
 							})]
 						})
 					]
-				}), t.fault && /* @__PURE__ */ Z(Q, { error: t.fault.reason })] }, e))
+				}), t.fault && /* @__PURE__ */ Q($, { error: t.fault.reason })] }, e))
 			})
 		]
 	});
 }
-function Xn(e) {
+function Yn(e) {
 	let [t, n] = Object.entries(e ?? {})[0] ?? ["", {}];
 	return t === "file" ? `file ${n.path ?? ""}` : t === "upload" ? `upload (${n.format ?? ""})` : t === "job" || n?.job ? `job ${n.job ?? ""}` : t || "a service";
 }
-function Zn({ name: e, dataset: t, isOn: n }) {
-	return /* @__PURE__ */ Z("tr", {
+function Xn({ name: e, dataset: t, isOn: n }) {
+	return /* @__PURE__ */ Q("tr", {
 		class: n ? "on" : "",
 		children: [
-			/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
+			/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
 				href: q("data", { set: n ? null : e }),
 				children: e
 			}) }),
-			/* @__PURE__ */ Z("td", {
+			/* @__PURE__ */ Q("td", {
 				class: "number",
-				children: Y(t.rows)
+				children: X(t.rows)
 			}),
-			/* @__PURE__ */ Z("td", {
+			/* @__PURE__ */ Q("td", {
 				class: "number roomy",
-				children: Y(t.columns.length)
+				children: X(t.columns.length)
 			}),
-			/* @__PURE__ */ Z("td", {
+			/* @__PURE__ */ Q("td", {
 				class: "number",
-				children: xn(t.bytes)
+				children: bn(t.bytes)
 			}),
-			/* @__PURE__ */ Z("td", {
+			/* @__PURE__ */ Q("td", {
 				class: "soft roomy",
-				children: Xn(t.source)
+				children: Yn(t.source)
 			}),
-			/* @__PURE__ */ Z("td", {
+			/* @__PURE__ */ Q("td", {
 				class: "actions",
-				children: [Kn(t) && /* @__PURE__ */ Z("a", {
+				children: [Gn(t) && /* @__PURE__ */ Q("a", {
 					class: "button",
 					href: q("explore", { data: e }),
-					children: ["Explore", /* @__PURE__ */ Z("span", {
+					children: ["Explore", /* @__PURE__ */ Q("span", {
 						class: "unseen",
 						children: [" ", e]
 					})]
-				}), /* @__PURE__ */ Z("a", {
+				}), /* @__PURE__ */ Q("a", {
 					class: "button",
 					href: q("jobs", {
 						new: "1",
 						data: e
 					}),
-					children: ["Run", /* @__PURE__ */ Z("span", {
+					children: ["Run", /* @__PURE__ */ Q("span", {
 						class: "unseen",
 						children: [" a method on ", e]
 					})]
@@ -1929,7 +1929,7 @@ function Zn({ name: e, dataset: t, isOn: n }) {
 		]
 	});
 }
-function Qn({ path: e, name: t, dataset: n }) {
+function Zn({ path: e, name: t, dataset: n }) {
 	let r = V(null), i = V(!1), a = V(null), o = async (e) => {
 		try {
 			r.value = null, await e();
@@ -1946,44 +1946,44 @@ function Qn({ path: e, name: t, dataset: n }) {
 			if (r.push(new Blob([i ? o.slice(o.indexOf("\n") + 1) : o])), !(a > i)) break;
 			i = a;
 		} while (i < n.rows);
-		gn(`${t}.csv`, new Blob(r, { type: "text/csv" }));
+		hn(`${t}.csv`, new Blob(r, { type: "text/csv" }));
 	}), c = () => o(async () => {
-		await U(`${e}:remove`, { name: t }), K(`Removed ${t}.`), mn("data");
+		await U(`${e}:remove`, { name: t }), K(`Removed ${t}.`), Y("data");
 	}), l = () => o(async () => {
 		let n = a.value.trim();
 		await U(`${e}:rename`, {
 			name: t,
 			to: n
-		}), K(`Renamed ${t} to ${n}.`), mn("data", { set: n });
+		}), K(`Renamed ${t} to ${n}.`), Y("data", { set: n });
 	});
-	return /* @__PURE__ */ Z("section", {
+	return /* @__PURE__ */ Q("section", {
 		class: "card",
 		"aria-labelledby": "data-detail",
 		children: [
-			/* @__PURE__ */ Z("div", {
+			/* @__PURE__ */ Q("div", {
 				class: "head",
-				children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
+				children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
 					id: "data-detail",
 					children: t
-				}), /* @__PURE__ */ Z("p", {
+				}), /* @__PURE__ */ Q("p", {
 					class: "note",
 					children: [
-						Y(n.rows),
+						X(n.rows),
 						" rows, ",
-						Y(n.columns.length),
+						X(n.columns.length),
 						" columns",
 						n.id ? `; ids in ${n.id}` : "",
 						n.weights ? `; weights in ${n.weights}` : ""
 					]
-				})] }), /* @__PURE__ */ Z("div", {
+				})] }), /* @__PURE__ */ Q("div", {
 					class: "tools",
 					children: [
-						Kn(n) && /* @__PURE__ */ Z("a", {
+						Gn(n) && /* @__PURE__ */ Q("a", {
 							class: "button first",
 							href: q("explore", { data: t }),
 							children: "Explore"
 						}),
-						/* @__PURE__ */ Z("a", {
+						/* @__PURE__ */ Q("a", {
 							class: "button",
 							href: q("jobs", {
 								new: "1",
@@ -1991,26 +1991,26 @@ function Qn({ path: e, name: t, dataset: n }) {
 							}),
 							children: "Run a method"
 						}),
-						/* @__PURE__ */ Z("button", {
+						/* @__PURE__ */ Q("button", {
 							type: "button",
 							onClick: s,
 							children: "Save as CSV"
 						}),
-						/* @__PURE__ */ Z("button", {
+						/* @__PURE__ */ Q("button", {
 							type: "button",
 							onClick: () => a.value = a.value === null ? t : null,
 							children: "Rename"
 						}),
-						i.value ? /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("button", {
+						i.value ? /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("button", {
 							type: "button",
 							class: "danger",
 							onClick: c,
 							children: "Remove for good"
-						}), /* @__PURE__ */ Z("button", {
+						}), /* @__PURE__ */ Q("button", {
 							type: "button",
 							onClick: () => i.value = !1,
 							children: "Keep it"
-						})] }) : /* @__PURE__ */ Z("button", {
+						})] }) : /* @__PURE__ */ Q("button", {
 							type: "button",
 							onClick: () => i.value = !0,
 							children: "Remove…"
@@ -2018,26 +2018,26 @@ function Qn({ path: e, name: t, dataset: n }) {
 					]
 				})]
 			}),
-			a.value !== null && /* @__PURE__ */ Z("form", {
+			a.value !== null && /* @__PURE__ */ Q("form", {
 				class: "inline",
 				onSubmit: (e) => {
 					e.preventDefault(), l();
 				},
-				children: [/* @__PURE__ */ Z("label", { children: ["New name ", /* @__PURE__ */ Z("input", {
+				children: [/* @__PURE__ */ Q("label", { children: ["New name ", /* @__PURE__ */ Q("input", {
 					value: a.value,
 					onInput: (e) => a.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ Z("button", {
+				})] }), /* @__PURE__ */ Q("button", {
 					type: "submit",
 					class: "first",
 					children: "Rename"
 				})]
 			}),
-			/* @__PURE__ */ Z(Q, { error: r.value }),
-			n.warnings?.map((e) => /* @__PURE__ */ Z("p", {
+			/* @__PURE__ */ Q($, { error: r.value }),
+			n.warnings?.map((e) => /* @__PURE__ */ Q("p", {
 				class: "warning",
 				children: e
 			}, e)),
-			n.account && /* @__PURE__ */ Z(zn, {
+			n.account && /* @__PURE__ */ Q(Rn, {
 				caption: "The columns",
 				names: [
 					"column",
@@ -2056,7 +2056,7 @@ function Qn({ path: e, name: t, dataset: n }) {
 					e.reason ?? ""
 				])
 			}),
-			/* @__PURE__ */ Z(Rn, {
+			/* @__PURE__ */ Q(Ln, {
 				datasets: e,
 				name: t,
 				caption: `Rows of ${t}`,
@@ -2065,126 +2065,8 @@ function Qn({ path: e, name: t, dataset: n }) {
 		]
 	});
 }
-// src/views/chart.tsx
-var $n = 220, $ = {
-	left: 56,
-	right: 14,
-	top: 12,
-	bottom: 38
-};
-function er(e, t, n) {
-	if (!(t > e)) return [e];
-	let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
-		1,
-		2,
-		5,
-		10
-	].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [];
-	for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
-	return o;
-}
-function tr(e, t, n) {
-	let r = Math.ceil(Math.log10(e)), i = Math.floor(Math.log10(t));
-	if (i <= r) return er(e, t, n);
-	let a = Math.max(1, Math.ceil((i - r + 1) / n));
-	return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
-}
-function nr({ title: e, xName: t, x: n, y: r, isLogX: i, isFalling: a, isStepped: o }) {
-	let s = Ee(null), c = V(480), l = V(null);
-	I(() => {
-		let e = new ResizeObserver(([e]) => c.value = Math.max(180, Math.round(e.contentRect.width)));
-		return e.observe(s.current), () => e.disconnect();
-	}, []);
-	let u = n.map((e, t) => [e, r[t]]).filter(([e, t]) => Number.isFinite(e) && Number.isFinite(t) && (!i || e > 0)), d = c.value, f = u.map(([e]) => e), p = u.map(([, e]) => e), [m, h] = [Math.min(...f), Math.max(...f)], [g, _] = [Math.min(...p), Math.max(...p)];
-	m === h && ([m, h] = i ? [m / 2, h * 2] : [m - .5, h + .5]), g === _ && ([g, _] = [g - .5, _ + .5]);
-	let v = (e) => i ? Math.log(e) : e, y = (e) => {
-		let t = (v(e) - v(m)) / (v(h) - v(m));
-		return a ? 1 - t : t;
-	}, b = (e) => $.left + y(e) * (d - $.left - $.right), S = (e) => $n - $.bottom - (e - g) / (_ - g) * ($n - $.top - $.bottom), C = u.map(([e, t], n) => {
-		let [r, i] = [b(e).toFixed(1), S(t).toFixed(1)];
-		return n === 0 ? `M${r} ${i}` : o ? `H${r}V${i}` : `L${r} ${i}`;
-	}).join(""), w = l.value !== null && u[l.value] ? u[l.value] : u[u.length - 1], T = (e) => {
-		let t = s.current.getBoundingClientRect().left, [n, r] = [0, Infinity];
-		u.forEach(([i], a) => {
-			let o = Math.abs(b(i) - (e - t));
-			o < r && ([n, r] = [a, o]);
-		}), l.value = n;
-	};
-	return /* @__PURE__ */ Z("figure", {
-		class: "chart",
-		children: [/* @__PURE__ */ Z("figcaption", { children: [/* @__PURE__ */ Z("h3", { children: e }), w && /* @__PURE__ */ Z("p", {
-			class: "readout",
-			children: [
-				t,
-				" ",
-				X(w[0], 4),
-				": ",
-				X(w[1], 5)
-			]
-		})] }), /* @__PURE__ */ Z("div", {
-			class: "plot",
-			ref: s,
-			tabIndex: 0,
-			role: "img",
-			"aria-label": w ? `${e} over ${t}: ${u.length} points, from ${X(p[0], 4)} to ${X(p[p.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
-			onPointerMove: (e) => T(e.clientX),
-			onPointerLeave: () => l.value = null,
-			onKeyDown: (e) => {
-				let t = e.key === "ArrowLeft" ? -1 : +(e.key === "ArrowRight");
-				t && (e.preventDefault(), l.value = Math.min(u.length - 1, Math.max(0, (l.value ?? u.length - 1) + t)));
-			},
-			children: u.length > 0 && /* @__PURE__ */ Z("svg", {
-				width: d,
-				height: $n,
-				"aria-hidden": "true",
-				children: [
-					er(g, _, 4).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
-						class: "gridline",
-						x1: $.left,
-						x2: d - $.right,
-						y1: S(e),
-						y2: S(e)
-					}), /* @__PURE__ */ Z("text", {
-						x: $.left - 8,
-						y: S(e) + 4,
-						"text-anchor": "end",
-						children: X(e, 4)
-					})] }, e)),
-					(i ? tr(m, h, 5) : er(m, h, 5)).map((e) => /* @__PURE__ */ Z("text", {
-						x: b(e),
-						y: $n - $.bottom + 17,
-						"text-anchor": "middle",
-						children: X(e, 4)
-					}, e)),
-					/* @__PURE__ */ Z("text", {
-						x: d - $.right,
-						y: 216,
-						"text-anchor": "end",
-						children: t
-					}),
-					/* @__PURE__ */ Z("path", {
-						class: "curve",
-						d: C
-					}),
-					l.value !== null && w && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("line", {
-						class: "cross",
-						x1: b(w[0]),
-						x2: b(w[0]),
-						y1: $.top,
-						y2: $n - $.bottom
-					}), /* @__PURE__ */ Z("circle", {
-						class: "dot",
-						cx: b(w[0]),
-						cy: S(w[1]),
-						r: "4"
-					})] })
-				]
-			})
-		})]
-	});
-}
 // src/views/form.tsx
-function rr(e, t) {
+function Qn(e, t) {
 	let n = {};
 	for (let r of e) {
 		let e = t[r.name];
@@ -2194,111 +2076,111 @@ function rr(e, t) {
 	}
 	return n;
 }
-function ir(e, t) {
+function $n(e, t) {
 	return e.every((e) => {
 		let n = t[e.name];
 		return typeof n != "string" || zt(e, n) === null;
 	});
 }
-function ar({ fields: e, typed: t, dataset: n, change: r }) {
-	let i = V(!1), a = (e) => /* @__PURE__ */ Z(or, {
+function er({ fields: e, typed: t, dataset: n, change: r }) {
+	let i = V(!1), a = (e) => /* @__PURE__ */ Q(tr, {
 		field: e,
 		value: t[e.name],
 		dataset: n,
 		change: r
 	}, e.name), o = e.filter((e) => !e.isBasic);
-	return /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("div", {
+	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("div", {
 		class: "fields",
 		children: e.filter((e) => e.isBasic).map(a)
-	}), o.length > 0 && /* @__PURE__ */ Z("details", {
+	}), o.length > 0 && /* @__PURE__ */ Q("details", {
 		open: i.value,
 		onToggle: (e) => i.value = e.currentTarget.open,
-		children: [/* @__PURE__ */ Z("summary", { children: [
+		children: [/* @__PURE__ */ Q("summary", { children: [
 			"More options (",
 			o.length,
 			")"
-		] }), i.value && /* @__PURE__ */ Z("div", {
+		] }), i.value && /* @__PURE__ */ Q("div", {
 			class: "fields",
 			children: o.map(a)
 		})]
 	})] });
 }
-function or({ field: e, value: t, dataset: n, change: r }) {
-	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = zt(e, a), s = wn(e.name), c = /* @__PURE__ */ Z("span", {
+function tr({ field: e, value: t, dataset: n, change: r }) {
+	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = zt(e, a), s = Cn(e.name), c = /* @__PURE__ */ Q("span", {
 		class: "about",
 		id: `${i}-about`,
 		children: e.about
 	});
-	if (e.kind === "yes") return /* @__PURE__ */ Z("div", {
+	if (e.kind === "yes") return /* @__PURE__ */ Q("div", {
 		class: "field",
-		children: [/* @__PURE__ */ Z("label", {
+		children: [/* @__PURE__ */ Q("label", {
 			class: "check",
-			children: [/* @__PURE__ */ Z("input", {
+			children: [/* @__PURE__ */ Q("input", {
 				id: i,
 				type: "checkbox",
 				checked: t === void 0 ? e.default === !0 : t === "yes",
 				"aria-describedby": `${i}-about`,
 				onChange: (t) => r(e.name, t.currentTarget.checked ? "yes" : "no")
-			}), /* @__PURE__ */ Z("b", { children: s })]
+			}), /* @__PURE__ */ Q("b", { children: s })]
 		}), c]
 	});
 	if (e.kind === "columns" && n) {
 		let i = Array.isArray(t) ? t : [], a = n.columns.filter((e) => e.kind !== "text");
-		return a.length === 0 ? null : /* @__PURE__ */ Z("fieldset", {
+		return a.length === 0 ? null : /* @__PURE__ */ Q("fieldset", {
 			class: "field wide",
 			children: [
-				/* @__PURE__ */ Z("legend", { children: s }),
-				/* @__PURE__ */ Z("div", {
+				/* @__PURE__ */ Q("legend", { children: s }),
+				/* @__PURE__ */ Q("div", {
 					class: "columns",
-					children: a.map(({ name: t }) => /* @__PURE__ */ Z("label", {
+					children: a.map(({ name: t }) => /* @__PURE__ */ Q("label", {
 						class: "check",
-						children: [/* @__PURE__ */ Z("input", {
+						children: [/* @__PURE__ */ Q("input", {
 							type: "checkbox",
 							checked: i.includes(t),
 							onChange: (n) => r(e.name, n.currentTarget.checked ? [...i, t] : i.filter((e) => e !== t))
 						}), t]
 					}, t))
 				}),
-				/* @__PURE__ */ Z("span", {
+				/* @__PURE__ */ Q("span", {
 					class: "about",
 					children: i.length ? `${i.length} chosen` : "None chosen: all numbers, except weights and ids."
 				})
 			]
 		});
 	}
-	return /* @__PURE__ */ Z("div", {
+	return /* @__PURE__ */ Q("div", {
 		class: "field",
 		children: [
-			/* @__PURE__ */ Z("label", {
+			/* @__PURE__ */ Q("label", {
 				for: i,
 				children: s
 			}),
-			e.kind === "choice" ? /* @__PURE__ */ Z("select", {
+			e.kind === "choice" ? /* @__PURE__ */ Q("select", {
 				id: i,
 				value: a || String(e.default ?? ""),
 				"aria-describedby": `${i}-about`,
 				onChange: (t) => r(e.name, t.currentTarget.value),
-				children: [e.default === null && /* @__PURE__ */ Z("option", {
+				children: [e.default === null && /* @__PURE__ */ Q("option", {
 					value: "",
 					children: e.otherwise
-				}), e.choices.map((e) => /* @__PURE__ */ Z("option", {
+				}), e.choices.map((e) => /* @__PURE__ */ Q("option", {
 					value: e.value,
 					title: e.about,
-					children: wn(e.value)
+					children: Cn(e.value)
 				}, e.value))]
-			}) : e.kind === "column" && n ? /* @__PURE__ */ Z("select", {
+			}) : e.kind === "column" && n ? /* @__PURE__ */ Q("select", {
 				id: i,
 				value: a,
 				"aria-describedby": `${i}-about`,
 				onChange: (t) => r(e.name, t.currentTarget.value),
-				children: [/* @__PURE__ */ Z("option", {
+				children: [/* @__PURE__ */ Q("option", {
 					value: "",
 					children: e.otherwise
-				}), n.columns.map(({ name: e }) => /* @__PURE__ */ Z("option", {
+				}), n.columns.map(({ name: e }) => /* @__PURE__ */ Q("option", {
 					value: e,
 					children: e
 				}, e))]
-			}) : /* @__PURE__ */ Z("input", {
+			}) : /* @__PURE__ */ Q("input", {
 				id: i,
 				value: Array.isArray(t) ? t.join(",") : a,
 				inputMode: e.kind === "whole" ? "numeric" : e.kind === "number" ? "decimal" : "text",
@@ -2311,1394 +2193,27 @@ function or({ field: e, value: t, dataset: n, change: r }) {
 					r(e.name, e.kind === "columns" ? n.split(",").map((e) => e.trim()).filter(Boolean) : n);
 				}
 			}),
-			o ? /* @__PURE__ */ Z("span", {
+			o ? /* @__PURE__ */ Q("span", {
 				class: "complaint",
 				id: `${i}-about`,
 				children: o
 			}) : c,
-			e.kind === "choice" && e.choices.find((t) => t.value === (a || e.default))?.about && /* @__PURE__ */ Z("span", {
+			e.kind === "choice" && e.choices.find((t) => t.value === (a || e.default))?.about && /* @__PURE__ */ Q("span", {
 				class: "about",
 				children: e.choices.find((t) => t.value === (a || e.default)).about
 			})
 		]
 	});
 }
-// src/views/jobs.tsx
-var sr = 50, cr = [
-	"queued",
-	"running",
-	"done",
-	"failed",
-	"cancelled",
-	"interrupted"
-];
-function lr(e) {
-	return e.contract.replace(/^lehr\./, "");
-}
-function ur() {
-	let e = Kt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
-		service: e,
-		id: t,
-		job: n
-	})));
-	t.sort((e, t) => t.job.times.queued_unix_ms - e.job.times.queued_unix_ms || t.job.number - e.job.number);
-	let { settings: n } = J.value, r = n.job ? t.find((e) => e.service === n.service && e.id === n.job) : void 0;
-	return e.length ? /* @__PURE__ */ Z(x, { children: [
-		n.new ? /* @__PURE__ */ Z(xr, { methods: e }) : /* @__PURE__ */ Z("p", {
-			class: "lead-in",
-			children: /* @__PURE__ */ Z("a", {
-				class: "button first",
-				href: q("jobs", { new: "1" }),
-				children: "New job"
-			})
-		}),
-		n.job && !r && /* @__PURE__ */ Z("p", {
-			class: "empty",
-			children: [
-				"There is no job \"",
-				n.job,
-				"\" here any more."
-			]
-		}),
-		r && /* @__PURE__ */ Z(gr, { ...r }, `${r.service} ${r.id}`),
-		/* @__PURE__ */ Z(dr, {
-			jobs: t,
-			chosen: r
-		})
-	] }) : /* @__PURE__ */ Z("p", {
-		class: "empty",
-		children: [
-			"No method runs on this node. Start one, for example ",
-			/* @__PURE__ */ Z("code", { children: "lehr serve --start lehr.clustering=/clustering" }),
-			"."
-		]
-	});
-}
-function dr({ jobs: e, chosen: t }) {
-	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / sr) - 1), s = Math.min(i.value, o);
-	return /* @__PURE__ */ Z("section", {
-		class: "card",
-		children: [
-			/* @__PURE__ */ Z("div", {
-				class: "head",
-				children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", { children: "Jobs" }), /* @__PURE__ */ Z("p", {
-					class: "note",
-					children: "Newest first. They go on when you close this page."
-				})] }), /* @__PURE__ */ Z("div", {
-					class: "tools",
-					children: [/* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
-						class: "unseen",
-						children: "State"
-					}), /* @__PURE__ */ Z("select", {
-						value: n.value,
-						onChange: (e) => (n.value = e.currentTarget.value, i.value = 0),
-						children: [/* @__PURE__ */ Z("option", {
-							value: "",
-							children: "all states"
-						}), cr.map((e) => /* @__PURE__ */ Z("option", { children: e }, e))]
-					})] }), /* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
-						class: "unseen",
-						children: "Search jobs"
-					}), /* @__PURE__ */ Z("input", {
-						type: "search",
-						placeholder: "Search",
-						value: r.value,
-						onInput: (e) => (r.value = e.currentTarget.value, i.value = 0)
-					})] })]
-				})]
-			}),
-			a.length === 0 ? /* @__PURE__ */ Z("p", {
-				class: "empty",
-				children: e.length ? "No job matches." : "No job yet. Choose \"New job\" above, or \"Run\" beside a data set."
-			}) : /* @__PURE__ */ Z("div", {
-				class: "scroll",
-				tabIndex: 0,
-				role: "region",
-				"aria-label": "Jobs",
-				children: /* @__PURE__ */ Z("table", { children: [/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "Job"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "State"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "Data"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "roomy",
-						children: "Queued"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "number roomy",
-						children: "Took"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: /* @__PURE__ */ Z("span", {
-							class: "unseen",
-							children: "Actions"
-						})
-					})
-				] }) }), /* @__PURE__ */ Z("tbody", { children: a.slice(s * sr, (s + 1) * sr).map((e) => /* @__PURE__ */ Z("tr", {
-					class: t === e ? "on" : "",
-					children: [
-						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
-							href: q("jobs", t === e ? {} : {
-								service: e.service,
-								job: e.id
-							}),
-							children: e.id
-						}) }),
-						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z(pr, { job: e.job }) }),
-						/* @__PURE__ */ Z("td", {
-							class: "soft",
-							children: Object.values(e.job.inputs).join(", ")
-						}),
-						/* @__PURE__ */ Z("td", {
-							class: "soft roomy",
-							children: Cn(e.job.times.queued_unix_ms)
-						}),
-						/* @__PURE__ */ Z("td", {
-							class: "number roomy",
-							children: fr(e.job)
-						}),
-						/* @__PURE__ */ Z("td", {
-							class: "actions",
-							children: /* @__PURE__ */ Z(mr, {
-								...e,
-								isShort: !0
-							})
-						})
-					]
-				}, `${e.service} ${e.id}`)) })] })
-			}),
-			a.length > sr && /* @__PURE__ */ Z("div", {
-				class: "pages",
-				children: [
-					/* @__PURE__ */ Z("span", { children: [
-						Y(s * sr + 1),
-						" to ",
-						Y(Math.min(a.length, (s + 1) * sr)),
-						" of ",
-						Y(a.length)
-					] }),
-					/* @__PURE__ */ Z("button", {
-						type: "button",
-						disabled: s === 0,
-						onClick: () => i.value = s - 1,
-						children: "Previous"
-					}),
-					/* @__PURE__ */ Z("button", {
-						type: "button",
-						disabled: s === o,
-						onClick: () => i.value = s + 1,
-						children: "Next"
-					})
-				]
-			})
-		]
-	});
-}
-function fr({ times: e }) {
-	return e.started_unix_ms && e.ended_unix_ms ? Sn(e.ended_unix_ms - e.started_unix_ms) : "";
-}
-function pr({ job: e }) {
-	if (e.state !== "running") return /* @__PURE__ */ Z("span", {
-		class: `state ${e.state}`,
-		children: e.state
-	});
-	let t = Math.round(100 * (e.progress?.fraction ?? 0));
-	return /* @__PURE__ */ Z("span", {
-		class: "state running",
-		children: [
-			/* @__PURE__ */ Z("progress", {
-				max: 100,
-				value: t,
-				"aria-label": `${t} per cent`
-			}),
-			" ",
-			t,
-			" % ",
-			e.progress?.stage ?? ""
-		]
-	});
-}
-function mr({ service: e, id: t, job: n, isShort: r }) {
-	let i = V(null), a = async (n, r) => {
-		try {
-			i.value = null, await U(`${e}:${n}`, { job: t }), K(r);
-		} catch (e) {
-			i.value = e;
-		}
-	}, o = n.state === "queued" || n.state === "running", s = n.state === "failed" || n.state === "cancelled" || n.state === "interrupted", c = /* @__PURE__ */ Z("span", {
-		class: "unseen",
-		children: [" ", t]
-	});
-	return /* @__PURE__ */ Z(x, { children: [
-		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Z("a", {
-			class: "button",
-			href: q("explore", hr(e, t, n)),
-			children: ["Explore", c]
-		}),
-		o && /* @__PURE__ */ Z("button", {
-			type: "button",
-			onClick: () => a("cancel", `Asked ${t} to stop.`),
-			children: ["Cancel", c]
-		}),
-		s && /* @__PURE__ */ Z("button", {
-			type: "button",
-			onClick: () => a("resume", `${t} goes on.`),
-			children: ["Resume", c]
-		}),
-		!r && !o && /* @__PURE__ */ Z("button", {
-			type: "button",
-			onClick: () => a("remove", `Removed ${t}. Its results stay among the data sets.`).then(() => i.value === null && mn("jobs")),
-			children: "Remove from the list"
-		}),
-		/* @__PURE__ */ Z(Q, { error: i.value })
-	] });
-}
-function hr(e, t, n) {
-	let r = n.outputs.positions ?? n.outputs.places;
-	return r ? { data: r } : {
-		data: Object.values(n.inputs)[0],
-		colour: `job:${e}|${t}`
-	};
-}
-function gr({ service: e, id: t, job: n }) {
-	let r = Gt(), i = V(Date.now()), a = V(null), o = Jt(e, t).value;
-	I(() => {
-		if (n.state !== "running") return;
-		let e = setInterval(() => i.value = Date.now(), 1e3);
-		return () => clearInterval(e);
-	}, [n.state]);
-	let s = Object.keys(n.outputs).filter((e) => e !== "model"), c = a.value ?? (s.includes("centers") ? "centers" : s.find((e) => e !== "labels") ?? s[0]), l = Object.entries(n.options).filter(([, e]) => e !== null), u = n.progress?.fraction ?? 0, d = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, f = u > .05 && d > 0 ? d / u * (1 - u) : null, p = o.map((e) => e.figures.temperature ?? NaN), m = n.outputs.history;
-	return /* @__PURE__ */ Z("section", {
-		class: "card",
-		"aria-labelledby": "job-detail",
-		children: [
-			/* @__PURE__ */ Z("div", {
-				class: "head",
-				children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
-					id: "job-detail",
-					children: t
-				}), /* @__PURE__ */ Z("p", {
-					class: "note",
-					children: [
-						e,
-						" of ",
-						Object.values(n.inputs).join(" and "),
-						", queued ",
-						Cn(n.times.queued_unix_ms)
-					]
-				})] }), /* @__PURE__ */ Z("div", {
-					class: "tools",
-					children: /* @__PURE__ */ Z(mr, {
-						service: e,
-						id: t,
-						job: n
-					})
-				})]
-			}),
-			/* @__PURE__ */ Z("p", { children: [
-				/* @__PURE__ */ Z(pr, { job: n }),
-				n.state === "running" && /* @__PURE__ */ Z("span", {
-					class: "soft",
-					children: [
-						" ",
-						Sn(d),
-						" so far",
-						f === null ? "" : `, about ${Sn(f)} left`
-					]
-				}),
-				fr(n) && /* @__PURE__ */ Z("span", {
-					class: "soft",
-					children: [" in ", fr(n)]
-				})
-			] }),
-			n.fault && /* @__PURE__ */ Z(Q, {
-				error: n.fault.reason,
-				code: n.fault.code
-			}),
-			n.warnings?.map((e) => /* @__PURE__ */ Z("p", {
-				class: "warning",
-				children: e
-			}, e)),
-			n.state === "running" && n.progress && /* @__PURE__ */ Z(_r, { figures: n.progress.figures }),
-			n.state === "running" && o.length > 1 && p.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Z("div", {
-				class: "pair",
-				children: [/* @__PURE__ */ Z(nr, {
-					title: "Free energy",
-					xName: "temperature",
-					x: p,
-					y: o.map((e) => e.figures.free_energy ?? NaN),
-					isLogX: !0,
-					isFalling: !0
-				}), /* @__PURE__ */ Z(nr, {
-					title: "Clusters",
-					xName: "temperature",
-					x: p,
-					y: o.map((e) => e.figures.clusters ?? NaN),
-					isLogX: !0,
-					isFalling: !0,
-					isStepped: !0
-				})]
-			}),
-			n.state === "done" && n.figures && /* @__PURE__ */ Z(_r, { figures: n.figures }),
-			n.state === "done" && r && m && /* @__PURE__ */ Z(yr, {
-				datasets: r,
-				name: m
-			}),
-			n.state === "done" && r && s.length > 0 && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("div", {
-				class: "tabs",
-				role: "group",
-				"aria-label": "Tables of the result",
-				children: [s.map((e) => /* @__PURE__ */ Z("button", {
-					type: "button",
-					"aria-pressed": e === c,
-					onClick: () => a.value = e,
-					children: wn(e)
-				}, e)), /* @__PURE__ */ Z("a", {
-					class: "button",
-					href: q("data", { set: n.outputs[c] }),
-					children: "Open as data set"
-				})]
-			}), /* @__PURE__ */ Z(Rn, {
-				datasets: r,
-				name: n.outputs[c],
-				caption: `${Tn(c)} of ${t}`
-			})] }),
-			/* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: [
-				"Options (",
-				l.length,
-				")"
-			] }), /* @__PURE__ */ Z("dl", {
-				class: "facts",
-				children: l.map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: wn(e) }), /* @__PURE__ */ Z("dd", { children: X(t) })] }, e))
-			})] })
-		]
-	});
-}
-function _r({ figures: e }) {
-	return /* @__PURE__ */ Z("dl", {
-		class: "tiles",
-		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("dt", { children: Tn(wn(e)) }), /* @__PURE__ */ Z("dd", {
-			class: "big",
-			children: X(t)
-		})] }, e))
-	});
-}
-var vr = 4096;
-function yr({ datasets: e, name: t }) {
-	let n = V([]), r = G(e).value?.datasets[t]?.rows ?? 0;
-	I(() => {
-		let i = !1;
-		return In(e, t, 0, Math.min(r, vr)).then((e) => {
-			i || (n.value = e.json);
-		}).catch(() => {}), () => {
-			i = !0;
-		};
-	}, [
-		e,
-		t,
-		r
-	]);
-	let { over: i, x: a, lines: o } = mt(() => {
-		let e = (e) => n.value.map((t) => typeof t[e] == "number" ? t[e] : NaN), t = (e) => n.value.some((t) => typeof t[e] == "number"), r = t("temperature") ? "temperature" : [
-			"iteration",
-			"sweep",
-			"sweeps",
-			"index",
-			"start"
-		].find(t), i = /* @__PURE__ */ new Set([
-			"temperature",
-			"index",
-			"iteration",
-			"sweep",
-			"start"
-		]), a = [
-			"free_energy",
-			"clusters",
-			"stress",
-			"log_likelihood",
-			"objective",
-			"components",
-			"cost",
-			"mean_cost",
-			"sum_of_squares",
-			...Object.keys(n.value[0] ?? {})
-		].filter((e, n, r) => r.indexOf(e) === n && !i.has(e) && t(e));
-		return {
-			over: r,
-			x: r ? e(r) : [],
-			lines: a.slice(0, 2).map((t) => ({
-				name: t,
-				y: e(t)
-			}))
-		};
-	}).value;
-	return !i || n.value.length < 2 ? null : /* @__PURE__ */ Z("div", {
-		class: "pair",
-		children: o.map(({ name: e, y: t }) => /* @__PURE__ */ Z(nr, {
-			title: Tn(wn(e)),
-			xName: i,
-			x: a,
-			y: t,
-			isLogX: i === "temperature",
-			isFalling: i === "temperature",
-			isStepped: e === "clusters" || e === "components"
-		}, e))
-	});
-}
-var br = {
-	"lehr.pairwise": ["matrix", "items"],
-	"lehr.embedding": ["matrix", "items"],
-	"lehr.kmedoids": ["matrix", "items"]
-};
-function xr({ methods: e }) {
-	let t = Gt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
-	I(() => {
-		let e = !1;
-		return l.value = {}, d.value = null, Nt().then((t) => {
-			let n = t.components.schemas[`${p.contract}.Options`];
-			e || (u.value = n ? Lt(n, t) : []);
-		}).catch((t) => {
-			e || (d.value = t);
-		}), () => {
-			e = !0;
-		};
-	}, [p.path, p.contract]);
-	let m = n?.datasets[s.value], h = br[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = async () => {
-		f.value = !0, d.value = null;
-		try {
-			let e = {
-				input: _ ? {
-					[h[0]]: s.value,
-					[h[1]]: g
-				} : s.value,
-				options: rr(u.value, l.value),
-				...c.value.trim() ? { output: c.value.trim() } : {}
-			}, { job: t } = await U(`${o.value}:run`, e);
-			K(`${t} is queued.`), mn("jobs", {
-				service: o.value,
-				job: t
-			});
-		} catch (e) {
-			d.value = e;
-		} finally {
-			f.value = !1;
-		}
-	};
-	return /* @__PURE__ */ Z("section", {
-		class: "card",
-		"aria-labelledby": "new-job",
-		children: [/* @__PURE__ */ Z("div", {
-			class: "head",
-			children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
-				id: "new-job",
-				children: "New job"
-			}), /* @__PURE__ */ Z("p", {
-				class: "note",
-				children: "Fields that you leave empty keep their defaults, which are shown in grey."
-			})] }), /* @__PURE__ */ Z("div", {
-				class: "tools",
-				children: /* @__PURE__ */ Z("a", {
-					class: "button",
-					href: q("jobs", {}),
-					children: "Close"
-				})
-			})]
-		}), /* @__PURE__ */ Z("form", {
-			onSubmit: (e) => {
-				e.preventDefault(), x();
-			},
-			children: [
-				/* @__PURE__ */ Z("div", {
-					class: "fields",
-					children: [
-						/* @__PURE__ */ Z("div", {
-							class: "field",
-							children: [/* @__PURE__ */ Z("label", {
-								for: "job-method",
-								children: "Method"
-							}), /* @__PURE__ */ Z("select", {
-								id: "job-method",
-								value: o.value,
-								onChange: (e) => o.value = e.currentTarget.value,
-								children: e.map((e) => /* @__PURE__ */ Z("option", {
-									value: e.path,
-									children: [
-										lr(e),
-										" (",
-										e.path,
-										")"
-									]
-								}, e.path))
-							})]
-						}),
-						/* @__PURE__ */ Z("div", {
-							class: "field",
-							children: [
-								/* @__PURE__ */ Z("label", {
-									for: "job-data",
-									children: h ? "Dissimilarities" : "Data"
-								}),
-								/* @__PURE__ */ Z("select", {
-									id: "job-data",
-									value: s.value,
-									onChange: (e) => s.value = e.currentTarget.value,
-									children: [i.length === 0 && /* @__PURE__ */ Z("option", {
-										value: "",
-										children: "no data set yet"
-									}), i.map((e) => /* @__PURE__ */ Z("option", {
-										value: e,
-										children: e
-									}, e))]
-								}),
-								m && /* @__PURE__ */ Z("span", {
-									class: "about",
-									children: [
-										Y(m.rows),
-										" rows",
-										_ ? `; items from ${g}` : ""
-									]
-								})
-							]
-						}),
-						/* @__PURE__ */ Z("div", {
-							class: "field",
-							children: [/* @__PURE__ */ Z("label", {
-								for: "job-output",
-								children: "Name of the results"
-							}), /* @__PURE__ */ Z("input", {
-								id: "job-output",
-								value: c.value,
-								placeholder: "the job's name",
-								autocomplete: "off",
-								onInput: (e) => c.value = e.currentTarget.value
-							})]
-						})
-					]
-				}),
-				b && /* @__PURE__ */ Z("p", {
-					class: "warning",
-					children: [
-						"These rows have longitude and latitude.",
-						" ",
-						/* @__PURE__ */ Z("button", {
-							type: "button",
-							onClick: () => l.value = {
-								...l.value,
-								lonlat: "yes"
-							},
-							children: "Cluster positions on the sphere"
-						})
-					]
-				}),
-				/* @__PURE__ */ Z(ar, {
-					fields: u.value,
-					typed: l.value,
-					dataset: m,
-					change: (e, t) => l.value = {
-						...l.value,
-						[e]: t
-					}
-				}),
-				/* @__PURE__ */ Z(Q, { error: d.value }),
-				/* @__PURE__ */ Z("div", {
-					class: "tools",
-					children: [/* @__PURE__ */ Z("button", {
-						type: "submit",
-						class: "first",
-						disabled: f.value || !s.value || !ir(u.value, l.value),
-						children: "Run"
-					}), !ir(u.value, l.value) && /* @__PURE__ */ Z("span", {
-						class: "complaint",
-						children: "Some fields cannot be meant: see above."
-					})]
-				})
-			]
-		})]
-	});
-}
-// src/views/node.tsx
-function Sr(e) {
-	let t = /* @__PURE__ */ new Map();
-	for (let n of e.split("\n")) {
-		if (!n || n.startsWith("#")) continue;
-		let e = n.lastIndexOf(" ");
-		t.set(n.slice(0, e), Number(n.slice(e + 1)));
-	}
-	return t;
-}
-var Cr = 1e3;
-function wr() {
-	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Wt("lehr/inspector")[0]?.path;
-	I(() => {
-		let r = !1, a = async () => {
-			if (document.visibilityState === "visible") try {
-				i && (e.value = await Tt(`${i}:look`)), t.value = Sr(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
-			} catch (e) {
-				n.value = e;
-			}
-			r || setTimeout(a, Cr);
-		};
-		return a(), () => {
-			r = !0;
-		};
-	}, [i]), I(() => {
-		let e = !1;
-		return Nt().then((t) => {
-			let n = /* @__PURE__ */ new Map();
-			for (let e of Object.keys(t.paths)) {
-				let [t, r] = e.split(":");
-				r && !["lookup", "events"].includes(r) && n.set(t, [...n.get(t) ?? [], r]);
-			}
-			e || (r.value = n);
-		}).catch(() => {}), () => {
-			e = !0;
-		};
-	}, [W.value]);
-	let a = W.value ?? [], o = e.value, s = (e) => t.value.get(e), c = s("lehr_http_request_duration_seconds_count") ?? 0, l = s("lehr_http_request_duration_seconds_sum") ?? 0, u = (s("lehr_http_responses_total{status=\"4xx\"}") ?? 0) + (s("lehr_http_responses_total{status=\"5xx\"}") ?? 0), d = [
-		[
-			"Memory",
-			s("process_resident_memory_bytes") === void 0 ? "–" : xn(s("process_resident_memory_bytes")),
-			"resident"
-		],
-		[
-			"Workers busy",
-			o ? `${o.workers_busy} of ${o.workers}` : "–",
-			o ? `${Y(o.jobs_queued)} tasks ready` : ""
-		],
-		[
-			"Tasks",
-			o ? Y(o.tasks) : "–",
-			o ? `${Y(o.timers)} timers` : ""
-		],
-		[
-			"Connections",
-			X(s("lehr_connections")),
-			`${X(s("lehr_subscriptions"))} subscriptions`
-		],
-		[
-			"Requests",
-			Y(c),
-			c ? `${X(1e3 * l / c, 3)} ms on average` : ""
-		],
-		[
-			"Refused or failed",
-			Y(u),
-			"answers 4xx and 5xx"
-		]
-	];
-	return /* @__PURE__ */ Z(x, { children: [
-		/* @__PURE__ */ Z("section", {
-			class: "card",
-			"aria-labelledby": "machine",
-			children: [
-				/* @__PURE__ */ Z("div", {
-					class: "head",
-					children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
-						id: "machine",
-						children: "Machine"
-					}), /* @__PURE__ */ Z("p", {
-						class: "note",
-						children: "Asked once a second while you look."
-					})] }), /* @__PURE__ */ Z("div", {
-						class: "tools",
-						children: [/* @__PURE__ */ Z("a", {
-							class: "button",
-							href: "../openapi.json",
-							children: "OpenAPI description"
-						}), /* @__PURE__ */ Z("a", {
-							class: "button",
-							href: "../metrics",
-							children: "Metrics"
-						})]
-					})]
-				}),
-				/* @__PURE__ */ Z(Q, { error: n.value }),
-				/* @__PURE__ */ Z("dl", {
-					class: "tiles",
-					children: d.map(([e, t, n]) => /* @__PURE__ */ Z("div", { children: [
-						/* @__PURE__ */ Z("dt", { children: e }),
-						/* @__PURE__ */ Z("dd", {
-							class: "big",
-							children: t
-						}),
-						/* @__PURE__ */ Z("dd", {
-							class: "sub",
-							children: n
-						})
-					] }, e))
-				})
-			]
-		}),
-		/* @__PURE__ */ Z("section", {
-			class: "card",
-			"aria-labelledby": "services",
-			children: [/* @__PURE__ */ Z("div", {
-				class: "head",
-				children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
-					id: "services",
-					children: "Services"
-				}), /* @__PURE__ */ Z("p", {
-					class: "note",
-					children: "Each has a document, which you can open, and operations."
-				})] })
-			}), /* @__PURE__ */ Z("div", {
-				class: "scroll",
-				tabIndex: 0,
-				role: "region",
-				"aria-label": "Services",
-				children: /* @__PURE__ */ Z("table", { children: [/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "Path"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "Contract"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "Phase"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "number",
-						children: "Running"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "number",
-						children: "Waiting"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "number",
-						children: "Subscribers"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "number",
-						children: "Requests"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "number",
-						children: "Faults"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "Operations"
-					})
-				] }) }), /* @__PURE__ */ Z("tbody", { children: a.map((e) => {
-					let t = o?.services.find((t) => t.path === e.path);
-					return /* @__PURE__ */ Z("tr", { children: [
-						/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
-							href: `..${e.path}`,
-							children: e.path
-						}) }),
-						/* @__PURE__ */ Z("td", {
-							class: "soft",
-							children: [
-								e.contract,
-								" ",
-								e.version
-							]
-						}),
-						/* @__PURE__ */ Z("td", { children: [/* @__PURE__ */ Z("span", {
-							class: `state ${e.phase}`,
-							children: e.phase
-						}), e.reports.map((e) => /* @__PURE__ */ Z("span", {
-							class: "complaint",
-							children: String(e)
-						}, e))] }),
-						/* @__PURE__ */ Z("td", {
-							class: "number",
-							children: t ? Y(t.running.length) : ""
-						}),
-						/* @__PURE__ */ Z("td", {
-							class: "number",
-							children: t ? Y(t.waiting.reduce((e, t) => e + t.requests, 0)) : ""
-						}),
-						/* @__PURE__ */ Z("td", {
-							class: "number",
-							children: t ? Y(t.subscribers.length) : ""
-						}),
-						/* @__PURE__ */ Z("td", {
-							class: "number",
-							children: X(s(`lehr_requests_total{service="${e.path}"}`))
-						}),
-						/* @__PURE__ */ Z("td", {
-							class: "number",
-							children: X(s(`lehr_faults_total{service="${e.path}"}`))
-						}),
-						/* @__PURE__ */ Z("td", {
-							class: "soft wrap",
-							children: (r.value.get(e.path) ?? []).join(", ")
-						})
-					] }, e.path);
-				}) })] })
-			})]
-		}),
-		o && /* @__PURE__ */ Z(Tr, { look: o }),
-		/* @__PURE__ */ Z(Er, {}),
-		/* @__PURE__ */ Z(Dr, {})
-	] });
-}
-function Tr({ look: e }) {
-	let t = e.services.flatMap(({ path: e, running: t }) => t.map((t) => ({
-		path: e,
-		handler: t
-	}))), n = e.services.flatMap(({ path: e, waiting: t }) => t.map((t) => ({
-		path: e,
-		queue: t
-	})));
-	return /* @__PURE__ */ Z("section", {
-		class: "card",
-		"aria-labelledby": "waits",
-		children: [
-			/* @__PURE__ */ Z("h2", {
-				id: "waits",
-				children: "Who waits for what"
-			}),
-			t.length + n.length === 0 && /* @__PURE__ */ Z("p", {
-				class: "note",
-				children: "No handler waits, and no request waits behind one."
-			}),
-			/* @__PURE__ */ Z("ul", {
-				class: "plainlist",
-				children: [t.map(({ path: e, handler: t }, n) => /* @__PURE__ */ Z("li", { children: [
-					/* @__PURE__ */ Z("b", { children: [
-						e,
-						":",
-						t.operation
-					] }),
-					" waits ",
-					Sn(t.age_ms),
-					t.waits_for.length > 0 && /* @__PURE__ */ Z(x, { children: [" for ", t.waits_for.join(", ")] }),
-					t.caller && /* @__PURE__ */ Z("span", {
-						class: "soft",
-						children: [
-							" (asked by ",
-							t.caller,
-							")"
-						]
-					})
-				] }, n)), n.map(({ path: e, queue: t }) => /* @__PURE__ */ Z("li", { children: [
-					/* @__PURE__ */ Z("b", { children: [
-						e,
-						":",
-						t.operation
-					] }),
-					" ",
-					Y(t.requests),
-					" ",
-					t.requests === 1 ? "request waits" : "requests wait"
-				] }, `${e} ${t.operation}`))]
-			})
-		]
-	});
-}
-function Er() {
-	let e = Wt("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
-	if (!e || !t) return null;
-	let i = async () => {
-		try {
-			r.value = null, await U(`${e}:filter`, { filters: n.value ?? t.filters }), n.value = null, K("The log says so from now on.");
-		} catch (e) {
-			r.value = e;
-		}
-	};
-	return /* @__PURE__ */ Z("section", {
-		class: "card",
-		"aria-labelledby": "log",
-		children: [
-			/* @__PURE__ */ Z("div", {
-				class: "head",
-				children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
-					id: "log",
-					children: "Log"
-				}), /* @__PURE__ */ Z("p", {
-					class: "note",
-					children: [
-						"Lines go to standard error of the node. Choose here what it says: off, error, warn, info or debug, also by path, such as ",
-						/* @__PURE__ */ Z("code", { children: "warn,/clustering=debug" }),
-						"."
-					]
-				})] })
-			}),
-			/* @__PURE__ */ Z("form", {
-				class: "inline",
-				onSubmit: (e) => {
-					e.preventDefault(), i();
-				},
-				children: [/* @__PURE__ */ Z("label", { children: ["Filters ", /* @__PURE__ */ Z("input", {
-					value: n.value ?? t.filters,
-					onInput: (e) => n.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ Z("button", {
-					type: "submit",
-					class: "first",
-					disabled: n.value === null || n.value === t.filters,
-					children: "Change"
-				})]
-			}),
-			/* @__PURE__ */ Z(Q, { error: r.value })
-		]
-	});
-}
-function Dr() {
-	let e = Wt("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
-	return n.length ? /* @__PURE__ */ Z("section", {
-		class: "card",
-		"aria-labelledby": "joined",
-		children: [/* @__PURE__ */ Z("h2", {
-			id: "joined",
-			children: "Joined nodes"
-		}), /* @__PURE__ */ Z("ul", {
-			class: "plainlist",
-			children: n.map(([e, { reach: t, fault: n, services: r }]) => /* @__PURE__ */ Z("li", { children: [
-				/^https?:\/\//.test(e) ? /* @__PURE__ */ Z("a", {
-					href: e,
-					rel: "noreferrer",
-					children: e
-				}) : e,
-				" ",
-				/* @__PURE__ */ Z("span", {
-					class: `state ${t}`,
-					children: t
-				}),
-				" ",
-				/* @__PURE__ */ Z("span", {
-					class: "soft",
-					children: [
-						Y(Object.keys(r).length),
-						" services",
-						n ? `: ${n.reason}` : ""
-					]
-				})
-			] }, e))
-		})]
-	}) : null;
-}
-// src/views/token.tsx
-function Or() {
-	let e = Ee(null), t = V(""), n = xt.value;
-	return I(() => {
-		n !== null && !e.current.open && e.current.showModal(), n === null && e.current.open && e.current.close();
-	}, [n]), /* @__PURE__ */ Z("dialog", {
-		ref: e,
-		"aria-labelledby": "token-title",
-		onCancel: (e) => e.preventDefault(),
-		children: /* @__PURE__ */ Z("form", {
-			onSubmit: (e) => {
-				e.preventDefault();
-				let n = t.value;
-				t.value = "", Ct(n);
-			},
-			children: [
-				/* @__PURE__ */ Z("h2", {
-					id: "token-title",
-					children: "This node asks for a token"
-				}),
-				/* @__PURE__ */ Z("p", {
-					class: "note",
-					children: "Whoever runs the node gives it to you. The page keeps it in memory only: it is gone when you close or reload the page."
-				}),
-				n ? /* @__PURE__ */ Z("p", {
-					class: "trouble",
-					role: "alert",
-					children: n
-				}) : null,
-				/* @__PURE__ */ Z("label", { children: ["Token", /* @__PURE__ */ Z("input", {
-					type: "password",
-					autocomplete: "off",
-					value: t.value,
-					onInput: (e) => t.value = e.currentTarget.value
-				})] }),
-				/* @__PURE__ */ Z("div", {
-					class: "tools",
-					children: /* @__PURE__ */ Z("button", {
-						type: "submit",
-						class: "first",
-						disabled: !t.value.trim(),
-						children: "Show"
-					})
-				})
-			]
-		})
-	});
-}
-// src/views/workflows.tsx
-function kr() {
-	let e = Wt("lehr/workflows")[0]?.path;
-	if (!e) return /* @__PURE__ */ Z("p", {
-		class: "empty",
-		children: "This node runs no workflows."
-	});
-	let t = G(e).value;
-	if (!t) return /* @__PURE__ */ Z("p", {
-		class: "empty",
-		children: "Asking the node…"
-	});
-	let n = Object.entries(t.runs).sort(([, e], [, t]) => t.number - e.number), r = J.value.settings.run, i = r ? t.runs[r] : void 0;
-	return /* @__PURE__ */ Z(x, { children: [
-		/* @__PURE__ */ Z(Ar, { path: e }),
-		/* @__PURE__ */ Z("section", {
-			class: "card",
-			"aria-labelledby": "runs",
-			children: [/* @__PURE__ */ Z("div", {
-				class: "head",
-				children: /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
-					id: "runs",
-					children: "Runs"
-				}), /* @__PURE__ */ Z("p", {
-					class: "note",
-					children: "Newest first. They go on when you close this page."
-				})] })
-			}), n.length === 0 ? /* @__PURE__ */ Z("p", {
-				class: "empty",
-				children: "No run yet. Choose a workflow file above."
-			}) : /* @__PURE__ */ Z("div", {
-				class: "scroll",
-				tabIndex: 0,
-				role: "region",
-				"aria-label": "Runs",
-				children: /* @__PURE__ */ Z("table", { children: [/* @__PURE__ */ Z("thead", { children: /* @__PURE__ */ Z("tr", { children: [
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "Run"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "Workflow"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						children: "State"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "number",
-						children: "Steps done"
-					}),
-					/* @__PURE__ */ Z("th", {
-						scope: "col",
-						class: "number",
-						children: "Time"
-					})
-				] }) }), /* @__PURE__ */ Z("tbody", { children: n.map(([e, t]) => {
-					let n = Object.values(t.steps);
-					return /* @__PURE__ */ Z("tr", {
-						class: e === r ? "on" : "",
-						children: [
-							/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("a", {
-								href: q("workflows", { run: e === r ? null : e }),
-								children: e
-							}) }),
-							/* @__PURE__ */ Z("td", {
-								class: "soft",
-								children: t.workflow
-							}),
-							/* @__PURE__ */ Z("td", { children: /* @__PURE__ */ Z("span", {
-								class: `state ${t.state}`,
-								children: t.state
-							}) }),
-							/* @__PURE__ */ Z("td", {
-								class: "number",
-								children: [
-									Y(n.filter((e) => e.state === "done").length),
-									" of ",
-									Y(n.length)
-								]
-							}),
-							/* @__PURE__ */ Z("td", {
-								class: "number",
-								children: Sn(t.elapsed_ms)
-							})
-						]
-					}, e);
-				}) })] })
-			})]
-		}),
-		i && /* @__PURE__ */ Z(Mr, {
-			path: e,
-			name: r,
-			run: i
-		})
-	] });
-}
-function Ar({ path: e }) {
-	let t = V(null), n = V(null), r = V({}), i = V(null), a = () => ({
-		file: t.value.name,
-		definition: t.value.text,
-		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, jr(t)]))
-	}), o = async () => {
-		try {
-			i.value = null, n.value = await U(`${e}:review`, a());
-		} catch (e) {
-			i.value = e, n.value = null;
-		}
-	};
-	return /* @__PURE__ */ Z("section", {
-		class: "card",
-		children: [/* @__PURE__ */ Z("p", { children: [
-			/* @__PURE__ */ Z("label", {
-				class: "button first",
-				children: ["Choose a workflow file", /* @__PURE__ */ Z("input", {
-					class: "unseen",
-					type: "file",
-					accept: ".toml",
-					onChange: async (e) => {
-						let n = e.currentTarget, i = n.files?.[0];
-						i && (t.value = {
-							name: i.name,
-							text: await i.text()
-						}, r.value = {}, n.value = "", await o());
-					}
-				})]
-			}),
-			" ",
-			/* @__PURE__ */ Z("span", {
-				class: "note",
-				children: "TOML. You see its steps before anything runs."
-			})
-		] }), t.value && /* @__PURE__ */ Z(x, { children: [
-			/* @__PURE__ */ Z("h2", { children: t.value.name }),
-			/* @__PURE__ */ Z(Q, { error: i.value }),
-			n.value && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("ol", {
-				class: "plan",
-				children: n.value.steps.map((e) => /* @__PURE__ */ Z("li", { children: [
-					/* @__PURE__ */ Z("b", { children: e.name }),
-					" ",
-					/* @__PURE__ */ Z("span", {
-						class: "soft",
-						children: [
-							e.node ? `${e.node} ` : "",
-							e.service,
-							":",
-							e.operation,
-							e.is_mapped ? ", for each item of a list" : "",
-							e.needs.length ? `; after ${e.needs.join(", ")}` : ""
-						]
-					})
-				] }, e.name))
-			}), /* @__PURE__ */ Z("div", {
-				class: "fields",
-				children: Object.entries(n.value.parameters ?? {}).map(([e, t]) => /* @__PURE__ */ Z("label", { children: [e, /* @__PURE__ */ Z("input", {
-					placeholder: typeof t == "string" ? t : JSON.stringify(t),
-					value: r.value[e] ?? "",
-					onInput: (t) => {
-						let { [e]: n, ...i } = r.value, a = t.currentTarget.value;
-						r.value = a === "" ? i : {
-							...i,
-							[e]: a
-						};
-					}
-				})] }, e))
-			})] }),
-			/* @__PURE__ */ Z("div", {
-				class: "tools",
-				children: [/* @__PURE__ */ Z("button", {
-					type: "button",
-					class: "first",
-					disabled: !n.value,
-					onClick: async () => {
-						try {
-							i.value = null;
-							let { run: n } = await U(`${e}:run`, a());
-							K(`${n} has begun.`), t.value = null, mn("workflows", { run: n });
-						} catch (e) {
-							i.value = e;
-						}
-					},
-					children: "Run"
-				}), /* @__PURE__ */ Z("button", {
-					type: "button",
-					onClick: () => (t.value = null, n.value = null),
-					children: "Cancel"
-				})]
-			})
-		] })]
-	});
-}
-function jr(e) {
-	try {
-		return JSON.parse(e);
-	} catch {
-		return e;
-	}
-}
-function Mr({ path: e, name: t, run: n }) {
-	let r = V(null), i = async (n, i, a) => {
-		try {
-			r.value = null, await U(`${e}:${n}`, {
-				run: t,
-				...i
-			}), K(a);
-		} catch (e) {
-			r.value = e;
-		}
-	}, a = Object.entries(n.steps), o = n.state === "running", s = Math.max(n.elapsed_ms, ...a.map(([, e]) => e.ended_ms ?? 0), 1);
-	return /* @__PURE__ */ Z("section", {
-		class: "card",
-		"aria-labelledby": "run-detail",
-		children: [
-			/* @__PURE__ */ Z("div", {
-				class: "head",
-				children: [/* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("h2", {
-					id: "run-detail",
-					children: t
-				}), /* @__PURE__ */ Z("p", {
-					class: "note",
-					children: [
-						n.workflow,
-						", from ",
-						n.file,
-						"; ",
-						/* @__PURE__ */ Z("span", {
-							class: `state ${n.state}`,
-							children: n.state
-						}),
-						" ",
-						Sn(n.elapsed_ms)
-					]
-				})] }), /* @__PURE__ */ Z("div", {
-					class: "tools",
-					children: [
-						o && /* @__PURE__ */ Z("button", {
-							type: "button",
-							onClick: () => i("stop", {}, `${t} stops; it can be resumed.`),
-							children: "Stop"
-						}),
-						o && /* @__PURE__ */ Z("button", {
-							type: "button",
-							onClick: () => i("cancel", {}, `Asked ${t} to stop, and its jobs.`),
-							children: "Cancel"
-						}),
-						!o && n.state !== "done" && /* @__PURE__ */ Z("button", {
-							type: "button",
-							class: "first",
-							onClick: () => i("resume", {}, `${t} goes on.`),
-							children: "Resume"
-						}),
-						!o && /* @__PURE__ */ Z("button", {
-							type: "button",
-							onClick: () => i("remove", {}, `Removed ${t}.`).then(() => r.value === null && mn("workflows")),
-							children: "Remove"
-						})
-					]
-				})]
-			}),
-			/* @__PURE__ */ Z(Q, { error: r.value }),
-			n.fault && /* @__PURE__ */ Z(Q, {
-				error: n.fault.reason,
-				code: n.fault.code
-			}),
-			/* @__PURE__ */ Z("ul", {
-				class: "steps",
-				children: a.map(([e, r]) => /* @__PURE__ */ Z(Nr, {
-					name: e,
-					record: r,
-					whole: s,
-					elapsed: n.elapsed_ms,
-					again: o ? null : () => i("resume", { from: e }, `${t} goes on from ${e}.`)
-				}, e))
-			}),
-			n.output !== void 0 && n.output !== null && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("h3", { children: "Answer" }), /* @__PURE__ */ Z("pre", {
-				tabIndex: 0,
-				role: "region",
-				"aria-label": "Answer of the run",
-				children: typeof n.output == "string" ? n.output : JSON.stringify(n.output, null, 2)
-			})] }),
-			/* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: "Definition" }), /* @__PURE__ */ Z("pre", {
-				tabIndex: 0,
-				role: "region",
-				"aria-label": "Definition of the workflow",
-				children: n.definition
-			})] })
-		]
-	});
-}
-function Nr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
-	let a = t.started_ms ?? 0, o = t.ended_ms ?? (t.started_ms === void 0 || t.started_ms === null ? 0 : r), s = t.items ?? [], c = [...new Set([t.fault?.reason, ...s.map((e) => e.fault?.reason)].filter((e) => !!e))], l = s.find((e) => e.state === "running" && e.progress?.fraction !== void 0);
-	return /* @__PURE__ */ Z("li", { children: [
-		/* @__PURE__ */ Z("div", {
-			class: "step",
-			children: [
-				/* @__PURE__ */ Z("b", { children: e }),
-				/* @__PURE__ */ Z("span", {
-					class: `state ${t.state}`,
-					children: [
-						t.state,
-						t.is_mapped && s.length > 0 && ` ${s.filter((e) => e.state === "done").length}/${s.length}`,
-						l && ` ${Math.round(100 * l.progress.fraction)} %`
-					]
-				}),
-				/* @__PURE__ */ Z("span", {
-					class: "bar",
-					"aria-hidden": "true",
-					children: o > a && /* @__PURE__ */ Z("i", {
-						class: t.state,
-						style: {
-							left: `${100 * a / n}%`,
-							width: `${Math.max(.5, 100 * (o - a) / n)}%`
-						}
-					})
-				}),
-				/* @__PURE__ */ Z("span", {
-					class: "number soft",
-					children: o > a ? Sn(o - a) : ""
-				}),
-				i && /* @__PURE__ */ Z("button", {
-					type: "button",
-					onClick: i,
-					children: ["From here", /* @__PURE__ */ Z("span", {
-						class: "unseen",
-						children: [" again: ", e]
-					})]
-				})
-			]
-		}),
-		c.map((e) => /* @__PURE__ */ Z(Q, { error: e }, e)),
-		s.some((e) => e.job || e.output !== void 0) && /* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: [
-			Y(s.length),
-			" ",
-			s.length === 1 ? "answer" : "answers"
-		] }), /* @__PURE__ */ Z("ul", {
-			class: "plainlist",
-			children: s.slice(0, 100).map((e, t) => /* @__PURE__ */ Z("li", { children: [
-				e.item !== void 0 && e.item !== null && /* @__PURE__ */ Z("b", { children: [X(e.item), " "] }),
-				e.job && /* @__PURE__ */ Z(x, { children: [
-					"job ",
-					e.job,
-					" "
-				] }),
-				/* @__PURE__ */ Z("span", {
-					class: "soft",
-					children: e.output === void 0 ? "" : JSON.stringify(e.output).slice(0, 400)
-				})
-			] }, t))
-		})] })
-	] });
-}
 // \0vite/preload-helper.js
-var Pr = /* @__PURE__ */ (function() {
+var nr = /* @__PURE__ */ (function() {
 	let e = typeof document < "u" && document.createElement("link").relList;
 	return e && e.supports && e.supports("modulepreload") ? "modulepreload" : "preload";
-})(), Fr = function(e, t) {
+})(), rr = function(e, t) {
 	return new URL(e, t).href;
-}, Ir = {}, Lr = function(e) {
+}, ir = {}, ar = function(e) {
 	return e.pathname.endsWith(".css");
-}, Rr = function(e, t, n) {
+}, or = function(e, t, n) {
 	if (t in e) return e[t];
 	let r = n();
 	if (!r) {
@@ -3711,7 +2226,7 @@ var Pr = /* @__PURE__ */ (function() {
 		throw e[t] = void 0, n;
 	});
 	return e[t] = i, i;
-}, zr = function(e, t, n) {
+}, sr = function(e, t, n) {
 	let r = Promise.resolve();
 	if (t && t.length > 0) {
 		let e, i = document.querySelector("meta[property=csp-nonce]"), a = i?.nonce || i?.getAttribute("nonce");
@@ -3732,9 +2247,9 @@ var Pr = /* @__PURE__ */ (function() {
 			);
 		}
 		r = o(t.map((t) => {
-			t = Fr(t, n);
-			let r = s(t), i = Lr(r);
-			return Rr(Ir, r.href, () => {
+			t = rr(t, n);
+			let r = s(t), i = ar(r);
+			return or(ir, r.href, () => {
 				if (e === void 0) {
 					e = {
 						all: /* @__PURE__ */ new Set(),
@@ -3748,7 +2263,7 @@ var Pr = /* @__PURE__ */ (function() {
 				}
 				if ((i ? e.styles : e.all).has(r.href)) return;
 				let t = document.createElement("link");
-				if (t.rel = i ? "stylesheet" : Pr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
+				if (t.rel = i ? "stylesheet" : nr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
 					let i = (a) => {
 						t.removeEventListener("load", i), t.removeEventListener("error", i), a.type === "error" ? n(/* @__PURE__ */ Error(`Unable to preload CSS for ${r}`)) : e(a);
 					};
@@ -3765,110 +2280,1567 @@ var Pr = /* @__PURE__ */ (function() {
 		for (let e of t || []) e.status === "rejected" && i(e.reason);
 		return e().catch(i);
 	});
-}, Br = {
+}, cr = 50, lr = z(null);
+function ur() {
+	return F(() => {
+		lr.value || sr(() => import("./anneal.js").then((e) => lr.value = e), [], import.meta.url).catch(() => K("The curves could not be loaded. Reload the page."));
+	}, []), lr.value;
+}
+var dr = [
+	"queued",
+	"running",
+	"done",
+	"failed",
+	"cancelled",
+	"interrupted"
+];
+function fr(e) {
+	return e.contract.replace(/^lehr\./, "");
+}
+function pr() {
+	let e = Kt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
+		service: e,
+		id: t,
+		job: n
+	})));
+	t.sort((e, t) => t.job.times.queued_unix_ms - e.job.times.queued_unix_ms || t.job.number - e.job.number);
+	let { settings: n } = J.value, r = n.job ? t.find((e) => e.service === n.service && e.id === n.job) : void 0;
+	return e.length ? /* @__PURE__ */ Q(x, { children: [
+		n.new ? /* @__PURE__ */ Q(Tr, { methods: e }) : /* @__PURE__ */ Q("p", {
+			class: "lead-in",
+			children: /* @__PURE__ */ Q("a", {
+				class: "button first",
+				href: q("jobs", { new: "1" }),
+				children: "New job"
+			})
+		}),
+		n.job && !r && /* @__PURE__ */ Q("p", {
+			class: "empty",
+			children: [
+				"There is no job \"",
+				n.job,
+				"\" here any more."
+			]
+		}),
+		r && /* @__PURE__ */ Q(yr, { ...r }, `${r.service} ${r.id}`),
+		/* @__PURE__ */ Q(mr, {
+			jobs: t,
+			chosen: r
+		})
+	] }) : /* @__PURE__ */ Q("p", {
+		class: "empty",
+		children: [
+			"No method runs on this node. Start one, for example ",
+			/* @__PURE__ */ Q("code", { children: "lehr serve --start lehr.clustering=/clustering" }),
+			"."
+		]
+	});
+}
+function mr({ jobs: e, chosen: t }) {
+	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / cr) - 1), s = Math.min(i.value, o);
+	return /* @__PURE__ */ Q("section", {
+		class: "card",
+		children: [
+			/* @__PURE__ */ Q("div", {
+				class: "head",
+				children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: "Jobs" }), /* @__PURE__ */ Q("p", {
+					class: "note",
+					children: "Newest first. They go on when you close this page."
+				})] }), /* @__PURE__ */ Q("div", {
+					class: "tools",
+					children: [/* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
+						class: "unseen",
+						children: "State"
+					}), /* @__PURE__ */ Q("select", {
+						value: n.value,
+						onChange: (e) => (n.value = e.currentTarget.value, i.value = 0),
+						children: [/* @__PURE__ */ Q("option", {
+							value: "",
+							children: "all states"
+						}), dr.map((e) => /* @__PURE__ */ Q("option", { children: e }, e))]
+					})] }), /* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
+						class: "unseen",
+						children: "Search jobs"
+					}), /* @__PURE__ */ Q("input", {
+						type: "search",
+						placeholder: "Search",
+						value: r.value,
+						onInput: (e) => (r.value = e.currentTarget.value, i.value = 0)
+					})] })]
+				})]
+			}),
+			a.length === 0 ? /* @__PURE__ */ Q("p", {
+				class: "empty",
+				children: e.length ? "No job matches." : "No job yet. Choose \"New job\" above, or \"Run\" beside a data set."
+			}) : /* @__PURE__ */ Q("div", {
+				class: "scroll",
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Jobs",
+				children: /* @__PURE__ */ Q("table", { children: [/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "Job"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "State"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "Data"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "roomy",
+						children: "Queued"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "number roomy",
+						children: "Took"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: /* @__PURE__ */ Q("span", {
+							class: "unseen",
+							children: "Actions"
+						})
+					})
+				] }) }), /* @__PURE__ */ Q("tbody", { children: a.slice(s * cr, (s + 1) * cr).map((e) => /* @__PURE__ */ Q("tr", {
+					class: t === e ? "on" : "",
+					children: [
+						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
+							href: q("jobs", t === e ? {} : {
+								service: e.service,
+								job: e.id
+							}),
+							children: e.id
+						}) }),
+						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q(gr, { job: e.job }) }),
+						/* @__PURE__ */ Q("td", {
+							class: "soft",
+							children: Object.values(e.job.inputs).join(", ")
+						}),
+						/* @__PURE__ */ Q("td", {
+							class: "soft roomy",
+							children: Sn(e.job.times.queued_unix_ms)
+						}),
+						/* @__PURE__ */ Q("td", {
+							class: "number roomy",
+							children: hr(e.job)
+						}),
+						/* @__PURE__ */ Q("td", {
+							class: "actions",
+							children: /* @__PURE__ */ Q(_r, {
+								...e,
+								isShort: !0
+							})
+						})
+					]
+				}, `${e.service} ${e.id}`)) })] })
+			}),
+			a.length > cr && /* @__PURE__ */ Q("div", {
+				class: "pages",
+				children: [
+					/* @__PURE__ */ Q("span", { children: [
+						X(s * cr + 1),
+						" to ",
+						X(Math.min(a.length, (s + 1) * cr)),
+						" of ",
+						X(a.length)
+					] }),
+					/* @__PURE__ */ Q("button", {
+						type: "button",
+						disabled: s === 0,
+						onClick: () => i.value = s - 1,
+						children: "Previous"
+					}),
+					/* @__PURE__ */ Q("button", {
+						type: "button",
+						disabled: s === o,
+						onClick: () => i.value = s + 1,
+						children: "Next"
+					})
+				]
+			})
+		]
+	});
+}
+function hr({ times: e }) {
+	return e.started_unix_ms && e.ended_unix_ms ? xn(e.ended_unix_ms - e.started_unix_ms) : "";
+}
+function gr({ job: e }) {
+	if (e.state !== "running") return /* @__PURE__ */ Q("span", {
+		class: `state ${e.state}`,
+		children: e.state
+	});
+	let t = Math.round(100 * (e.progress?.fraction ?? 0));
+	return /* @__PURE__ */ Q("span", {
+		class: "state running",
+		children: [
+			/* @__PURE__ */ Q("progress", {
+				max: 100,
+				value: t,
+				"aria-label": `${t} per cent`
+			}),
+			" ",
+			t,
+			" % ",
+			e.progress?.stage ?? ""
+		]
+	});
+}
+function _r({ service: e, id: t, job: n, isShort: r }) {
+	let i = V(null), a = async (n, r) => {
+		try {
+			i.value = null, await U(`${e}:${n}`, { job: t }), K(r);
+		} catch (e) {
+			i.value = e;
+		}
+	}, o = n.state === "queued" || n.state === "running", s = n.state === "failed" || n.state === "cancelled" || n.state === "interrupted", c = /* @__PURE__ */ Q("span", {
+		class: "unseen",
+		children: [" ", t]
+	});
+	return /* @__PURE__ */ Q(x, { children: [
+		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Q("a", {
+			class: "button",
+			href: q("explore", vr(e, t, n)),
+			children: ["Explore", c]
+		}),
+		o && /* @__PURE__ */ Q("button", {
+			type: "button",
+			onClick: () => a("cancel", `Asked ${t} to stop.`),
+			children: ["Cancel", c]
+		}),
+		s && /* @__PURE__ */ Q("button", {
+			type: "button",
+			onClick: () => a("resume", `${t} goes on.`),
+			children: ["Resume", c]
+		}),
+		!r && !o && /* @__PURE__ */ Q("button", {
+			type: "button",
+			onClick: () => a("remove", `Removed ${t}. Its results stay among the data sets.`).then(() => i.value === null && Y("jobs")),
+			children: "Remove from the list"
+		}),
+		/* @__PURE__ */ Q($, { error: i.value })
+	] });
+}
+function vr(e, t, n) {
+	let r = n.outputs.positions ?? n.outputs.places;
+	return r ? { data: r } : {
+		data: Object.values(n.inputs)[0],
+		colour: `job:${e}|${t}`
+	};
+}
+function yr({ service: e, id: t, job: n }) {
+	let r = Gt(), i = V(Date.now()), a = V(null), o = ur(), s = Jt(e, t).value;
+	F(() => {
+		if (n.state !== "running") return;
+		let e = setInterval(() => i.value = Date.now(), 1e3);
+		return () => clearInterval(e);
+	}, [n.state]);
+	let c = Object.keys(n.outputs).filter((e) => e !== "model"), l = a.value ?? (c.includes("centers") ? "centers" : c.find((e) => e !== "labels") ?? c[0]), u = Object.entries(n.options).filter(([, e]) => e !== null), d = n.progress?.fraction ?? 0, f = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, p = d > .05 && f > 0 ? f / d * (1 - d) : null, m = s.map((e) => e.figures.temperature ?? NaN), h = n.outputs.history;
+	return /* @__PURE__ */ Q("section", {
+		class: "card",
+		"aria-labelledby": "job-detail",
+		children: [
+			/* @__PURE__ */ Q("div", {
+				class: "head",
+				children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+					id: "job-detail",
+					children: t
+				}), /* @__PURE__ */ Q("p", {
+					class: "note",
+					children: [
+						e,
+						" of ",
+						Object.values(n.inputs).join(" and "),
+						", queued ",
+						Sn(n.times.queued_unix_ms)
+					]
+				})] }), /* @__PURE__ */ Q("div", {
+					class: "tools",
+					children: /* @__PURE__ */ Q(_r, {
+						service: e,
+						id: t,
+						job: n
+					})
+				})]
+			}),
+			/* @__PURE__ */ Q("p", { children: [
+				/* @__PURE__ */ Q(gr, { job: n }),
+				n.state === "running" && /* @__PURE__ */ Q("span", {
+					class: "soft",
+					children: [
+						" ",
+						xn(f),
+						" so far",
+						p === null ? "" : `, about ${xn(p)} left`
+					]
+				}),
+				hr(n) && /* @__PURE__ */ Q("span", {
+					class: "soft",
+					children: [" in ", hr(n)]
+				})
+			] }),
+			n.fault && /* @__PURE__ */ Q($, {
+				error: n.fault.reason,
+				code: n.fault.code
+			}),
+			n.warnings?.map((e) => /* @__PURE__ */ Q("p", {
+				class: "warning",
+				children: e
+			}, e)),
+			n.state === "running" && n.progress && /* @__PURE__ */ Q(br, { figures: n.progress.figures }),
+			o && n.state === "running" && s.length > 1 && m.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Q("div", {
+				class: "pair",
+				children: [/* @__PURE__ */ Q(o.Chart, {
+					title: "Free energy",
+					xName: "temperature",
+					x: m,
+					y: s.map((e) => e.figures.free_energy ?? NaN),
+					isLogX: !0,
+					isFalling: !0
+				}), /* @__PURE__ */ Q(o.Chart, {
+					title: "Clusters",
+					xName: "temperature",
+					x: m,
+					y: s.map((e) => e.figures.clusters ?? NaN),
+					isLogX: !0,
+					isFalling: !0,
+					isStepped: !0
+				})]
+			}),
+			n.state === "done" && n.figures && /* @__PURE__ */ Q(br, { figures: n.figures }),
+			n.state === "done" && r && h && /* @__PURE__ */ Q(Sr, {
+				datasets: r,
+				name: h,
+				splits: n.outputs.splits,
+				keep: (t, r) => /* @__PURE__ */ Q(Cr, {
+					service: e,
+					job: n,
+					clusters: t,
+					temperature: r
+				})
+			}),
+			n.state === "done" && r && c.length > 0 && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("div", {
+				class: "tabs",
+				role: "group",
+				"aria-label": "Tables of the result",
+				children: [c.map((e) => /* @__PURE__ */ Q("button", {
+					type: "button",
+					"aria-pressed": e === l,
+					onClick: () => a.value = e,
+					children: Cn(e)
+				}, e)), /* @__PURE__ */ Q("a", {
+					class: "button",
+					href: q("data", { set: n.outputs[l] }),
+					children: "Open as data set"
+				})]
+			}), /* @__PURE__ */ Q(Ln, {
+				datasets: r,
+				name: n.outputs[l],
+				caption: `${wn(l)} of ${t}`
+			})] }),
+			/* @__PURE__ */ Q("details", { children: [/* @__PURE__ */ Q("summary", { children: [
+				"Options (",
+				u.length,
+				")"
+			] }), /* @__PURE__ */ Q("dl", {
+				class: "facts",
+				children: u.map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: Cn(e) }), /* @__PURE__ */ Q("dd", { children: Z(t) })] }, e))
+			})] })
+		]
+	});
+}
+function br({ figures: e }) {
+	return /* @__PURE__ */ Q("dl", {
+		class: "tiles",
+		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: wn(Cn(e)) }), /* @__PURE__ */ Q("dd", {
+			class: "big",
+			children: Z(t)
+		})] }, e))
+	});
+}
+var xr = 4096;
+function Sr({ datasets: e, name: t, splits: n, keep: r }) {
+	let i = V([]), a = V([]), o = ur(), s = G(e).value?.datasets[t]?.rows ?? 0;
+	F(() => {
+		let r = !1;
+		Fn(e, t, 0, Math.min(s, xr)).then((e) => {
+			r || (i.value = e.json);
+		}).catch(() => {});
+		let o = n ? G(e).value?.datasets[n]?.rows ?? 0 : 0;
+		return n && o && Fn(e, n, 0, Math.min(o, xr)).then((e) => {
+			r || (a.value = e.json);
+		}).catch(() => {}), () => {
+			r = !0;
+		};
+	}, [
+		e,
+		t,
+		s
+	]);
+	let { over: c, x: l, lines: u } = mt(() => {
+		let e = (e) => i.value.map((t) => typeof t[e] == "number" ? t[e] : NaN), t = (e) => i.value.some((t) => typeof t[e] == "number"), n = t("temperature") ? "temperature" : [
+			"iteration",
+			"sweep",
+			"sweeps",
+			"index",
+			"start"
+		].find(t), r = /* @__PURE__ */ new Set([
+			"temperature",
+			"index",
+			"iteration",
+			"sweep",
+			"start"
+		]), a = [
+			"free_energy",
+			"clusters",
+			"stress",
+			"log_likelihood",
+			"objective",
+			"components",
+			"cost",
+			"mean_cost",
+			"sum_of_squares",
+			...Object.keys(i.value[0] ?? {})
+		].filter((e, n, i) => i.indexOf(e) === n && !r.has(e) && t(e));
+		return {
+			over: n,
+			x: n ? e(n) : [],
+			lines: a.slice(0, 2).map((t) => ({
+				name: t,
+				y: e(t)
+			}))
+		};
+	}).value, d = mt(() => {
+		let e = (e, t) => e[t];
+		return !i.value.length || ![
+			"temperature",
+			"clusters",
+			"free_energy"
+		].every((e) => typeof i.value[0][e] == "number") ? null : {
+			steps: i.value.map((t) => ({
+				temperature: e(t, "temperature"),
+				clusters: e(t, "clusters"),
+				freeEnergy: e(t, "free_energy")
+			})),
+			splits: a.value.map((t) => ({
+				temperature: e(t, "temperature"),
+				parent: e(t, "parent"),
+				clusters: e(t, "clusters")
+			}))
+		};
+	});
+	return !o || !c || i.value.length < 2 ? null : d.value ? /* @__PURE__ */ Q(o.Anneal, {
+		...d.value,
+		unit: "",
+		keep: r
+	}) : /* @__PURE__ */ Q("div", {
+		class: "pair",
+		children: u.map(({ name: e, y: t }) => /* @__PURE__ */ Q(o.Chart, {
+			title: wn(Cn(e)),
+			xName: c,
+			x: l,
+			y: t,
+			isLogX: c === "temperature",
+			isFalling: c === "temperature",
+			isStepped: e === "clusters" || e === "components"
+		}, e))
+	});
+}
+function Cr({ service: e, job: t, clusters: n, temperature: r }) {
+	let i = V(null), a = async (n) => {
+		let r = /* @__PURE__ */ new Set([
+			"clusters",
+			"stop_temperature",
+			"stop_length",
+			"max_clusters"
+		]), a = Object.fromEntries(Object.entries(t.options).filter(([e, t]) => t !== null && !r.has(e))), o = Object.entries(t.inputs);
+		try {
+			i.value = null;
+			let r = o.length === 1 ? o[0][1] : t.inputs, { job: s } = await U(`${e}:run`, {
+				input: r,
+				options: {
+					...a,
+					...n
+				}
+			});
+			K(`${s} is queued.`), Y("jobs", {
+				service: e,
+				job: s
+			});
+		} catch (e) {
+			i.value = e;
+		}
+	};
+	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("p", {
+		class: "keep",
+		children: [
+			/* @__PURE__ */ Q("button", {
+				type: "button",
+				class: "first",
+				onClick: () => a({ clusters: n }),
+				children: [
+					"Keep ",
+					X(n),
+					" ",
+					n === 1 ? "cluster" : "clusters"
+				]
+			}),
+			/* @__PURE__ */ Q("button", {
+				type: "button",
+				onClick: () => a({ stop_temperature: r }),
+				children: "Clusters at this temperature"
+			}),
+			/* @__PURE__ */ Q("span", {
+				class: "soft",
+				children: "Either runs the method again, as a new job."
+			})
+		]
+	}), /* @__PURE__ */ Q($, { error: i.value })] });
+}
+var wr = {
+	"lehr.pairwise": ["matrix", "items"],
+	"lehr.embedding": ["matrix", "items"],
+	"lehr.kmedoids": ["matrix", "items"]
+};
+function Tr({ methods: e }) {
+	let t = Gt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
+	F(() => {
+		let e = !1;
+		return l.value = {}, d.value = null, Nt().then((t) => {
+			let n = t.components.schemas[`${p.contract}.Options`];
+			e || (u.value = n ? Lt(n, t) : []);
+		}).catch((t) => {
+			e || (d.value = t);
+		}), () => {
+			e = !0;
+		};
+	}, [p.path, p.contract]);
+	let m = n?.datasets[s.value], h = wr[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = async () => {
+		f.value = !0, d.value = null;
+		try {
+			let e = {
+				input: _ ? {
+					[h[0]]: s.value,
+					[h[1]]: g
+				} : s.value,
+				options: Qn(u.value, l.value),
+				...c.value.trim() ? { output: c.value.trim() } : {}
+			}, { job: t } = await U(`${o.value}:run`, e);
+			K(`${t} is queued.`), Y("jobs", {
+				service: o.value,
+				job: t
+			});
+		} catch (e) {
+			d.value = e;
+		} finally {
+			f.value = !1;
+		}
+	};
+	return /* @__PURE__ */ Q("section", {
+		class: "card",
+		"aria-labelledby": "new-job",
+		children: [/* @__PURE__ */ Q("div", {
+			class: "head",
+			children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+				id: "new-job",
+				children: "New job"
+			}), /* @__PURE__ */ Q("p", {
+				class: "note",
+				children: "Fields that you leave empty keep their defaults, which are shown in grey."
+			})] }), /* @__PURE__ */ Q("div", {
+				class: "tools",
+				children: /* @__PURE__ */ Q("a", {
+					class: "button",
+					href: q("jobs", {}),
+					children: "Close"
+				})
+			})]
+		}), /* @__PURE__ */ Q("form", {
+			onSubmit: (e) => {
+				e.preventDefault(), x();
+			},
+			children: [
+				/* @__PURE__ */ Q("div", {
+					class: "fields",
+					children: [
+						/* @__PURE__ */ Q("div", {
+							class: "field",
+							children: [/* @__PURE__ */ Q("label", {
+								for: "job-method",
+								children: "Method"
+							}), /* @__PURE__ */ Q("select", {
+								id: "job-method",
+								value: o.value,
+								onChange: (e) => o.value = e.currentTarget.value,
+								children: e.map((e) => /* @__PURE__ */ Q("option", {
+									value: e.path,
+									children: [
+										fr(e),
+										" (",
+										e.path,
+										")"
+									]
+								}, e.path))
+							})]
+						}),
+						/* @__PURE__ */ Q("div", {
+							class: "field",
+							children: [
+								/* @__PURE__ */ Q("label", {
+									for: "job-data",
+									children: h ? "Dissimilarities" : "Data"
+								}),
+								/* @__PURE__ */ Q("select", {
+									id: "job-data",
+									value: s.value,
+									onChange: (e) => s.value = e.currentTarget.value,
+									children: [i.length === 0 && /* @__PURE__ */ Q("option", {
+										value: "",
+										children: "no data set yet"
+									}), i.map((e) => /* @__PURE__ */ Q("option", {
+										value: e,
+										children: e
+									}, e))]
+								}),
+								m && /* @__PURE__ */ Q("span", {
+									class: "about",
+									children: [
+										X(m.rows),
+										" rows",
+										_ ? `; items from ${g}` : ""
+									]
+								})
+							]
+						}),
+						/* @__PURE__ */ Q("div", {
+							class: "field",
+							children: [/* @__PURE__ */ Q("label", {
+								for: "job-output",
+								children: "Name of the results"
+							}), /* @__PURE__ */ Q("input", {
+								id: "job-output",
+								value: c.value,
+								placeholder: "the job's name",
+								autocomplete: "off",
+								onInput: (e) => c.value = e.currentTarget.value
+							})]
+						})
+					]
+				}),
+				b && /* @__PURE__ */ Q("p", {
+					class: "warning",
+					children: [
+						"These rows have longitude and latitude.",
+						" ",
+						/* @__PURE__ */ Q("button", {
+							type: "button",
+							onClick: () => l.value = {
+								...l.value,
+								lonlat: "yes"
+							},
+							children: "Cluster positions on the sphere"
+						})
+					]
+				}),
+				/* @__PURE__ */ Q(er, {
+					fields: u.value,
+					typed: l.value,
+					dataset: m,
+					change: (e, t) => l.value = {
+						...l.value,
+						[e]: t
+					}
+				}),
+				/* @__PURE__ */ Q($, { error: d.value }),
+				/* @__PURE__ */ Q("div", {
+					class: "tools",
+					children: [/* @__PURE__ */ Q("button", {
+						type: "submit",
+						class: "first",
+						disabled: f.value || !s.value || !$n(u.value, l.value),
+						children: "Run"
+					}), !$n(u.value, l.value) && /* @__PURE__ */ Q("span", {
+						class: "complaint",
+						children: "Some fields cannot be meant: see above."
+					})]
+				})
+			]
+		})]
+	});
+}
+// src/views/node.tsx
+function Er(e) {
+	let t = /* @__PURE__ */ new Map();
+	for (let n of e.split("\n")) {
+		if (!n || n.startsWith("#")) continue;
+		let e = n.lastIndexOf(" ");
+		t.set(n.slice(0, e), Number(n.slice(e + 1)));
+	}
+	return t;
+}
+var Dr = 1e3;
+function Or() {
+	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Wt("lehr/inspector")[0]?.path;
+	F(() => {
+		let r = !1, a = async () => {
+			if (document.visibilityState === "visible") try {
+				i && (e.value = await Tt(`${i}:look`)), t.value = Er(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
+			} catch (e) {
+				n.value = e;
+			}
+			r || setTimeout(a, Dr);
+		};
+		return a(), () => {
+			r = !0;
+		};
+	}, [i]), F(() => {
+		let e = !1;
+		return Nt().then((t) => {
+			let n = /* @__PURE__ */ new Map();
+			for (let e of Object.keys(t.paths)) {
+				let [t, r] = e.split(":");
+				r && !["lookup", "events"].includes(r) && n.set(t, [...n.get(t) ?? [], r]);
+			}
+			e || (r.value = n);
+		}).catch(() => {}), () => {
+			e = !0;
+		};
+	}, [W.value]);
+	let a = W.value ?? [], o = e.value, s = (e) => t.value.get(e), c = s("lehr_http_request_duration_seconds_count") ?? 0, l = s("lehr_http_request_duration_seconds_sum") ?? 0, u = (s("lehr_http_responses_total{status=\"4xx\"}") ?? 0) + (s("lehr_http_responses_total{status=\"5xx\"}") ?? 0), d = [
+		[
+			"Memory",
+			s("process_resident_memory_bytes") === void 0 ? "–" : bn(s("process_resident_memory_bytes")),
+			"resident"
+		],
+		[
+			"Workers busy",
+			o ? `${o.workers_busy} of ${o.workers}` : "–",
+			o ? `${X(o.jobs_queued)} tasks ready` : ""
+		],
+		[
+			"Tasks",
+			o ? X(o.tasks) : "–",
+			o ? `${X(o.timers)} timers` : ""
+		],
+		[
+			"Connections",
+			Z(s("lehr_connections")),
+			`${Z(s("lehr_subscriptions"))} subscriptions`
+		],
+		[
+			"Requests",
+			X(c),
+			c ? `${Z(1e3 * l / c, 3)} ms on average` : ""
+		],
+		[
+			"Refused or failed",
+			X(u),
+			"answers 4xx and 5xx"
+		]
+	];
+	return /* @__PURE__ */ Q(x, { children: [
+		/* @__PURE__ */ Q("section", {
+			class: "card",
+			"aria-labelledby": "machine",
+			children: [
+				/* @__PURE__ */ Q("div", {
+					class: "head",
+					children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+						id: "machine",
+						children: "Machine"
+					}), /* @__PURE__ */ Q("p", {
+						class: "note",
+						children: "Asked once a second while you look."
+					})] }), /* @__PURE__ */ Q("div", {
+						class: "tools",
+						children: [/* @__PURE__ */ Q("a", {
+							class: "button",
+							href: "../openapi.json",
+							children: "OpenAPI description"
+						}), /* @__PURE__ */ Q("a", {
+							class: "button",
+							href: "../metrics",
+							children: "Metrics"
+						})]
+					})]
+				}),
+				/* @__PURE__ */ Q($, { error: n.value }),
+				/* @__PURE__ */ Q("dl", {
+					class: "tiles",
+					children: d.map(([e, t, n]) => /* @__PURE__ */ Q("div", { children: [
+						/* @__PURE__ */ Q("dt", { children: e }),
+						/* @__PURE__ */ Q("dd", {
+							class: "big",
+							children: t
+						}),
+						/* @__PURE__ */ Q("dd", {
+							class: "sub",
+							children: n
+						})
+					] }, e))
+				})
+			]
+		}),
+		/* @__PURE__ */ Q("section", {
+			class: "card",
+			"aria-labelledby": "services",
+			children: [/* @__PURE__ */ Q("div", {
+				class: "head",
+				children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+					id: "services",
+					children: "Services"
+				}), /* @__PURE__ */ Q("p", {
+					class: "note",
+					children: "Each has a document, which you can open, and operations."
+				})] })
+			}), /* @__PURE__ */ Q("div", {
+				class: "scroll",
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Services",
+				children: /* @__PURE__ */ Q("table", { children: [/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "Path"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "Contract"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "Phase"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "number",
+						children: "Running"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "number",
+						children: "Waiting"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "number",
+						children: "Subscribers"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "number",
+						children: "Requests"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "number",
+						children: "Faults"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "Operations"
+					})
+				] }) }), /* @__PURE__ */ Q("tbody", { children: a.map((e) => {
+					let t = o?.services.find((t) => t.path === e.path);
+					return /* @__PURE__ */ Q("tr", { children: [
+						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
+							href: `..${e.path}`,
+							children: e.path
+						}) }),
+						/* @__PURE__ */ Q("td", {
+							class: "soft",
+							children: [
+								e.contract,
+								" ",
+								e.version
+							]
+						}),
+						/* @__PURE__ */ Q("td", { children: [/* @__PURE__ */ Q("span", {
+							class: `state ${e.phase}`,
+							children: e.phase
+						}), e.reports.map((e) => /* @__PURE__ */ Q("span", {
+							class: "complaint",
+							children: String(e)
+						}, e))] }),
+						/* @__PURE__ */ Q("td", {
+							class: "number",
+							children: t ? X(t.running.length) : ""
+						}),
+						/* @__PURE__ */ Q("td", {
+							class: "number",
+							children: t ? X(t.waiting.reduce((e, t) => e + t.requests, 0)) : ""
+						}),
+						/* @__PURE__ */ Q("td", {
+							class: "number",
+							children: t ? X(t.subscribers.length) : ""
+						}),
+						/* @__PURE__ */ Q("td", {
+							class: "number",
+							children: Z(s(`lehr_requests_total{service="${e.path}"}`))
+						}),
+						/* @__PURE__ */ Q("td", {
+							class: "number",
+							children: Z(s(`lehr_faults_total{service="${e.path}"}`))
+						}),
+						/* @__PURE__ */ Q("td", {
+							class: "soft wrap",
+							children: (r.value.get(e.path) ?? []).join(", ")
+						})
+					] }, e.path);
+				}) })] })
+			})]
+		}),
+		o && /* @__PURE__ */ Q(kr, { look: o }),
+		/* @__PURE__ */ Q(Ar, {}),
+		/* @__PURE__ */ Q(jr, {})
+	] });
+}
+function kr({ look: e }) {
+	let t = e.services.flatMap(({ path: e, running: t }) => t.map((t) => ({
+		path: e,
+		handler: t
+	}))), n = e.services.flatMap(({ path: e, waiting: t }) => t.map((t) => ({
+		path: e,
+		queue: t
+	})));
+	return /* @__PURE__ */ Q("section", {
+		class: "card",
+		"aria-labelledby": "waits",
+		children: [
+			/* @__PURE__ */ Q("h2", {
+				id: "waits",
+				children: "Who waits for what"
+			}),
+			t.length + n.length === 0 && /* @__PURE__ */ Q("p", {
+				class: "note",
+				children: "No handler waits, and no request waits behind one."
+			}),
+			/* @__PURE__ */ Q("ul", {
+				class: "plainlist",
+				children: [t.map(({ path: e, handler: t }, n) => /* @__PURE__ */ Q("li", { children: [
+					/* @__PURE__ */ Q("b", { children: [
+						e,
+						":",
+						t.operation
+					] }),
+					" waits ",
+					xn(t.age_ms),
+					t.waits_for.length > 0 && /* @__PURE__ */ Q(x, { children: [" for ", t.waits_for.join(", ")] }),
+					t.caller && /* @__PURE__ */ Q("span", {
+						class: "soft",
+						children: [
+							" (asked by ",
+							t.caller,
+							")"
+						]
+					})
+				] }, n)), n.map(({ path: e, queue: t }) => /* @__PURE__ */ Q("li", { children: [
+					/* @__PURE__ */ Q("b", { children: [
+						e,
+						":",
+						t.operation
+					] }),
+					" ",
+					X(t.requests),
+					" ",
+					t.requests === 1 ? "request waits" : "requests wait"
+				] }, `${e} ${t.operation}`))]
+			})
+		]
+	});
+}
+function Ar() {
+	let e = Wt("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
+	if (!e || !t) return null;
+	let i = async () => {
+		try {
+			r.value = null, await U(`${e}:filter`, { filters: n.value ?? t.filters }), n.value = null, K("The log says so from now on.");
+		} catch (e) {
+			r.value = e;
+		}
+	};
+	return /* @__PURE__ */ Q("section", {
+		class: "card",
+		"aria-labelledby": "log",
+		children: [
+			/* @__PURE__ */ Q("div", {
+				class: "head",
+				children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+					id: "log",
+					children: "Log"
+				}), /* @__PURE__ */ Q("p", {
+					class: "note",
+					children: [
+						"Lines go to standard error of the node. Choose here what it says: off, error, warn, info or debug, also by path, such as ",
+						/* @__PURE__ */ Q("code", { children: "warn,/clustering=debug" }),
+						"."
+					]
+				})] })
+			}),
+			/* @__PURE__ */ Q("form", {
+				class: "inline",
+				onSubmit: (e) => {
+					e.preventDefault(), i();
+				},
+				children: [/* @__PURE__ */ Q("label", { children: ["Filters ", /* @__PURE__ */ Q("input", {
+					value: n.value ?? t.filters,
+					onInput: (e) => n.value = e.currentTarget.value
+				})] }), /* @__PURE__ */ Q("button", {
+					type: "submit",
+					class: "first",
+					disabled: n.value === null || n.value === t.filters,
+					children: "Change"
+				})]
+			}),
+			/* @__PURE__ */ Q($, { error: r.value })
+		]
+	});
+}
+function jr() {
+	let e = Wt("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
+	return n.length ? /* @__PURE__ */ Q("section", {
+		class: "card",
+		"aria-labelledby": "joined",
+		children: [/* @__PURE__ */ Q("h2", {
+			id: "joined",
+			children: "Joined nodes"
+		}), /* @__PURE__ */ Q("ul", {
+			class: "plainlist",
+			children: n.map(([e, { reach: t, fault: n, services: r }]) => /* @__PURE__ */ Q("li", { children: [
+				/^https?:\/\//.test(e) ? /* @__PURE__ */ Q("a", {
+					href: e,
+					rel: "noreferrer",
+					children: e
+				}) : e,
+				" ",
+				/* @__PURE__ */ Q("span", {
+					class: `state ${t}`,
+					children: t
+				}),
+				" ",
+				/* @__PURE__ */ Q("span", {
+					class: "soft",
+					children: [
+						X(Object.keys(r).length),
+						" services",
+						n ? `: ${n.reason}` : ""
+					]
+				})
+			] }, e))
+		})]
+	}) : null;
+}
+// src/views/token.tsx
+function Mr() {
+	let e = De(null), t = V(""), n = xt.value;
+	return F(() => {
+		n !== null && !e.current.open && e.current.showModal(), n === null && e.current.open && e.current.close();
+	}, [n]), /* @__PURE__ */ Q("dialog", {
+		ref: e,
+		"aria-labelledby": "token-title",
+		onCancel: (e) => e.preventDefault(),
+		children: /* @__PURE__ */ Q("form", {
+			onSubmit: (e) => {
+				e.preventDefault();
+				let n = t.value;
+				t.value = "", Ct(n);
+			},
+			children: [
+				/* @__PURE__ */ Q("h2", {
+					id: "token-title",
+					children: "This node asks for a token"
+				}),
+				/* @__PURE__ */ Q("p", {
+					class: "note",
+					children: "Whoever runs the node gives it to you. The page keeps it in memory only: it is gone when you close or reload the page."
+				}),
+				n ? /* @__PURE__ */ Q("p", {
+					class: "trouble",
+					role: "alert",
+					children: n
+				}) : null,
+				/* @__PURE__ */ Q("label", { children: ["Token", /* @__PURE__ */ Q("input", {
+					type: "password",
+					autocomplete: "off",
+					value: t.value,
+					onInput: (e) => t.value = e.currentTarget.value
+				})] }),
+				/* @__PURE__ */ Q("div", {
+					class: "tools",
+					children: /* @__PURE__ */ Q("button", {
+						type: "submit",
+						class: "first",
+						disabled: !t.value.trim(),
+						children: "Show"
+					})
+				})
+			]
+		})
+	});
+}
+// src/views/workflows.tsx
+function Nr() {
+	let e = Wt("lehr/workflows")[0]?.path;
+	if (!e) return /* @__PURE__ */ Q("p", {
+		class: "empty",
+		children: "This node runs no workflows."
+	});
+	let t = G(e).value;
+	if (!t) return /* @__PURE__ */ Q("p", {
+		class: "empty",
+		children: "Asking the node…"
+	});
+	let n = Object.entries(t.runs).sort(([, e], [, t]) => t.number - e.number), r = J.value.settings.run, i = r ? t.runs[r] : void 0;
+	return /* @__PURE__ */ Q(x, { children: [
+		/* @__PURE__ */ Q(Pr, { path: e }),
+		/* @__PURE__ */ Q("section", {
+			class: "card",
+			"aria-labelledby": "runs",
+			children: [/* @__PURE__ */ Q("div", {
+				class: "head",
+				children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+					id: "runs",
+					children: "Runs"
+				}), /* @__PURE__ */ Q("p", {
+					class: "note",
+					children: "Newest first. They go on when you close this page."
+				})] })
+			}), n.length === 0 ? /* @__PURE__ */ Q("p", {
+				class: "empty",
+				children: "No run yet. Choose a workflow file above."
+			}) : /* @__PURE__ */ Q("div", {
+				class: "scroll",
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Runs",
+				children: /* @__PURE__ */ Q("table", { children: [/* @__PURE__ */ Q("thead", { children: /* @__PURE__ */ Q("tr", { children: [
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "Run"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "Workflow"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						children: "State"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "number",
+						children: "Steps done"
+					}),
+					/* @__PURE__ */ Q("th", {
+						scope: "col",
+						class: "number",
+						children: "Time"
+					})
+				] }) }), /* @__PURE__ */ Q("tbody", { children: n.map(([e, t]) => {
+					let n = Object.values(t.steps);
+					return /* @__PURE__ */ Q("tr", {
+						class: e === r ? "on" : "",
+						children: [
+							/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
+								href: q("workflows", { run: e === r ? null : e }),
+								children: e
+							}) }),
+							/* @__PURE__ */ Q("td", {
+								class: "soft",
+								children: t.workflow
+							}),
+							/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("span", {
+								class: `state ${t.state}`,
+								children: t.state
+							}) }),
+							/* @__PURE__ */ Q("td", {
+								class: "number",
+								children: [
+									X(n.filter((e) => e.state === "done").length),
+									" of ",
+									X(n.length)
+								]
+							}),
+							/* @__PURE__ */ Q("td", {
+								class: "number",
+								children: xn(t.elapsed_ms)
+							})
+						]
+					}, e);
+				}) })] })
+			})]
+		}),
+		i && /* @__PURE__ */ Q(Ir, {
+			path: e,
+			name: r,
+			run: i
+		})
+	] });
+}
+function Pr({ path: e }) {
+	let t = V(null), n = V(null), r = V({}), i = V(null), a = () => ({
+		file: t.value.name,
+		definition: t.value.text,
+		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, Fr(t)]))
+	}), o = async () => {
+		try {
+			i.value = null, n.value = await U(`${e}:review`, a());
+		} catch (e) {
+			i.value = e, n.value = null;
+		}
+	};
+	return /* @__PURE__ */ Q("section", {
+		class: "card",
+		children: [/* @__PURE__ */ Q("p", { children: [
+			/* @__PURE__ */ Q("label", {
+				class: "button first",
+				children: ["Choose a workflow file", /* @__PURE__ */ Q("input", {
+					class: "unseen",
+					type: "file",
+					accept: ".toml",
+					onChange: async (e) => {
+						let n = e.currentTarget, i = n.files?.[0];
+						i && (t.value = {
+							name: i.name,
+							text: await i.text()
+						}, r.value = {}, n.value = "", await o());
+					}
+				})]
+			}),
+			" ",
+			/* @__PURE__ */ Q("span", {
+				class: "note",
+				children: "TOML. You see its steps before anything runs."
+			})
+		] }), t.value && /* @__PURE__ */ Q(x, { children: [
+			/* @__PURE__ */ Q("h2", { children: t.value.name }),
+			/* @__PURE__ */ Q($, { error: i.value }),
+			n.value && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("ol", {
+				class: "plan",
+				children: n.value.steps.map((e) => /* @__PURE__ */ Q("li", { children: [
+					/* @__PURE__ */ Q("b", { children: e.name }),
+					" ",
+					/* @__PURE__ */ Q("span", {
+						class: "soft",
+						children: [
+							e.node ? `${e.node} ` : "",
+							e.service,
+							":",
+							e.operation,
+							e.is_mapped ? ", for each item of a list" : "",
+							e.needs.length ? `; after ${e.needs.join(", ")}` : ""
+						]
+					})
+				] }, e.name))
+			}), /* @__PURE__ */ Q("div", {
+				class: "fields",
+				children: Object.entries(n.value.parameters ?? {}).map(([e, t]) => /* @__PURE__ */ Q("label", { children: [e, /* @__PURE__ */ Q("input", {
+					placeholder: typeof t == "string" ? t : JSON.stringify(t),
+					value: r.value[e] ?? "",
+					onInput: (t) => {
+						let { [e]: n, ...i } = r.value, a = t.currentTarget.value;
+						r.value = a === "" ? i : {
+							...i,
+							[e]: a
+						};
+					}
+				})] }, e))
+			})] }),
+			/* @__PURE__ */ Q("div", {
+				class: "tools",
+				children: [/* @__PURE__ */ Q("button", {
+					type: "button",
+					class: "first",
+					disabled: !n.value,
+					onClick: async () => {
+						try {
+							i.value = null;
+							let { run: n } = await U(`${e}:run`, a());
+							K(`${n} has begun.`), t.value = null, Y("workflows", { run: n });
+						} catch (e) {
+							i.value = e;
+						}
+					},
+					children: "Run"
+				}), /* @__PURE__ */ Q("button", {
+					type: "button",
+					onClick: () => (t.value = null, n.value = null),
+					children: "Cancel"
+				})]
+			})
+		] })]
+	});
+}
+function Fr(e) {
+	try {
+		return JSON.parse(e);
+	} catch {
+		return e;
+	}
+}
+function Ir({ path: e, name: t, run: n }) {
+	let r = V(null), i = async (n, i, a) => {
+		try {
+			r.value = null, await U(`${e}:${n}`, {
+				run: t,
+				...i
+			}), K(a);
+		} catch (e) {
+			r.value = e;
+		}
+	}, a = Object.entries(n.steps), o = n.state === "running", s = Math.max(n.elapsed_ms, ...a.map(([, e]) => e.ended_ms ?? 0), 1);
+	return /* @__PURE__ */ Q("section", {
+		class: "card",
+		"aria-labelledby": "run-detail",
+		children: [
+			/* @__PURE__ */ Q("div", {
+				class: "head",
+				children: [/* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", {
+					id: "run-detail",
+					children: t
+				}), /* @__PURE__ */ Q("p", {
+					class: "note",
+					children: [
+						n.workflow,
+						", from ",
+						n.file,
+						"; ",
+						/* @__PURE__ */ Q("span", {
+							class: `state ${n.state}`,
+							children: n.state
+						}),
+						" ",
+						xn(n.elapsed_ms)
+					]
+				})] }), /* @__PURE__ */ Q("div", {
+					class: "tools",
+					children: [
+						o && /* @__PURE__ */ Q("button", {
+							type: "button",
+							onClick: () => i("stop", {}, `${t} stops; it can be resumed.`),
+							children: "Stop"
+						}),
+						o && /* @__PURE__ */ Q("button", {
+							type: "button",
+							onClick: () => i("cancel", {}, `Asked ${t} to stop, and its jobs.`),
+							children: "Cancel"
+						}),
+						!o && n.state !== "done" && /* @__PURE__ */ Q("button", {
+							type: "button",
+							class: "first",
+							onClick: () => i("resume", {}, `${t} goes on.`),
+							children: "Resume"
+						}),
+						!o && /* @__PURE__ */ Q("button", {
+							type: "button",
+							onClick: () => i("remove", {}, `Removed ${t}.`).then(() => r.value === null && Y("workflows")),
+							children: "Remove"
+						})
+					]
+				})]
+			}),
+			/* @__PURE__ */ Q($, { error: r.value }),
+			n.fault && /* @__PURE__ */ Q($, {
+				error: n.fault.reason,
+				code: n.fault.code
+			}),
+			/* @__PURE__ */ Q("ul", {
+				class: "steps",
+				children: a.map(([e, r]) => /* @__PURE__ */ Q(Lr, {
+					name: e,
+					record: r,
+					whole: s,
+					elapsed: n.elapsed_ms,
+					again: o ? null : () => i("resume", { from: e }, `${t} goes on from ${e}.`)
+				}, e))
+			}),
+			n.output !== void 0 && n.output !== null && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("h3", { children: "Answer" }), /* @__PURE__ */ Q("pre", {
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Answer of the run",
+				children: typeof n.output == "string" ? n.output : JSON.stringify(n.output, null, 2)
+			})] }),
+			/* @__PURE__ */ Q("details", { children: [/* @__PURE__ */ Q("summary", { children: "Definition" }), /* @__PURE__ */ Q("pre", {
+				tabIndex: 0,
+				role: "region",
+				"aria-label": "Definition of the workflow",
+				children: n.definition
+			})] })
+		]
+	});
+}
+function Lr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
+	let a = t.started_ms ?? 0, o = t.ended_ms ?? (t.started_ms === void 0 || t.started_ms === null ? 0 : r), s = t.items ?? [], c = [...new Set([t.fault?.reason, ...s.map((e) => e.fault?.reason)].filter((e) => !!e))], l = s.find((e) => e.state === "running" && e.progress?.fraction !== void 0);
+	return /* @__PURE__ */ Q("li", { children: [
+		/* @__PURE__ */ Q("div", {
+			class: "step",
+			children: [
+				/* @__PURE__ */ Q("b", { children: e }),
+				/* @__PURE__ */ Q("span", {
+					class: `state ${t.state}`,
+					children: [
+						t.state,
+						t.is_mapped && s.length > 0 && ` ${s.filter((e) => e.state === "done").length}/${s.length}`,
+						l && ` ${Math.round(100 * l.progress.fraction)} %`
+					]
+				}),
+				/* @__PURE__ */ Q("span", {
+					class: "bar",
+					"aria-hidden": "true",
+					children: o > a && /* @__PURE__ */ Q("i", {
+						class: t.state,
+						style: {
+							left: `${100 * a / n}%`,
+							width: `${Math.max(.5, 100 * (o - a) / n)}%`
+						}
+					})
+				}),
+				/* @__PURE__ */ Q("span", {
+					class: "number soft",
+					children: o > a ? xn(o - a) : ""
+				}),
+				i && /* @__PURE__ */ Q("button", {
+					type: "button",
+					onClick: i,
+					children: ["From here", /* @__PURE__ */ Q("span", {
+						class: "unseen",
+						children: [" again: ", e]
+					})]
+				})
+			]
+		}),
+		c.map((e) => /* @__PURE__ */ Q($, { error: e }, e)),
+		s.some((e) => e.job || e.output !== void 0) && /* @__PURE__ */ Q("details", { children: [/* @__PURE__ */ Q("summary", { children: [
+			X(s.length),
+			" ",
+			s.length === 1 ? "answer" : "answers"
+		] }), /* @__PURE__ */ Q("ul", {
+			class: "plainlist",
+			children: s.slice(0, 100).map((e, t) => /* @__PURE__ */ Q("li", { children: [
+				e.item !== void 0 && e.item !== null && /* @__PURE__ */ Q("b", { children: [Z(e.item), " "] }),
+				e.job && /* @__PURE__ */ Q(x, { children: [
+					"job ",
+					e.job,
+					" "
+				] }),
+				/* @__PURE__ */ Q("span", {
+					class: "soft",
+					children: e.output === void 0 ? "" : JSON.stringify(e.output).slice(0, 400)
+				})
+			] }, t))
+		})] })
+	] });
+}
+// src/main.tsx
+var Rr = {
 	data: "Data",
 	explore: "Explore",
 	jobs: "Jobs",
 	workflows: "Workflows",
 	node: "Node"
-}, Vr = {
+}, zr = {
 	connecting: ["waiting", "connecting"],
 	live: ["live", "live"],
 	asking: ["live", "live"],
 	lost: ["lost", "no answer"]
-}, Hr = B(null), Ur = B(null);
-function Wr() {
-	I(() => {
-		Hr.value || zr(() => import("./explore.js").then((e) => Hr.value = e.default), [], import.meta.url).catch((e) => Ur.value = e);
+}, Br = z(null), Vr = z(null);
+function Hr() {
+	F(() => {
+		Br.value || sr(() => import("./explore.js").then((e) => Br.value = e.default), [], import.meta.url).catch((e) => Vr.value = e);
 	}, []);
-	let e = Hr.value;
-	return Ur.value ? /* @__PURE__ */ Z(Q, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Z(e, {}) : /* @__PURE__ */ Z("p", {
+	let e = Br.value;
+	return Vr.value ? /* @__PURE__ */ Q($, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Q(e, {}) : /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: "Loading…"
 	});
 }
-var Gr = {
-	data: Jn,
-	explore: Wr,
-	jobs: ur,
-	workflows: kr,
-	node: wr
+var Ur = {
+	data: qn,
+	explore: Hr,
+	jobs: pr,
+	workflows: Nr,
+	node: Or
 };
-function Kr() {
-	let [e, t] = Oe(), { view: n } = J.value, r = Gr[n];
-	return e ? /* @__PURE__ */ Z("section", {
+function Wr() {
+	let [e, t] = ke(), { view: n } = J.value, r = Ur[n];
+	return e ? /* @__PURE__ */ Q("section", {
 		class: "card",
 		children: [
-			/* @__PURE__ */ Z("h2", { children: "This view has failed" }),
-			/* @__PURE__ */ Z(Q, { error: e }),
-			/* @__PURE__ */ Z("button", {
+			/* @__PURE__ */ Q("h2", { children: "This view has failed" }),
+			/* @__PURE__ */ Q($, { error: e }),
+			/* @__PURE__ */ Q("button", {
 				type: "button",
 				onClick: t,
 				children: "Try again"
 			})
 		]
-	}) : W.value ? /* @__PURE__ */ Z(r, {}) : Vt.value ? /* @__PURE__ */ Z(Q, {
+	}) : W.value ? /* @__PURE__ */ Q(r, {}) : Vt.value ? /* @__PURE__ */ Q($, {
 		error: Vt.value,
 		code: "unavailable"
-	}) : /* @__PURE__ */ Z("p", {
+	}) : /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
 }
-function qr() {
-	let { view: e } = J.value, [t, n] = Vr[Bt.value];
-	return I(() => {
-		document.title = `${Br[e]} · Lehr`;
-	}, [e]), /* @__PURE__ */ Z(x, { children: [
-		/* @__PURE__ */ Z("a", {
+function Gr() {
+	let { view: e } = J.value, [t, n] = zr[Bt.value];
+	return F(() => {
+		document.title = `${Rr[e]} · Lehr`;
+	}, [e]), /* @__PURE__ */ Q(x, { children: [
+		/* @__PURE__ */ Q("a", {
 			class: "skip",
 			href: "#main",
 			onClick: (e) => (e.preventDefault(), document.getElementById("main")?.focus()),
 			children: "To the content"
 		}),
-		/* @__PURE__ */ Z("header", {
+		/* @__PURE__ */ Q("header", {
 			class: "top",
 			children: [
-				/* @__PURE__ */ Z("a", {
+				/* @__PURE__ */ Q("a", {
 					class: "mark",
 					href: q("data", {}),
-					children: [/* @__PURE__ */ Z("svg", {
+					children: [/* @__PURE__ */ Q("svg", {
 						viewBox: "0 0 24 24",
 						width: "18",
 						height: "18",
 						"aria-hidden": "true",
 						children: [
-							/* @__PURE__ */ Z("circle", {
+							/* @__PURE__ */ Q("circle", {
 								cx: "12",
 								cy: "4.500",
 								r: "2.600"
 							}),
-							/* @__PURE__ */ Z("circle", {
+							/* @__PURE__ */ Q("circle", {
 								cx: "6",
 								cy: "12.500",
 								r: "2.600"
 							}),
-							/* @__PURE__ */ Z("circle", {
+							/* @__PURE__ */ Q("circle", {
 								cx: "18",
 								cy: "12.500",
 								r: "2.600"
 							}),
-							/* @__PURE__ */ Z("circle", {
+							/* @__PURE__ */ Q("circle", {
 								cx: "3.400",
 								cy: "20.600",
 								r: "1.900"
 							}),
-							/* @__PURE__ */ Z("circle", {
+							/* @__PURE__ */ Q("circle", {
 								cx: "9.400",
 								cy: "20.600",
 								r: "1.900"
 							}),
-							/* @__PURE__ */ Z("circle", {
+							/* @__PURE__ */ Q("circle", {
 								cx: "15.600",
 								cy: "20.600",
 								r: "1.900"
 							}),
-							/* @__PURE__ */ Z("circle", {
+							/* @__PURE__ */ Q("circle", {
 								cx: "21",
 								cy: "20.600",
 								r: "1.900"
@@ -3876,37 +3848,37 @@ function qr() {
 						]
 					}), "lehr"]
 				}),
-				/* @__PURE__ */ Z("nav", {
+				/* @__PURE__ */ Q("nav", {
 					"aria-label": "Views",
-					children: Object.keys(Br).map((t) => /* @__PURE__ */ Z("a", {
+					children: Object.keys(Rr).map((t) => /* @__PURE__ */ Q("a", {
 						href: q(t, {}),
 						"aria-current": t === e ? "page" : void 0,
-						children: Br[t]
+						children: Rr[t]
 					}, t))
 				}),
-				/* @__PURE__ */ Z("span", {
+				/* @__PURE__ */ Q("span", {
 					class: `line ${t}`,
 					children: n
 				})
 			]
 		}),
-		/* @__PURE__ */ Z("main", {
+		/* @__PURE__ */ Q("main", {
 			id: "main",
 			tabIndex: -1,
 			class: e,
-			children: [/* @__PURE__ */ Z("h1", {
+			children: [/* @__PURE__ */ Q("h1", {
 				class: "unseen",
-				children: Br[e]
-			}), /* @__PURE__ */ Z(Kr, {}, e)]
+				children: Rr[e]
+			}), /* @__PURE__ */ Q(Wr, {}, e)]
 		}),
-		/* @__PURE__ */ Z("div", {
+		/* @__PURE__ */ Q("div", {
 			class: `notice${un.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
 			children: un.value
 		}),
-		/* @__PURE__ */ Z(Or, {})
+		/* @__PURE__ */ Q(Mr, {})
 	] });
 }
-ln(), N(/* @__PURE__ */ Z(qr, {}), document.getElementById("app"));
-export { B as C, x as D, De as E, ze as S, Ee as T, G as _, Q as a, Et as b, X as c, gn as d, J as f, Gt as g, K as h, An as i, wn as l, q as m, Kn as n, Z as o, hn as p, zn as r, Y as s, er as t, bn as u, Kt as v, I as w, V as x, H as y };
+ln(), M(/* @__PURE__ */ Q(Gr, {}), document.getElementById("app"));
+export { F as C, x as E, z as S, Oe as T, Kt as _, Q as a, V as b, Cn as c, J as d, mn as f, G as g, Gt as h, $ as i, yn as l, K as m, Rn as n, X as o, q as p, kn as r, Z as s, Gn as t, hn as u, H as v, De as w, Be as x, Et as y };

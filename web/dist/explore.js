@@ -1,7 +1,8 @@
-import { C as e, D as t, E as n, S as r, T as i, _ as a, a as o, b as s, c, d as l, f as u, g as d, h as f, i as p, l as m, m as h, n as g, o as _, p as v, r as y, s as b, t as x, u as S, v as C, w, x as T, y as E } from "./app.js";
+import { C as e, E as t, S as n, T as r, _ as i, a, b as o, c as s, d as c, f as l, g as u, h as d, i as f, l as p, m, n as h, o as g, p as _, r as v, s as y, t as b, u as x, v as S, w as C, x as w, y as T } from "./app.js";
+import { i as E, n as D, o as O, r as ee } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
-var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
+var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	/** 0.1.0 (October 2016). */
 	V1: 0,
 	/** 0.2.0 (February 2017). Non-backwards compatible with V1. */
@@ -20,7 +21,7 @@ var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
 	*   In V5, Unions don't have a validity bitmap buffer.
 	*/
 	V5: 4
-}, k = {
+}, j = {
 	NONE: 0,
 	/**
 	* A Schema describes the columns in a record batch.
@@ -57,7 +58,7 @@ var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
 	* Not currently supported by Flechette.
 	*/
 	SparseTensor: 5
-}, A = {
+}, M = {
 	/**
 	* Dictionary types compress data by using a set of integer indices to
 	* lookup potentially repeated vales in a separate dictionary of values.
@@ -272,21 +273,21 @@ var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
 	* extremely large data values.
 	*/
 	LargeListView: 26
-}, j = {
+}, N = {
 	/** 16-bit floating point number. */
 	HALF: 0,
 	/** 32-bit floating point number. */
 	SINGLE: 1,
 	/** 64-bit floating point number. */
 	DOUBLE: 2
-}, M = {
+}, P = {
 	DAY: 0,
 	/**
 	* Milliseconds (as 64 bit int) indicating UNIX time elapsed since the epoch
 	* (no leap seconds), with values evenly divisible by 86400000.
 	*/
 	MILLISECOND: 1
-}, N = {
+}, F = {
 	/** Seconds. */
 	SECOND: 0,
 	/** Milliseconds. */
@@ -295,7 +296,7 @@ var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
 	MICROSECOND: 2,
 	/** Nanoseconds. */
 	NANOSECOND: 3
-}, P = {
+}, I = {
 	/**
 	* Indicates the number of elapsed whole months, stored as 4-byte signed
 	* integers.
@@ -317,12 +318,12 @@ var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, F = {
+}, te = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, I = {
+}, L = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -330,7 +331,7 @@ var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, L = { 
+}, ne = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -340,12 +341,12 @@ var D = Uint8Array.of(65, 82, 82, 79, 87, 49), O = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, R = Uint8Array, z = Uint16Array, B = Uint32Array, V = BigUint64Array, H = Int8Array, ee = Int16Array, U = Int32Array, W = BigInt64Array, G = Float32Array, te = Float64Array;
+BUFFER: 0 }, re = Uint8Array, R = Uint16Array, z = Uint32Array, B = BigUint64Array, V = Int8Array, H = Int16Array, U = Int32Array, W = BigInt64Array, ie = Float32Array, G = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
 */
-function ne(e) {
+function ae(e) {
 	return Object.prototype.toString.call(e);
 }
 /**
@@ -354,16 +355,16 @@ function ne(e) {
 * @param {unknown} data
 * @returns {data is ArrayBufferLike}
 */
-function re(e) {
-	return ne(e) === "[object ArrayBuffer]" || ne(e) === "[object SharedArrayBuffer]";
+function oe(e) {
+	return ae(e) === "[object ArrayBuffer]" || ae(e) === "[object SharedArrayBuffer]";
 }
 /**
 * Check in an input value is a Uint8Array, applicable cross-realms. 
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function ie(e) {
-	return ne(e) === "[object Uint8Array]";
+function K(e) {
+	return ae(e) === "[object Uint8Array]";
 }
 /**
 * Return the appropriate typed array constructor for the given
@@ -372,18 +373,18 @@ function ie(e) {
 * @param {boolean} signed Flag indicating if the integer is signed.
 * @returns {IntArrayConstructor}
 */
-function ae(e, t) {
+function se(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
+		V,
 		H,
-		ee,
 		U,
 		W
 	] : [
+		re,
 		R,
 		z,
-		B,
-		V
+		B
 	])[n];
 }
 /**
@@ -393,7 +394,7 @@ function ae(e, t) {
 * @param {IntegerArray} offsets The offsets array.
 * @param {number} index The full column row index.
 */
-function oe(e, t) {
+function ce(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -416,7 +417,7 @@ function oe(e, t) {
 * @returns {T} The input value.
 * @throws if the value does not pass the test
 */
-function se(e, t, n) {
+function le(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
@@ -430,8 +431,8 @@ function se(e, t, n) {
 * @returns {T} The input value.
 * @throws if the value is not included in the set
 */
-function K(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), se(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+function q(e, t, n) {
+	return t = Array.isArray(t) ? t : Object.values(t), le(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
 * Return the first object key that pairs with the given value.
@@ -439,7 +440,7 @@ function K(e, t, n) {
 * @param {any} value The value to lookup.
 * @returns {string} The first matching key, or '<Unknown>' if not found.
 */
-function ce(e, t) {
+function ue(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
@@ -450,7 +451,7 @@ function ce(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var le = (e) => `Unsupported data type: "${ce(A, e)}" (id ${e})`, ue = (e, t, n = !0, r = null) => ({
+var de = (e) => `Unsupported data type: "${ue(M, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -461,15 +462,15 @@ var le = (e) => `Unsupported data type: "${ce(A, e)}" (id ${e})`, ue = (e, t, n 
 * @param {any} value
 * @returns {value is Field}
 */
-function de(e) {
-	return Object.hasOwn(e, "name") && fe(e.type);
+function pe(e) {
+	return Object.hasOwn(e, "name") && me(e.type);
 }
 /**
 * Checks if a value is a data type instance.
 * @param {any} value
 * @returns {value is DataType}
 */
-function fe(e) {
+function me(e) {
 	return typeof e?.typeId == "number";
 }
 /**
@@ -480,8 +481,8 @@ function fe(e) {
 * @param {boolean} [defaultNullable=true] The default nullable value.
 * @returns {Field} The field instance.
 */
-function q(e, t = "", n = !0) {
-	return de(e) ? e : ue(t, se(e, fe, () => "Data type expected."), n);
+function J(e, t = "", n = !0) {
+	return pe(e) ? e : fe(t, le(e, me, () => "Data type expected."), n);
 }
 /**
 * Return a Dictionary data type instance.  A dictionary type consists of a
@@ -504,130 +505,130 @@ function q(e, t = "", n = !0) {
 *  ids are later resolved (possibly to new values) upon IPC encoding.
 * @returns {DictionaryType}
 */
-var pe = (e, t, n = !1, r = -1) => ({
-	typeId: A.Dictionary,
+var he = (e, t, n = !1, r = -1) => ({
+	typeId: M.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || he(),
+	indices: t || _e(),
 	ordered: n
-}), me = (e = 32, t = !0) => ({
-	typeId: A.Int,
-	bitWidth: K(e, [
+}), ge = (e = 32, t = !0) => ({
+	typeId: M.Int,
+	bitWidth: q(e, [
 		8,
 		16,
 		32,
 		64
 	]),
 	signed: t,
-	values: ae(e, t)
-}), he = () => me(32), ge = (e = 2) => ({
-	typeId: A.Float,
-	precision: K(e, j),
+	values: se(e, t)
+}), _e = () => ge(32), ve = (e = 2) => ({
+	typeId: M.Float,
+	precision: q(e, N),
 	values: [
-		z,
-		G,
-		te
+		R,
+		ie,
+		G
 	][e]
-}), _e = () => ({
-	typeId: A.Binary,
+}), ye = () => ({
+	typeId: M.Binary,
 	offsets: U
-}), ve = () => ({
-	typeId: A.Utf8,
+}), be = () => ({
+	typeId: M.Utf8,
 	offsets: U
-}), ye = (e, t, n = 128) => ({
-	typeId: A.Decimal,
+}), xe = (e, t, n = 128) => ({
+	typeId: M.Decimal,
 	precision: e,
 	scale: t,
-	bitWidth: K(n, [
+	bitWidth: q(n, [
 		32,
 		64,
 		128,
 		256
 	]),
-	values: n === 32 ? U : V
-}), be = (e) => ({
-	typeId: A.Date,
-	unit: K(e, M),
-	values: e === M.DAY ? U : W
-}), xe = (e = N.MILLISECOND) => {
-	e = K(e, N);
-	let t = e === N.SECOND || e === N.MILLISECOND ? 32 : 64;
+	values: n === 32 ? U : B
+}), Se = (e) => ({
+	typeId: M.Date,
+	unit: q(e, P),
+	values: e === P.DAY ? U : W
+}), Ce = (e = F.MILLISECOND) => {
+	e = q(e, F);
+	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
 	return {
-		typeId: A.Time,
+		typeId: M.Time,
 		unit: e,
 		bitWidth: t,
 		values: t === 32 ? U : W
 	};
-}, Se = (e = N.MILLISECOND, t = null) => ({
-	typeId: A.Timestamp,
-	unit: K(e, N),
+}, we = (e = F.MILLISECOND, t = null) => ({
+	typeId: M.Timestamp,
+	unit: q(e, F),
 	timezone: t,
 	values: W
-}), Ce = (e = P.MONTH_DAY_NANO) => ({
-	typeId: A.Interval,
-	unit: K(e, P),
-	values: e === P.MONTH_DAY_NANO ? void 0 : U
-}), we = (e) => ({
-	typeId: A.List,
-	children: [q(e)],
-	offsets: U
-}), Te = (e) => ({
-	typeId: A.Struct,
-	children: Array.isArray(e) && e.length > 0 && de(e[0]) ? e : Object.entries(e).map(([e, t]) => ue(e, t))
-}), Ee = (e, t, n, r) => (n ??= t.map((e, t) => t), {
-	typeId: A.Union,
-	mode: K(e, F),
-	typeIds: n,
-	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => q(e, `_${t}`)),
-	typeIdForValue: r,
+}), Te = (e = I.MONTH_DAY_NANO) => ({
+	typeId: M.Interval,
+	unit: q(e, I),
+	values: e === I.MONTH_DAY_NANO ? void 0 : U
+}), Ee = (e) => ({
+	typeId: M.List,
+	children: [J(e)],
 	offsets: U
 }), De = (e) => ({
-	typeId: A.FixedSizeBinary,
+	typeId: M.Struct,
+	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => fe(e, t))
+}), Oe = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	typeId: M.Union,
+	mode: q(e, te),
+	typeIds: n,
+	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
+	children: t.map((e, t) => J(e, `_${t}`)),
+	typeIdForValue: r,
+	offsets: U
+}), ke = (e) => ({
+	typeId: M.FixedSizeBinary,
 	stride: e
-}), Oe = (e, t) => ({
-	typeId: A.FixedSizeList,
+}), Ae = (e, t) => ({
+	typeId: M.FixedSizeList,
 	stride: t,
-	children: [q(e)]
-}), ke = (e, t) => ({
-	typeId: A.Map,
+	children: [J(e)]
+}), je = (e, t) => ({
+	typeId: M.Map,
 	keysSorted: e,
 	children: [t],
 	offsets: U
-}), Ae = (e = N.MILLISECOND) => ({
-	typeId: A.Duration,
-	unit: K(e, N),
+}), Me = (e = F.MILLISECOND) => ({
+	typeId: M.Duration,
+	unit: q(e, F),
 	values: W
-}), je = () => ({
-	typeId: A.LargeBinary,
+}), Ne = () => ({
+	typeId: M.LargeBinary,
 	offsets: W
-}), Me = () => ({
-	typeId: A.LargeUtf8,
+}), Pe = () => ({
+	typeId: M.LargeUtf8,
 	offsets: W
-}), Ne = (e) => ({
-	typeId: A.LargeList,
-	children: [q(e)],
-	offsets: W
-}), Pe = (e, t) => ({
-	typeId: A.RunEndEncoded,
-	children: [se(q(e, "run_ends"), (e) => e.type.typeId === A.Int, () => "Run-ends must have an integer type."), q(t, "values")]
 }), Fe = (e) => ({
-	typeId: A.ListView,
-	children: [q(e, "value")],
-	offsets: U
-}), Ie = (e) => ({
-	typeId: A.LargeListView,
-	children: [q(e, "value")],
+	typeId: M.LargeList,
+	children: [J(e)],
 	offsets: W
-}), Le = new te(2).buffer;
-new W(Le), new B(Le), new U(Le), new R(Le);
+}), Ie = (e, t) => ({
+	typeId: M.RunEndEncoded,
+	children: [le(J(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), J(t, "values")]
+}), Le = (e) => ({
+	typeId: M.ListView,
+	children: [J(e, "value")],
+	offsets: U
+}), Re = (e) => ({
+	typeId: M.LargeListView,
+	children: [J(e, "value")],
+	offsets: W
+}), ze = new G(2).buffer;
+new W(ze), new z(ze), new U(ze), new re(ze);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
 * @param {bigint} value The value to check and possibly convert.
 * @returns {number} The converted number value.
 */
-function J(e) {
+function Be(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
@@ -638,10 +639,10 @@ function J(e) {
 * @param {bigint} div The divisor.
 * @returns {number} The result of the division as a floating point number.
 */
-function Re(e, t) {
+function Ve(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var ze = (e) => BigInt.asUintN(64, e);
+var He = (e) => BigInt.asUintN(64, e);
 /**
 * Convert a 64-bit decimal value to a bigint.
 * @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
@@ -649,7 +650,7 @@ var ze = (e) => BigInt.asUintN(64, e);
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Be(e, t) {
+function Ue(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
 /**
@@ -659,9 +660,9 @@ function Be(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ve(e, t) {
+function We(e, t) {
 	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = ze(~e[n]) | ze(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
 }
 /**
 * Convert a 256-bit decimal value to a bigint.
@@ -670,20 +671,20 @@ function Ve(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function He(e, t) {
+function Ge(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = ze(~e[n]) | ze(~e[n + 1]) << 64n | ze(~e[n + 2]) << 128n | ze(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n | He(~e[n + 2]) << 128n | He(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var Ue = new TextDecoder("utf-8");
+var Ke = new TextDecoder("utf-8");
 new TextEncoder();
 /**
 * Return a UTF-8 string decoded from a byte buffer.
 * @param {Uint8Array} buf The byte buffer.
 * @returns {string} The decoded string.
 */
-function We(e) {
-	return Ue.decode(e);
+function qe(e) {
+	return Ke.decode(e);
 }
 /**
 * Return a boolean for a single bit in a bitmap.
@@ -691,7 +692,7 @@ function We(e) {
 * @param {number} index The bit index to read.
 * @returns {boolean} The boolean bitmap value.
 */
-function Ge(e, t) {
+function Je(e, t) {
 	return !!(e[t >> 3] & 1 << t % 8);
 }
 /**
@@ -723,7 +724,7 @@ function Y(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ke(e, t) {
+function Ye(e, t) {
 	return t;
 }
 /**
@@ -732,8 +733,8 @@ function Ke(e, t) {
 * @param {number} offset
 * @returns {boolean}
 */
-function qe(e, t) {
-	return !!Je(e, t);
+function Xe(e, t) {
+	return !!Ze(e, t);
 }
 /**
 * Return a signed 8-bit integer value.
@@ -741,8 +742,8 @@ function qe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Je(e, t) {
-	return Ye(e, t) << 24 >> 24;
+function Ze(e, t) {
+	return Qe(e, t) << 24 >> 24;
 }
 /**
 * Return an unsigned 8-bit integer value.
@@ -750,7 +751,7 @@ function Je(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ye(e, t) {
+function Qe(e, t) {
 	return e[t];
 }
 /**
@@ -760,7 +761,7 @@ function Ye(e, t) {
 * @returns {number}
 */
 function X(e, t) {
-	return Xe(e, t) << 16 >> 16;
+	return $e(e, t) << 16 >> 16;
 }
 /**
 * Return an unsigned 16-bit integer value.
@@ -768,7 +769,7 @@ function X(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Xe(e, t) {
+function $e(e, t) {
 	return e[t] | e[t + 1] << 8;
 }
 /**
@@ -786,7 +787,7 @@ function Z(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ze(e, t) {
+function et(e, t) {
 	return Z(e, t) >>> 0;
 }
 /**
@@ -797,7 +798,7 @@ function Ze(e, t) {
 * @returns {number}
 */
 function Q(e, t) {
-	return J(BigInt.asIntN(64, BigInt(Ze(e, t)) + (BigInt(Ze(e, t + 4)) << 32n)));
+	return Be(BigInt.asIntN(64, BigInt(et(e, t)) + (BigInt(et(e, t + 4)) << 32n)));
 }
 /**
 * Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
@@ -806,9 +807,9 @@ function Q(e, t) {
 * @param {number} index The index of the string entry.
 * @returns {string} The decoded string.
 */
-function Qe(e, t) {
+function tt(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
-	return n += 4, We(e.subarray(n, n + r));
+	return n += 4, qe(e.subarray(n, n + r));
 }
 /**
 * Extract a flatbuffer vector to an array.
@@ -819,7 +820,7 @@ function Qe(e, t) {
 * @param {(buf: Uint8Array, pos: number) => T} extract Vector entry extraction function.
 * @returns {T[]} The extracted vector entries.
 */
-function $e(e, t, n, r) {
+function nt(e, t, n, r) {
 	if (!t) return [];
 	let i = t + Z(e, t);
 	return Array.from({ length: Z(e, i) }, (t, a) => r(e, i + 4 + a * n));
@@ -831,7 +832,7 @@ function $e(e, t, n, r) {
 /**
 * Symbol for the row index value of a struct object proxy.
 */
-var et = Symbol("rowIndex");
+var rt = Symbol("rowIndex");
 /**
 * Returns a row proxy object factory. The resulting method takes a
 * batch-level row index as input and returns an object that proxies
@@ -840,20 +841,20 @@ var et = Symbol("rowIndex");
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function tt(e, t) {
+function it(e, t) {
 	class n {
 		/**
 		* Create a new proxy row object representing a struct or table row.
 		* @param {number} index The record batch row index.
 		*/
 		constructor(e) {
-			this[et] = e;
+			this[rt] = e;
 		}
 		/**
 		* Return a JSON-compatible object representation.
 		*/
 		toJSON() {
-			return rt(e, t, this[et]);
+			return ot(e, t, this[rt]);
 		}
 	}
 	let r = n.prototype;
@@ -862,7 +863,7 @@ function tt(e, t) {
 		let i = t[n];
 		Object.defineProperty(r, e[n], {
 			get() {
-				return i.at(this[et]);
+				return i.at(this[rt]);
 			},
 			enumerable: !0
 		});
@@ -877,8 +878,8 @@ function tt(e, t) {
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function nt(e, t) {
-	return (n) => rt(e, t, n);
+function at(e, t) {
+	return (n) => ot(e, t, n);
 }
 /**
 * Return a vanilla object representing a struct (row object) type.
@@ -887,7 +888,7 @@ function nt(e, t) {
 * @param {number} index The record batch row index.
 * @returns {Record<string, any>}
 */
-function rt(e, t, n) {
+function ot(e, t, n) {
 	let r = {};
 	for (let i = 0; i < e.length; ++i) r[e[i]] = t[i].at(n);
 	return r;
@@ -903,15 +904,15 @@ function rt(e, t, n) {
 * @param {Batch<any>?} batch The data batch to check.
 * @returns {boolean} True if a direct batch, false otherwise.
 */
-function it(e) {
-	return e instanceof ot;
+function st(e) {
+	return e instanceof lt;
 }
 /**
 * Column values from a single record batch.
 * A column may contain multiple batches.
 * @template T
 */
-var at = class {
+var ct = class {
 	/**
 	* The array type to use when extracting data from the batch.
 	* A null value indicates that the array type should match
@@ -954,7 +955,7 @@ var at = class {
 	* @returns {boolean} True if valid, false otherwise.
 	*/
 	isValid(e) {
-		return Ge(this.validity, e);
+		return Je(this.validity, e);
 	}
 	/**
 	* Return the value at the given index. This method does not check the
@@ -985,7 +986,7 @@ var at = class {
 	*[Symbol.iterator]() {
 		for (let e = 0; e < this.length; ++e) yield this.at(e);
 	}
-}, ot = class extends at {
+}, lt = class extends ct {
 	/**
 	* Create a new column batch with direct value array access.
 	* @param {object} options
@@ -1018,11 +1019,11 @@ var at = class {
 	[Symbol.iterator]() {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
-}, st = class extends at {
-	static ArrayType = te;
-}, $ = class extends at {
+}, ut = class extends ct {
+	static ArrayType = G;
+}, $ = class extends ct {
 	static ArrayType = Array;
-}, ct = class extends $ {
+}, dt = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {null}
@@ -1030,14 +1031,14 @@ var at = class {
 	value(e) {
 		return null;
 	}
-}, lt = class extends st {
+}, ft = class extends ut {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return J(this.values[e]);
+		return Be(this.values[e]);
 	}
-}, ut = class extends st {
+}, pt = class extends ut {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1049,14 +1050,14 @@ var at = class {
 		}
 		return i * 2 ** (n - 15) * (1 + r);
 	}
-}, dt = class extends $ {
+}, mt = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ge(this.values, e);
+		return Je(this.values, e);
 	}
-}, ft = class extends st {
+}, ht = class extends ut {
 	constructor(e) {
 		super(e);
 		let { scale: t } = this.type;
@@ -1068,21 +1069,21 @@ var at = class {
 	value(e) {
 		return this.values[e] / this.scale;
 	}
-}, pt = class extends at {
+}, gt = class extends ct {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? Be : t === 128 ? Ve : He, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? Ue : t === 128 ? We : Ge, this.scale = 10n ** BigInt(n);
 	}
-}, mt = class extends pt {
-	static ArrayType = te;
+}, _t = class extends gt {
+	static ArrayType = G;
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Re(this.decimal(this.values, e), this.scale);
+		return Ve(this.decimal(this.values, e), this.scale);
 	}
-}, ht = class extends pt {
+}, vt = class extends gt {
 	static ArrayType = Array;
 	/**
 	* @param {number} index The value index
@@ -1090,7 +1091,7 @@ var at = class {
 	value(e) {
 		return this.decimal(this.values, e);
 	}
-}, gt = class extends $ {
+}, yt = class extends $ {
 	/**
 	* Create a new date batch.
 	* @param {Batch<number>} batch A batch of timestamp values.
@@ -1104,7 +1105,7 @@ var at = class {
 	value(e) {
 		return new Date(this.source.value(e));
 	}
-}, _t = class extends st {
+}, bt = class extends ut {
 	/**
 	* @param {number} index The value index
 	* @returns {number}
@@ -1112,28 +1113,28 @@ var at = class {
 	value(e) {
 		return 864e5 * this.values[e];
 	}
-}, vt = lt, yt = class extends lt {
+}, xt = ft, St = class extends ft {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return super.value(e) * 1e3;
 	}
-}, bt = lt, xt = class extends lt {
+}, Ct = ft, wt = class extends ft {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Re(this.values[e], 1000n);
+		return Ve(this.values[e], 1000n);
 	}
-}, St = class extends lt {
+}, Tt = class extends ft {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Re(this.values[e], 1000000n);
+		return Ve(this.values[e], 1000000n);
 	}
-}, Ct = class extends $ {
+}, Et = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {Int32Array}
@@ -1141,7 +1142,7 @@ var at = class {
 	value(e) {
 		return this.values.subarray(e << 1, e + 1 << 1);
 	}
-}, wt = class extends $ {
+}, Dt = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1149,37 +1150,37 @@ var at = class {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, Tt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), Et = ({ values: e, offsets: t }, n) => e.subarray(J(t[n]), J(t[n + 1])), Dt = class extends $ {
+}, Ot = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), kt = ({ values: e, offsets: t }, n) => e.subarray(Be(t[n]), Be(t[n + 1])), At = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
 	*/
 	value(e) {
-		return Tt(this, e);
-	}
-}, Ot = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {Uint8Array}
-	*/
-	value(e) {
-		return Et(this, e);
-	}
-}, kt = class extends $ {
-	/**
-	* @param {number} index
-	*/
-	value(e) {
-		return We(Tt(this, e));
-	}
-}, At = class extends $ {
-	/**
-	* @param {number} index
-	*/
-	value(e) {
-		return We(Et(this, e));
+		return Ot(this, e);
 	}
 }, jt = class extends $ {
+	/**
+	* @param {number} index
+	* @returns {Uint8Array}
+	*/
+	value(e) {
+		return kt(this, e);
+	}
+}, Mt = class extends $ {
+	/**
+	* @param {number} index
+	*/
+	value(e) {
+		return qe(Ot(this, e));
+	}
+}, Nt = class extends $ {
+	/**
+	* @param {number} index
+	*/
+	value(e) {
+		return qe(kt(this, e));
+	}
+}, Pt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1188,16 +1189,16 @@ var at = class {
 		let t = this.offsets;
 		return this.children[0].slice(t[e], t[e + 1]);
 	}
-}, Mt = class extends $ {
+}, Ft = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
 	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(J(t[e]), J(t[e + 1]));
+		return this.children[0].slice(Be(t[e]), Be(t[e + 1]));
 	}
-}, Nt = class extends $ {
+}, It = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1206,21 +1207,21 @@ var at = class {
 		let t = this.offsets[e], n = t + this.sizes[e];
 		return this.children[0].slice(t, n);
 	}
-}, Pt = class extends $ {
+}, Lt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
 	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(J(t), J(n));
+		return this.children[0].slice(Be(t), Be(n));
 	}
-}, Ft = class extends $ {
+}, Rt = class extends $ {
 	constructor(e) {
 		/** @type {number} */
 		super(e), this.stride = this.type.stride;
 	}
-}, It = class extends Ft {
+}, zt = class extends Rt {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1229,7 +1230,7 @@ var at = class {
 		let { stride: t, values: n } = this;
 		return n.subarray(e * t, (e + 1) * t);
 	}
-}, Lt = class extends Ft {
+}, Bt = class extends Rt {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1242,7 +1243,7 @@ var at = class {
 /**
 * Extract Map key-value pairs from parallel child batches.
 */
-function Rt({ children: e, offsets: t }, n) {
+function Vt({ children: e, offsets: t }, n) {
 	let [r, i] = e[0].children, a = t[n], o = t[n + 1], s = [];
 	for (let e = a; e < o; ++e) s.push([r.at(e), i.at(e)]);
 	return s;
@@ -1253,25 +1254,25 @@ function Rt({ children: e, offsets: t }, n) {
 * @template K, V
 * @extends {ArrayBatch<[K, V][]>}
 */
-var zt = class extends $ {
+var Ht = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {[K, V][]} The map entries as an array of [key, value] arrays.
 	*/
 	value(e) {
-		return Rt(this, e);
+		return Vt(this, e);
 	}
-}, Bt = class extends $ {
+}, Ut = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {Map<K, V>} The map value.
 	*/
 	value(e) {
-		return new Map(Rt(this, e));
+		return new Map(Vt(this, e));
 	}
-}, Vt = class extends $ {
+}, Wt = class extends $ {
 	/**
 	* Create a new column batch.
 	* @param {object} options
@@ -1295,15 +1296,15 @@ var zt = class extends $ {
 		let { typeIds: n, children: r, typeMap: i } = this;
 		return r[i[n[e]]].at(t);
 	}
-}, Ht = class extends Vt {
+}, Gt = class extends Wt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return super.value(e, this.offsets[e]);
 	}
-}, Ut = class extends $ {
-	constructor(e, t = nt) {
+}, Kt = class extends $ {
+	constructor(e, t = at) {
 		super(e), this.names = this.type.children.map((e) => e.name), this.factory = t(this.names, this.children);
 	}
 	/**
@@ -1313,19 +1314,19 @@ var zt = class extends $ {
 	value(e) {
 		return this.factory(e);
 	}
-}, Wt = class extends Ut {
+}, qt = class extends Kt {
 	constructor(e) {
-		super(e, tt);
+		super(e, it);
 	}
-}, Gt = class extends $ {
+}, Jt = class extends $ {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(oe(t, e));
+		return n.at(ce(t, e));
 	}
-}, Kt = class extends $ {
+}, Yt = class extends $ {
 	/**
 	* Register the backing dictionary. Dictionaries are added
 	* after batch creation as the complete dictionary may not
@@ -1349,7 +1350,7 @@ var zt = class extends $ {
 	key(e) {
 		return this.values[e];
 	}
-}, qt = class extends $ {
+}, Xt = class extends $ {
 	/**
 	* Create a new view batch.
 	* @param {object} options Batch options.
@@ -1372,19 +1373,19 @@ var zt = class extends $ {
 		let { values: t, data: n } = this, r = e << 4, i = r + 4, a = t, o = Z(a, r);
 		return o > 12 && (i = Z(a, r + 12), a = n[Z(a, r + 8)]), a.subarray(i, i + o);
 	}
-}, Jt = class extends qt {
+}, Zt = class extends Xt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return this.view(e);
 	}
-}, Yt = class extends qt {
+}, Qt = class extends Xt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
-		return We(this.view(e));
+		return qe(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
@@ -1395,14 +1396,14 @@ var zt = class extends $ {
 /**
 * Build up a column from batches.
 */
-function Xt(e) {
+function $t(e) {
 	let t = [];
 	return {
 		add(e) {
 			return t.push(e), this;
 		},
 		clear: () => t = [],
-		done: () => new Zt(t, e)
+		done: () => new en(t, e)
 	};
 }
 /**
@@ -1413,7 +1414,7 @@ function Xt(e) {
 * provide more efficient ways for bulk access or scanning.
 * @template T
 */
-var Zt = class {
+var en = class {
 	/**
 	* Create a new column instance.
 	* @param {Batch<T>[]} data The value batches.
@@ -1452,7 +1453,7 @@ var Zt = class {
 	*/
 	[Symbol.iterator]() {
 		let e = this.data;
-		return e.length === 1 ? e[0][Symbol.iterator]() : Qt(e);
+		return e.length === 1 ? e[0][Symbol.iterator]() : tn(e);
 	}
 	/**
 	* Return the column value at the given index. If a column has multiple
@@ -1465,7 +1466,7 @@ var Zt = class {
 	* @returns {T | null} The value.
 	*/
 	at(e) {
-		let { data: t, offsets: n } = this, r = oe(n, e) - 1;
+		let { data: t, offsets: n } = this, r = ce(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	/**
@@ -1483,10 +1484,10 @@ var Zt = class {
 	* @returns {ValueArray<T?>}
 	*/
 	toArray() {
-		let { length: e, nullCount: t, data: n } = this, r = !t && it(n[0]), i = n.length;
+		let { length: e, nullCount: t, data: n } = this, r = !t && st(n[0]), i = n.length;
 		if (r && i === 1) return n[0].values;
 		let a = new (!i || t > 0 ? Array : n[0].constructor.ArrayType ?? n[0].values.constructor)(e);
-		return r ? $t(a, n) : en(a, n);
+		return r ? nn(a, n) : rn(a, n);
 	}
 	/**
 	* Return an array of cached column values.
@@ -1496,20 +1497,20 @@ var Zt = class {
 		return this._cache ??= this.toArray();
 	}
 };
-function* Qt(e) {
+function* tn(e) {
 	for (let t = 0; t < e.length; ++t) {
 		let n = e[t][Symbol.iterator]();
 		for (let e = n.next(); !e.done; e = n.next()) yield e.value;
 	}
 }
-function $t(e, t) {
+function nn(e, t) {
 	for (let n = 0, r = 0; n < t.length; ++n) {
 		let { values: i } = t[n];
 		e.set(i, r), r += i.length;
 	}
 	return e;
 }
-function en(e, t) {
+function rn(e, t) {
 	let n = -1;
 	for (let r = 0; r < t.length; ++r) {
 		let i = t[r];
@@ -1530,7 +1531,7 @@ function en(e, t) {
 * by row index, use `getChild()` to access data for a specific column.
 * @template {TypeMap} [T=TypeMap]
 */
-var tn = class e {
+var an = class e {
 	/**
 	* Create a new table with the given schema and columns (children).
 	* @param {Schema} schema The table schema.
@@ -1544,7 +1545,7 @@ var tn = class e {
 		* @type {StructFactory}
 		* @readonly
 		*/
-		this.schema = e, this.names = r, this.children = t, this.factory = n ? tt : nt;
+		this.schema = e, this.names = r, this.children = t, this.factory = n ? it : at;
 		let i = [];
 		/**
 		* Returns a row object generator for the given batch index.
@@ -1606,8 +1607,8 @@ var tn = class e {
 		let { children: r, factory: i, schema: a } = this, { fields: o } = a;
 		return new e({
 			...a,
-			fields: t.map((e, t) => nn(o[e], n[t]))
-		}, t.map((e) => r[e]), i === tt);
+			fields: t.map((e, t) => on(o[e], n[t]))
+		}, t.map((e) => r[e]), i === it);
 	}
 	/**
 	* Construct a new table containing only columns with the specified names.
@@ -1661,7 +1662,7 @@ var tn = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = oe(i, e) - 1;
+		let [{ offsets: i }] = t, a = ce(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	/**
@@ -1674,7 +1675,7 @@ var tn = class e {
 		return this.at(e);
 	}
 };
-function nn(e, t) {
+function on(e, t) {
 	return t != null && t !== e.name ? {
 		...e,
 		name: t
@@ -1689,40 +1690,40 @@ function nn(e, t) {
 * @param {DataType} type The data type.
 * @param {ExtractionOptions} options The extraction options.
 */
-function rn(e, t = {}) {
+function sn(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
-		case A.Null: return ct;
-		case A.Bool: return dt;
-		case A.Int:
-		case A.Time:
-		case A.Duration: return s || r < 64 ? ot : lt;
-		case A.Float: return a ? ot : ut;
-		case A.Date: return an(o === M.DAY ? _t : vt, l && gt);
-		case A.Timestamp: return c ? ot : an(o === N.SECOND ? yt : o === N.MILLISECOND ? bt : o === N.MICROSECOND ? xt : St, l && gt);
-		case A.Decimal: return r === 32 ? u ? ot : ft : u ? ht : mt;
-		case A.Interval: return o === P.DAY_TIME ? Ct : o === P.YEAR_MONTH ? ot : wt;
-		case A.FixedSizeBinary: return It;
-		case A.Utf8: return kt;
-		case A.LargeUtf8: return At;
-		case A.Binary: return Dt;
-		case A.LargeBinary: return Ot;
-		case A.BinaryView: return Jt;
-		case A.Utf8View: return Yt;
-		case A.List: return jt;
-		case A.LargeList: return Mt;
-		case A.Map: return d ? Bt : zt;
-		case A.ListView: return Nt;
-		case A.LargeListView: return Pt;
-		case A.FixedSizeList: return Lt;
-		case A.Struct: return f ? Wt : Ut;
-		case A.RunEndEncoded: return Gt;
-		case A.Dictionary: return Kt;
-		case A.Union: return i ? Ht : Vt;
+		case M.Null: return dt;
+		case M.Bool: return mt;
+		case M.Int:
+		case M.Time:
+		case M.Duration: return s || r < 64 ? lt : ft;
+		case M.Float: return a ? lt : pt;
+		case M.Date: return cn(o === P.DAY ? bt : xt, l && yt);
+		case M.Timestamp: return c ? lt : cn(o === F.SECOND ? St : o === F.MILLISECOND ? Ct : o === F.MICROSECOND ? wt : Tt, l && yt);
+		case M.Decimal: return r === 32 ? u ? lt : ht : u ? vt : _t;
+		case M.Interval: return o === I.DAY_TIME ? Et : o === I.YEAR_MONTH ? lt : Dt;
+		case M.FixedSizeBinary: return zt;
+		case M.Utf8: return Mt;
+		case M.LargeUtf8: return Nt;
+		case M.Binary: return At;
+		case M.LargeBinary: return jt;
+		case M.BinaryView: return Zt;
+		case M.Utf8View: return Qt;
+		case M.List: return Pt;
+		case M.LargeList: return Ft;
+		case M.Map: return d ? Ut : Ht;
+		case M.ListView: return It;
+		case M.LargeListView: return Lt;
+		case M.FixedSizeList: return Bt;
+		case M.Struct: return f ? qt : Kt;
+		case M.RunEndEncoded: return Jt;
+		case M.Dictionary: return Yt;
+		case M.Union: return i ? Gt : Wt;
 	}
-	throw Error(le(n));
+	throw Error(de(n));
 }
-function an(e, t) {
+function cn(e, t) {
 	return t ? class extends t {
 		constructor(t) {
 			super(new e(t));
@@ -1731,24 +1732,24 @@ function an(e, t) {
 }
 // node_modules/@uwdata/flechette/src/compression.js
 /** @import { Codec, CompressionType_ } from './types.js' */
-var on = -1, sn = 8;
+var ln = -1, un = 8;
 /**
 * Return an error message for a missing codec.
 * @param {CompressionType_} type The codec type.
 */
-function cn(e) {
-	return `Missing compression codec "${ce(I, e)}" (id ${e})`;
+function dn(e) {
+	return `Missing compression codec "${ue(L, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
-var ln = /* @__PURE__ */ new Map();
+var fn = /* @__PURE__ */ new Map();
 /**
 * Returns a compression codec for the provided type, or null if not found.
 * Compression codecs must first be registered using *setCompressionCodec*.
 * @param {CompressionType_ | null} [type] The compression type.
 * @returns {Codec | null} The compression codec, or null if not registered.
 */
-function un(e) {
-	return e != null && ln.get(e) || null;
+function pn(e) {
+	return e != null && fn.get(e) || null;
 }
 /**
 * Decompress an Arrow buffer, return decompressed bytes and region metadata.
@@ -1757,13 +1758,13 @@ function un(e) {
 * @param {Codec} codec A compression codec.
 * @returns {{ bytes: Uint8Array, offset: number, length: number }}
 */
-function dn(e, { offset: t, length: n }, r) {
+function mn(e, { offset: t, length: n }, r) {
 	if (n === 0) return {
 		bytes: /* @__PURE__ */ new Uint8Array(),
 		offset: 0,
 		length: 0
 	};
-	let i = Q(e, t), a = e.subarray(t + sn, t + n), o = i === on ? a : r.decode(a, i);
+	let i = Q(e, t), a = e.subarray(t + un, t + n), o = i === ln ? a : r.decode(a, i);
 	return {
 		bytes: o,
 		offset: 0,
@@ -1777,7 +1778,7 @@ function dn(e, { offset: t, length: n }, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns The file block.
 */
-function fn(e, t) {
+function hn(e, t) {
 	return {
 		offset: Q(e, t),
 		metadataLength: Z(e, t + 8),
@@ -1790,8 +1791,8 @@ function fn(e, t) {
 * @param {number} index
 * @returns An array of file blocks.
 */
-function pn(e, t) {
-	return $e(e, t, 24, fn);
+function gn(e, t) {
+	return nt(e, t, 24, hn);
 }
 // node_modules/@uwdata/flechette/src/decode/body-compression.js
 /**
@@ -1803,11 +1804,11 @@ function pn(e, t) {
 * @param {number} index The starting index in the byte buffer
 * @returns {BodyCompression | undefined} The body compression metadata
 */
-function mn(e, t) {
+function _n(e, t) {
 	let n = Y(e, t);
 	return {
-		codec: n(4, Je, I.LZ4_FRAME),
-		method: n(6, Je, L.BUFFER)
+		codec: n(4, Ze, L.LZ4_FRAME),
+		method: n(6, Ze, ne.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1821,20 +1822,20 @@ function mn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {RecordBatch} The record batch
 */
-function hn(e, t, n) {
-	let r = Y(e, t), i = n < O.V4 ? 8 : 0;
+function vn(e, t, n) {
+	let r = Y(e, t), i = n < A.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: $e(e, r(6, Ke), 16, (e, t) => ({
+		nodes: nt(e, r(6, Ye), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: $e(e, r(8, Ke), 16 + i, (e, t) => ({
+		regions: nt(e, r(8, Ye), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
-		compression: r(10, mn),
-		variadic: $e(e, r(12, Ke), 8, Q)
+		compression: r(10, _n),
+		variadic: nt(e, r(12, Ye), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
@@ -1848,17 +1849,17 @@ function hn(e, t, n) {
 * @param {Version_} version Arrow version value
 * @returns {DictionaryBatch} The dictionary batch
 */
-function gn(e, t, n) {
+function yn(e, t, n) {
 	let r = Y(e, t);
 	return {
 		id: r(4, Q, 0),
-		data: r(6, (e, t) => hn(e, t, n)),
+		data: r(6, (e, t) => vn(e, t, n)),
 		/**
 		* If isDelta is true the values in the dictionary are to be appended to a
 		* dictionary with the indicated id. If isDelta is false this dictionary
 		* should replace the existing dictionary.
 		*/
-		isDelta: r(8, qe, !1)
+		isDelta: r(8, Xe, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
@@ -1873,32 +1874,32 @@ function gn(e, t, n) {
 * @param {Field[]} [children] A list of parsed child fields.
 * @returns {DataType} The data type.
 */
-function _n(e, t, n, r) {
-	K(n, A, le);
+function bn(e, t, n, r) {
+	q(n, M, de);
 	let i = Y(e, t);
 	switch (n) {
-		case A.Binary: return _e();
-		case A.Utf8: return ve();
-		case A.LargeBinary: return je();
-		case A.LargeUtf8: return Me();
-		case A.List: return we(r[0]);
-		case A.ListView: return Fe(r[0]);
-		case A.LargeList: return Ne(r[0]);
-		case A.LargeListView: return Ie(r[0]);
-		case A.Struct: return Te(r);
-		case A.RunEndEncoded: return Pe(r[0], r[1]);
-		case A.Int: return me(i(4, Z, 0), i(6, qe, !1));
-		case A.Float: return ge(i(4, X, j.HALF));
-		case A.Decimal: return ye(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case A.Date: return be(i(4, X, M.MILLISECOND));
-		case A.Time: return xe(i(4, X, N.MILLISECOND));
-		case A.Timestamp: return Se(i(4, X, N.SECOND), i(6, Qe));
-		case A.Interval: return Ce(i(4, X, P.YEAR_MONTH));
-		case A.Duration: return Ae(i(4, X, N.MILLISECOND));
-		case A.FixedSizeBinary: return De(i(4, Z, 0));
-		case A.FixedSizeList: return Oe(r[0], i(4, Z, 0));
-		case A.Map: return ke(i(4, qe, !1), r[0]);
-		case A.Union: return Ee(i(4, X, F.Sparse), r, $e(e, i(6, Ke), 4, Z));
+		case M.Binary: return ye();
+		case M.Utf8: return be();
+		case M.LargeBinary: return Ne();
+		case M.LargeUtf8: return Pe();
+		case M.List: return Ee(r[0]);
+		case M.ListView: return Le(r[0]);
+		case M.LargeList: return Fe(r[0]);
+		case M.LargeListView: return Re(r[0]);
+		case M.Struct: return De(r);
+		case M.RunEndEncoded: return Ie(r[0], r[1]);
+		case M.Int: return ge(i(4, Z, 0), i(6, Xe, !1));
+		case M.Float: return ve(i(4, X, N.HALF));
+		case M.Decimal: return xe(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case M.Date: return Se(i(4, X, P.MILLISECOND));
+		case M.Time: return Ce(i(4, X, F.MILLISECOND));
+		case M.Timestamp: return we(i(4, X, F.SECOND), i(6, tt));
+		case M.Interval: return Te(i(4, X, I.YEAR_MONTH));
+		case M.Duration: return Me(i(4, X, F.MILLISECOND));
+		case M.FixedSizeBinary: return ke(i(4, Z, 0));
+		case M.FixedSizeList: return Ae(r[0], i(4, Z, 0));
+		case M.Map: return je(i(4, Xe, !1), r[0]);
+		case M.Union: return Oe(i(4, X, te.Sparse), r, nt(e, i(6, Ye), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1912,10 +1913,10 @@ function _n(e, t, n, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns {Metadata | null} The custom metadata map
 */
-function vn(e, t) {
-	let n = $e(e, t, 4, (e, t) => {
+function xn(e, t) {
+	let n = nt(e, t, 4, (e, t) => {
 		let n = Y(e, t);
-		return [n(4, Qe), n(6, Qe)];
+		return [n(4, tt), n(6, tt)];
 	});
 	return n.length ? new Map(n) : null;
 }
@@ -1930,48 +1931,48 @@ function vn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {Schema} The schema
 */
-function yn(e, t, n) {
+function Sn(e, t, n) {
 	let r = Y(e, t);
 	return {
 		version: n,
 		endianness: r(4, X, 0),
-		fields: r(6, bn, []),
-		metadata: r(8, vn)
+		fields: r(6, Cn, []),
+		metadata: r(8, xn)
 	};
 }
 /**
 * @returns {Field[] | null}
 */
-function bn(e, t) {
-	return $e(e, t, 4, xn);
+function Cn(e, t) {
+	return nt(e, t, 4, wn);
 }
 /**
 * @returns {Field}
 */
-function xn(e, t) {
-	let n = Y(e, t), r = n(8, Ye, A.NONE), i = n(10, Ke, 0), a = n(12, Cn), o = _n(e, i, r, n(14, Sn, []));
+function wn(e, t) {
+	let n = Y(e, t), r = n(8, Qe, M.NONE), i = n(10, Ye, 0), a = n(12, En), o = bn(e, i, r, n(14, Tn, []));
 	return a && (a.dictionary = o, o = a), {
-		name: n(4, Qe),
+		name: n(4, tt),
 		type: o,
-		nullable: n(6, qe, !1),
-		metadata: n(16, vn)
+		nullable: n(6, Xe, !1),
+		metadata: n(16, xn)
 	};
 }
 /**
 * @returns {Field[]}
 */
-function Sn(e, t) {
-	return $e(e, t, 4, xn);
+function Tn(e, t) {
+	return nt(e, t, 4, wn);
 }
 /**
 * @param {Uint8Array} buf
 * @param {number} index
 * @returns {DictionaryType}
 */
-function Cn(e, t) {
+function En(e, t) {
 	if (!t) return null;
 	let n = Y(e, t);
-	return pe(null, n(6, wn, he()), n(8, qe, !1), n(4, Q, 0));
+	return he(null, n(6, Dn, _e()), n(8, Xe, !1), n(4, Q, 0));
 }
 /**
 * Decode an integer data type.
@@ -1979,14 +1980,14 @@ function Cn(e, t) {
 * @param {number} index The starting index in the byte buffer.
 * @returns {IntType}
 */
-function wn(e, t) {
-	return _n(e, t, A.Int);
+function Dn(e, t) {
+	return bn(e, t, M.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var Tn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, En = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Dn = (e) => `Unsupported message type: ${e} (${ce(k, e)})`;
+var On = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, kn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, An = (e) => `Unsupported message type: ${e} (${ue(j, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -1995,20 +1996,20 @@ var Tn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, 
 * @param {number} index The starting index in the byte buffer
 * @returns {Message} The decoded message.
 */
-function On(e, t) {
+function jn(e, t) {
 	let n = Z(e, t) || 0;
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
-	if (r.byteLength < n) throw Error(Tn(n, r.byteLength));
-	let i = Y(r, 0), a = i(4, X, O.V1), o = i(6, Ye, k.NONE), s = i(8, Ke, 0), c = i(10, Q, 0), l;
+	if (r.byteLength < n) throw Error(On(n, r.byteLength));
+	let i = Y(r, 0), a = i(4, X, A.V1), o = i(6, Qe, j.NONE), s = i(8, Ye, 0), c = i(10, Q, 0), l;
 	if (s) {
-		let n = o === k.Schema ? yn : o === k.DictionaryBatch ? gn : o === k.RecordBatch ? hn : null;
-		if (!n) throw Error(Dn(o));
+		let n = o === j.Schema ? Sn : o === j.DictionaryBatch ? yn : o === j.RecordBatch ? vn : null;
+		if (!n) throw Error(An(o));
 		if (l = n(r, s, a), c > 0) {
 			let n = e.subarray(t, t += c);
-			if (n.byteLength < c) throw Error(En(c, n.byteLength));
+			if (n.byteLength < c) throw Error(kn(c, n.byteLength));
 			l.body = n;
-		} else o !== k.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
+		} else o !== j.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
 	}
 	return {
 		version: a,
@@ -2037,17 +2038,17 @@ function On(e, t) {
 *  span multiple byte arrays.
 * @returns {import('../types.js').ArrowData}
 */
-function kn(e) {
-	let t = re(e) ? new Uint8Array(e) : e;
-	return ie(t) && An(t) ? Mn(t) : jn(t);
+function Mn(e) {
+	let t = oe(e) ? new Uint8Array(e) : e;
+	return K(t) && Nn(t) ? Fn(t) : Pn(t);
 }
 /**
 * @param {Uint8Array} buf
 * @returns {boolean}
 */
-function An(e) {
+function Nn(e) {
 	if (!e || e.length < 4) return !1;
-	for (let t = 0; t < 6; ++t) if (D[t] !== e[t]) return !1;
+	for (let t = 0; t < 6; ++t) if (k[t] !== e[t]) return !1;
 	return !0;
 }
 /**
@@ -2059,22 +2060,22 @@ function An(e) {
 *  self-contained messages. Messages may NOT span multiple byte arrays.
 * @returns {ArrowData}
 */
-function jn(e) {
+function Pn(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!ie(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!K(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
-			let o = On(e, t);
+			let o = jn(e, t);
 			if (o === null) break;
 			if (t = o.index, o.content) switch (o.type) {
-				case k.Schema:
+				case j.Schema:
 					n ||= o.content;
 					break;
-				case k.RecordBatch:
+				case j.RecordBatch:
 					r.push(o.content), a.push(i.length);
 					break;
-				case k.DictionaryBatch: i.push(o.content);
+				case j.DictionaryBatch: i.push(o.content);
 			}
 		}
 	}
@@ -2093,14 +2094,14 @@ function jn(e) {
 * @param {Uint8Array} data The source byte buffer.
 * @returns {ArrowData}
 */
-function Mn(e) {
-	let t = e.byteLength - (D.length + 4), n = Y(e, t - Z(e, t)), r = n(4, X, O.V1), i = n(8, pn, []), a = n(10, pn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+function Fn(e) {
+	let t = e.byteLength - (k.length + 4), n = Y(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, gn, []), a = n(10, gn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
-		schema: n(6, (e, t) => yn(e, t, r)),
-		dictionaries: i.map(({ offset: t }) => On(e, t).content),
-		records: a.map(({ offset: t }) => On(e, t).content),
+		schema: n(6, (e, t) => Sn(e, t, r)),
+		dictionaries: i.map(({ offset: t }) => jn(e, t).content),
+		records: a.map(({ offset: t }) => jn(e, t).content),
 		dictsBeforeRecord: o,
-		metadata: n(12, vn)
+		metadata: n(12, xn)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
@@ -2123,8 +2124,8 @@ function Mn(e) {
 *  from an Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function Nn(e, t) {
-	return Pn(kn(e), t);
+function In(e, t) {
+	return Ln(Mn(e), t);
 }
 /**
 * Create a table from parsed IPC data.
@@ -2135,11 +2136,11 @@ function Nn(e, t) {
 *  from am Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function Pn(e, t = {}) {
-	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = In(t, o, c), u = /* @__PURE__ */ new Map();
-	Fn(n, (e) => {
+function Ln(e, t = {}) {
+	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = zn(t, o, c), u = /* @__PURE__ */ new Map();
+	Rn(n, (e) => {
 		let t = e.type;
-		t.typeId === A.Dictionary && u.set(t.id, t.dictionary);
+		t.typeId === M.Dictionary && u.set(t.id, t.dictionary);
 	});
 	/**
 	* Process a single dictionary batch by either replacing or extending the
@@ -2155,31 +2156,31 @@ function Pn(e, t = {}) {
 	* @param {import('../types.js').DictionaryBatch} dict
 	*/
 	let d = (e) => {
-		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Rn(a, l({
+		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Vn(a, l({
 			...n,
 			body: i
 		})), s = c.get(t);
-		if (s) r ? c.set(t, new Zt([...s.data, o], a)) : c.set(t, new Zt([o], a));
+		if (s) r ? c.set(t, new en([...s.data, o], a)) : c.set(t, new en([o], a));
 		else {
 			if (r) throw Error("Delta update can not be first dictionary batch.");
-			c.set(t, new Zt([o], a));
+			c.set(t, new en([o], a));
 		}
-	}, f = s.map((e) => Xt(e.type)), p = 0;
+	}, f = s.map((e) => $t(e.type)), p = 0;
 	for (let e = 0; e < i.length; e++) {
 		let t = a ? a[e] : r.length;
 		for (; p < t;) d(r[p++]);
 		let n = l(i[e]);
-		s.forEach((e, t) => f[t].add(Rn(e.type, n)));
+		s.forEach((e, t) => f[t].add(Vn(e.type, n)));
 	}
 	for (; p < r.length;) d(r[p++]);
-	return new tn(n, f.map((e) => e.done()), t.useProxy);
+	return new an(n, f.map((e) => e.done()), t.useProxy);
 }
 /**
 * Visit all fields within a schema.
 * @param {Schema} schema
 * @param {(field: Field) => void} visitor
 */
-function Fn(e, t) {
+function Rn(e, t) {
 	e.fields.forEach(function e(n) {
 		t(n), n.type.dictionary?.children?.forEach(e), n.type.children?.forEach(e);
 	});
@@ -2187,7 +2188,7 @@ function Fn(e, t) {
 /**
 * Context object generator for field visitation and buffer definition.
 */
-function In(e, t, n) {
+function zn(e, t, n) {
 	let r = {
 		version: t,
 		options: e,
@@ -2204,12 +2205,12 @@ function In(e, t, n) {
 			length: t,
 			node: () => n[++c],
 			buffer: (e) => {
-				let { bytes: t, length: n, offset: r } = Ln(s, i[++l], a);
+				let { bytes: t, length: n, offset: r } = Bn(s, i[++l], a);
 				return e ? new e(t.buffer, t.byteOffset + r, n / e.BYTES_PER_ELEMENT) : t.subarray(r, r + n);
 			},
 			variadic: () => o[++u],
 			visit(e) {
-				return e.map((e) => Rn(e.type, this));
+				return e.map((e) => Vn(e.type, this));
 			}
 		};
 	};
@@ -2220,88 +2221,88 @@ function In(e, t, n) {
 * @param {{offset: number, length: number}} region
 * @param {BodyCompression} compression
 */
-function Ln(e, t, n) {
+function Bn(e, t, n) {
 	if (!n) return {
 		bytes: e,
 		...t
 	};
-	if (n.method !== L.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== ne.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
-		let r = n.codec, i = un(r);
-		if (!i) throw Error(cn(r));
-		return dn(e, t, i);
+		let r = n.codec, i = pn(r);
+		if (!i) throw Error(dn(r));
+		return mn(e, t, i);
 	}
 }
 /**
 * Visit a field, instantiating views of buffer regions.
 */
-function Rn(e, t) {
-	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = rn(e, r), l = {
+function Vn(e, t) {
+	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = sn(e, r), l = {
 		...i(),
 		type: e
 	};
-	if (n === A.Null) return new c({
+	if (n === M.Null) return new c({
 		...l,
 		nullCount: l.length
 	});
 	switch (n) {
-		case A.Bool:
-		case A.Int:
-		case A.Time:
-		case A.Duration:
-		case A.Float:
-		case A.Decimal:
-		case A.Date:
-		case A.Timestamp:
-		case A.Interval:
-		case A.FixedSizeBinary: return new c({
+		case M.Bool:
+		case M.Int:
+		case M.Time:
+		case M.Duration:
+		case M.Float:
+		case M.Decimal:
+		case M.Date:
+		case M.Timestamp:
+		case M.Interval:
+		case M.FixedSizeBinary: return new c({
 			...l,
 			validity: a(),
 			values: a(e.values)
 		});
-		case A.Utf8:
-		case A.LargeUtf8:
-		case A.Binary:
-		case A.LargeBinary: return new c({
+		case M.Utf8:
+		case M.LargeUtf8:
+		case M.Binary:
+		case M.LargeBinary: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			values: a()
 		});
-		case A.BinaryView:
-		case A.Utf8View: return new c({
+		case M.BinaryView:
+		case M.Utf8View: return new c({
 			...l,
 			validity: a(),
 			values: a(),
 			data: Array.from({ length: o() }, () => a())
 		});
-		case A.List:
-		case A.LargeList:
-		case A.Map: return new c({
+		case M.List:
+		case M.LargeList:
+		case M.Map: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case A.ListView:
-		case A.LargeListView: return new c({
+		case M.ListView:
+		case M.LargeListView: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			sizes: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case A.FixedSizeList:
-		case A.Struct: return new c({
+		case M.FixedSizeList:
+		case M.Struct: return new c({
 			...l,
 			validity: a(),
 			children: t.visit(e.children)
 		});
-		case A.RunEndEncoded: return new c({
+		case M.RunEndEncoded: return new c({
 			...l,
 			children: t.visit(e.children)
 		});
-		case A.Dictionary: {
+		case M.Dictionary: {
 			let { id: n, indices: r } = e;
 			return new c({
 				...l,
@@ -2309,38 +2310,38 @@ function Rn(e, t) {
 				values: a(r.values)
 			}).setDictionary(t.dictionary(n));
 		}
-		case A.Union: return s < O.V5 && a(), new c({
+		case M.Union: return s < A.V5 && a(), new c({
 			...l,
-			typeIds: a(H),
-			offsets: e.mode === F.Sparse ? null : a(e.offsets),
+			typeIds: a(V),
+			offsets: e.mode === te.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(le(n));
+		default: throw Error(de(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
 // src/api/columns.ts
-var zn = "application/vnd.apache.arrow.stream";
-async function Bn(e, t, n, r, i) {
+var Hn = "application/vnd.apache.arrow.stream";
+async function Un(e, t, n, r, i) {
 	let a = /* @__PURE__ */ new Map(), o = 0;
 	do {
-		let c = await E(s(`${e}:read`, {
+		let s = await S(T(`${e}:read`, {
 			name: t,
 			from: o
 		}), {
-			accept: zn,
+			accept: Hn,
 			signal: i
-		}), [, l, u] = (c.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
-		if (!(l > o) && u !== 0) throw Error(`${t}: the node sent no rows after row ${o}`);
-		n = u, Vn(a, new Uint8Array(await c.arrayBuffer()), o, n), o = l, r(o);
+		}), [, c, l] = (s.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
+		if (!(c > o) && l !== 0) throw Error(`${t}: the node sent no rows after row ${o}`);
+		n = l, Wn(a, new Uint8Array(await s.arrayBuffer()), o, n), o = c, r(o);
 	} while (o < n);
 	return {
 		rows: n,
 		columns: [...a.values()]
 	};
 }
-function Vn(e, t, n, r) {
-	let i = Nn(t, { useBigInt: !1 });
+function Wn(e, t, n, r) {
+	let i = In(t, { useBigInt: !1 });
 	i.schema.fields.forEach((t, a) => {
 		let o = i.getChildAt(a).toArray(), s = e.get(t.name);
 		if (!s) {
@@ -2361,7 +2362,7 @@ function Vn(e, t, n, r) {
 	});
 }
 // src/colour/palette.ts
-var Hn = [
+var Gn = [
 	"#447dc8",
 	"#721405",
 	"#c87e2d",
@@ -2382,7 +2383,7 @@ var Hn = [
 	"#8c695c",
 	"#49344e",
 	"#6d5b78"
-], Un = [
+], Kn = [
 	"#4594fa",
 	"#e73e22",
 	"#f0e77b",
@@ -2403,21 +2404,21 @@ var Hn = [
 	"#7b7e5b",
 	"#a3a7ca",
 	"#ab899c"
-], Wn = {
+], qn = {
 	light: "#9aa1a9",
 	dark: "#5c646d"
-}, Gn = {
+}, Jn = {
 	light: "#d5d9de",
 	dark: "#333a42"
-}, Kn = {
+}, Yn = {
 	light: "#ffffff",
 	dark: "#14181d"
 };
-function qn(e, t) {
-	let n = t === "light" ? Hn : Un;
-	return e < 0 ? Wn[t] : n[e % n.length];
+function Xn(e, t) {
+	let n = t === "light" ? Gn : Kn;
+	return e < 0 ? qn[t] : n[e % n.length];
 }
-var Jn = [
+var Zn = [
 	"#00224e",
 	"#123570",
 	"#3b496c",
@@ -2429,34 +2430,115 @@ var Jn = [
 	"#e1cc55",
 	"#fee838"
 ];
-function Yn(e, t) {
-	if (!(e >= 0)) return Wn[t];
-	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (Jn.length - 1), a = Math.min(Jn.length - 2, Math.floor(i)), o = i - a, s = "#";
+function Qn(e, t) {
+	if (!(e >= 0)) return qn[t];
+	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (Zn.length - 1), a = Math.min(Zn.length - 2, Math.floor(i)), o = i - a, s = "#";
 	for (let e of [
 		1,
 		3,
 		5
 	]) {
-		let t = parseInt(Jn[a].slice(e, e + 2), 16), n = parseInt(Jn[a + 1].slice(e, e + 2), 16);
+		let t = parseInt(Zn[a].slice(e, e + 2), 16), n = parseInt(Zn[a + 1].slice(e, e + 2), 16);
 		s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 	}
 	return s;
 }
+// src/state/clusters.ts
+var $n = 2e3, er = "no cluster";
+function tr(e, t) {
+	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
+	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
+	return nr(e, n.values, r?.kind === "number" ? r.values : null);
+}
+function nr(e, t, n, r, i) {
+	let a = t.length, o = new Int32Array(a), s = /* @__PURE__ */ new Map();
+	for (let e = 0; e < a; e++) {
+		let n = t[e] >= 0 ? t[e] : -1;
+		s.set(n, (s.get(n) ?? 0) + 1);
+	}
+	let c = [...s.keys()].filter((e) => e >= 0).sort((e, t) => e - t), l = new Map(c.map((e, t) => [e, t])), u = c.map((e) => ({
+		name: r?.[e] ?? String(e),
+		number: e,
+		rows: s.get(e),
+		about: i?.[e]
+	}));
+	s.has(-1) && (l.set(-1, u.length), u.push({
+		name: er,
+		number: -1,
+		rows: s.get(-1)
+	}));
+	for (let e = 0; e < a; e++) o[e] = l.get(t[e] >= 0 ? t[e] : -1);
+	return {
+		title: e,
+		groupOf: o,
+		groups: u,
+		scale: null,
+		probability: n
+	};
+}
+function rr(e) {
+	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? $n : 12;
+	for (let n = 0; n < t && r.size <= a; n++) {
+		let t = e.values[n];
+		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
+	}
+	if (r.size <= a) {
+		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t]));
+		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? -1;
+		let o = i.map(([e, t], n) => ({
+			name: typeof e == "number" ? y(e) : e,
+			number: n,
+			rows: t
+		}));
+		return {
+			title: e.name,
+			groupOf: n,
+			groups: o,
+			scale: null,
+			probability: null
+		};
+	}
+	if (e.kind === "text") throw Error(`${e.name} has more than ${$n} different values. Choose another column.`);
+	let [o, s] = [Infinity, -Infinity];
+	for (let t of e.values) t < o && (o = t), t > s && (s = t);
+	let [c, l] = [0, 0];
+	for (let t of e.values) t === t && ([c, l] = [c + (t - o), l + 1]);
+	let u = o >= 0 && c / l < .12 * (s - o), d = u ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, f = (e) => u ? Math.log(Math.max(e, d) / d) / Math.log(s / d) : (e - o) / (s - o || 1), p = new Float32Array(t);
+	for (let n = 0; n < t; n++) p[n] = f(e.values[n]);
+	return {
+		title: e.name,
+		groupOf: n,
+		groups: [],
+		scale: {
+			place: p,
+			low: o,
+			high: s,
+			isLog: u
+		},
+		probability: null
+	};
+}
+function ir(e, t) {
+	return e ? Xn(e.number, t) : qn[t];
+}
+function ar(e, t, n) {
+	return e ? e.scale ? Qn(e.scale.place[t], n) : ir(e.groups[e.groupOf[t]], n) : Xn(0, n);
+}
 // src/points/cloud.ts
-function Xn(e, t) {
+function or(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function Zn(e) {
+function sr(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; Xn(n, e) !== 1;) n++;
+	for (; or(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function Qn(e) {
+function cr(e) {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
@@ -2464,40 +2546,61 @@ function Qn(e) {
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 }
-function $n(e, t) {
-	let n = e.map((e) => e.values), r = n[0].length, i = Zn(r), a = n.map((e) => Qn(e) ?? [0, 1]), o = a.map(([e, t]) => e / 2 + t / 2), s = a.map(([e, t]) => t / 2 - e / 2 || Math.abs(t) / 2 || .5), c = Math.max(...s), l = t ? s.map(() => c) : s, u = new Float32Array(3 * r), d = 0;
-	for (let e = 0; e < r; e++) {
-		let t = i[e], r = !0;
-		for (let i = 0; i < n.length; i++) {
-			let a = (n[i][t] - o[i]) / l[i];
-			u[3 * e + i] = a, r &&= Number.isFinite(a);
-		}
-		r || (d++, u[3 * e] = NaN);
+var lr = .02, ur = 2e4;
+function dr(e, [t, n]) {
+	let r = Math.max(1, Math.floor(e.length / ur)), i = [];
+	for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
+	i.sort((e, t) => e - t);
+	let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+	if (!(c > 0)) return [t, n];
+	let [l, u] = [Infinity, -Infinity], d = 0;
+	for (let t = 0; t < e.length; t++) {
+		let n = e[t];
+		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
-	let f = (e, t) => [
+	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, lr * e.length) ? p : [t, n];
+}
+function fr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = sr(a), s = i.map((e) => {
+		let t = cr(e) ?? [0, 1];
+		return r ? dr(e, t) : t;
+	}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
+	for (let e = 0; e < a; e++) {
+		let t = o[e], [n, r] = [!0, !1];
+		for (let a = 0; a < i.length; a++) {
+			let [o, l] = s[a], u = i[a][t];
+			u < o ? [u, r] = [o, !0] : u > l && ([u, r] = [l, !0]);
+			let p = (u - c[a]) / d[a];
+			f[3 * e + a] = p, n &&= Number.isFinite(i[a][t]);
+		}
+		n ? r && m++ : (p++, f[3 * e] = NaN);
+	}
+	let h = (e, t) => [
 		e[0],
 		e[1],
 		e[2] ?? t
 	];
 	return {
-		count: r,
+		count: a,
 		shape: e.length === 3 ? "space" : "plane",
-		positions: u,
-		rowOf: i,
-		missing: d,
-		middle: f(o, 0),
-		half: f(l, 1)
+		positions: f,
+		rowOf: o,
+		missing: p,
+		beyond: m,
+		middle: h(c, 0),
+		half: h(d, 1)
 	};
 }
-function er(e, t) {
-	let n = e.length, r = Zn(n), i = new Float32Array(3 * n), a = 0;
+function pr(e, t) {
+	let n = e.length, r = sr(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = tr(e[n], t[n]);
+		let [s, c, l] = mr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2506,6 +2609,7 @@ function er(e, t) {
 		positions: i,
 		rowOf: r,
 		missing: a,
+		beyond: 0,
 		middle: [
 			0,
 			0,
@@ -2518,7 +2622,7 @@ function er(e, t) {
 		]
 	};
 }
-function tr(e, t) {
+function mr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2527,11 +2631,11 @@ function tr(e, t) {
 	];
 }
 // src/points/paint.ts
-function nr(e, t) {
+function hr(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function rr(e) {
+function gr(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -2539,92 +2643,15 @@ function rr(e) {
 		t & 255
 	];
 }
-function ir(e) {
+function _r(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
-// src/state/clusters.ts
-var ar = 2e3, or = "no cluster";
-function sr(e, t) {
-	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
-	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
-	let i = new Int32Array(t.rows), a = /* @__PURE__ */ new Map();
-	for (let e = 0; e < t.rows; e++) {
-		let t = n.values[e] >= 0 ? n.values[e] : -1;
-		a.set(t, (a.get(t) ?? 0) + 1);
-	}
-	let o = [...a.keys()].filter((e) => e >= 0).sort((e, t) => e - t), s = new Map(o.map((e, t) => [e, t])), c = o.map((e) => ({
-		name: String(e),
-		number: e,
-		rows: a.get(e)
-	}));
-	a.has(-1) && (s.set(-1, c.length), c.push({
-		name: or,
-		number: -1,
-		rows: a.get(-1)
-	}));
-	for (let e = 0; e < t.rows; e++) i[e] = s.get(n.values[e] >= 0 ? n.values[e] : -1);
-	return {
-		title: e,
-		groupOf: i,
-		groups: c,
-		scale: null,
-		probability: r?.kind === "number" ? r.values : null
-	};
-}
-function cr(e) {
-	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ar : 12;
-	for (let n = 0; n < t && r.size <= a; n++) {
-		let t = e.values[n];
-		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
-	}
-	if (r.size <= a) {
-		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t]));
-		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? -1;
-		let o = i.map(([e, t], n) => ({
-			name: typeof e == "number" ? c(e) : e,
-			number: n,
-			rows: t
-		}));
-		return {
-			title: e.name,
-			groupOf: n,
-			groups: o,
-			scale: null,
-			probability: null
-		};
-	}
-	if (e.kind === "text") throw Error(`${e.name} has more than ${ar} different values. Choose another column.`);
-	let [o, s] = [Infinity, -Infinity];
-	for (let t of e.values) t < o && (o = t), t > s && (s = t);
-	let [l, u] = [0, 0];
-	for (let t of e.values) t === t && ([l, u] = [l + (t - o), u + 1]);
-	let d = o >= 0 && l / u < .12 * (s - o), f = d ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, p = (e) => d ? Math.log(Math.max(e, f) / f) / Math.log(s / f) : (e - o) / (s - o || 1), m = new Float32Array(t);
-	for (let n = 0; n < t; n++) m[n] = p(e.values[n]);
-	return {
-		title: e.name,
-		groupOf: n,
-		groups: [],
-		scale: {
-			place: m,
-			low: o,
-			high: s,
-			isLog: d
-		},
-		probability: null
-	};
-}
-function lr(e, t) {
-	return e ? qn(e.number, t) : Wn[t];
-}
-function ur(e, t, n) {
-	return e ? e.scale ? Yn(e.scale.place[t], n) : lr(e.groups[e.groupOf[t]], n) : qn(0, n);
-}
 // src/state/theme.ts
-var dr = matchMedia("(prefers-color-scheme: dark)"), fr = e(dr.matches ? "dark" : "light");
-dr.addEventListener("change", () => fr.value = dr.matches ? "dark" : "light");
+var vr = matchMedia("(prefers-color-scheme: dark)"), yr = n(vr.matches ? "dark" : "light");
+vr.addEventListener("change", () => yr.value = vr.matches ? "dark" : "light");
 // src/points/camera.ts
-var pr = [
+var br = [
 	1,
 	0,
 	0,
@@ -2635,7 +2662,7 @@ var pr = [
 	0,
 	1
 ];
-function mr(e, t) {
+function xr(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2647,9 +2674,9 @@ function mr(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function hr(e, t, n) {
+function Sr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return mr(mr([
+	return xr(xr([
 		1,
 		0,
 		0,
@@ -2671,11 +2698,11 @@ function hr(e, t, n) {
 		r
 	]), e);
 }
-function gr(e, t) {
+function Cr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return hr(pr, n, r);
+	return Sr(br, n, r);
 }
-function _r(e, t, n, r, i) {
+function wr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2683,7 +2710,7 @@ function _r(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function vr(e, t, n, r, i) {
+function Tr(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2713,7 +2740,7 @@ function vr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function yr(e, t, n, r, i) {
+function Er(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2722,10 +2749,10 @@ function yr(e, t, n, r, i) {
 	};
 }
 // src/points/raster.ts
-var { fround: br } = Math;
-function xr(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Dr } = Math;
+function Or(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(br), u = br(a.scale[0]), d = br(a.scale[1]), f = br(t / 2 + a.shift[0]), p = br(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = ir(o), v = (o - 1) / 2;
+	let l = a.turn.map(Dr), u = Dr(a.scale[0]), d = Dr(a.scale[1]), f = Dr(t / 2 + a.shift[0]), p = Dr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = _r(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -2743,7 +2770,7 @@ function xr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function Sr(e) {
+function kr(e) {
 	let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -2753,13 +2780,13 @@ function Sr(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (xr(new Uint32Array(n.data.buffer), e, r, i, a, o, nr(s, 255), c), t.putImageData(n, 0, 0));
+			r && (Or(new Uint32Array(n.data.buffer), e, r, i, a, o, hr(s, 255), c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function Cr(e, t, n, r, i) {
+function Ar(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -2767,21 +2794,21 @@ function Cr(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function wr(e, t, n, r, i, a, o) {
+function jr(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return Cr(e, t, n, r, (e, t, n) => {
+	return Ar(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function Tr(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Er(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return Cr(e, t, n, r, (e, t, n) => {
+function Mr(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Nr(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Ar(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Er(e, t, n) {
+function Nr(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -2798,8 +2825,8 @@ function Er(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Dr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Or = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", kr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Ar(e, t, n) {
+var Pr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Fr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ir = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Lr(e, t, n) {
 	let r = e.getContext("webgl2", {
 		alpha: !1,
 		antialias: !1,
@@ -2809,10 +2836,10 @@ function Ar(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (kr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Ir.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Dr], [r.FRAGMENT_SHADER, Or]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Pr], [r.FRAGMENT_SHADER, Fr]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -2842,12 +2869,12 @@ function Ar(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = rr(i);
+			let [o, s, l] = gr(i);
 			if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(ir(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(_r(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -2856,54 +2883,54 @@ function Ar(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var jr = 25e4, Mr = 4e5, Nr = 12, Pr = [58, 40];
-function Fr(e) {
-	let { cloud: t, paint: n, theme: r, tool: a, isEqual: o, pointWidth: s, names: c } = e, l = i(null), u = i(null), d = T(null), f = T({
+var Rr = 25e4, zr = 4e5, Br = 12, Vr = [58, 40];
+function Hr(t) {
+	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
-	}), p = T(!1), m = T(""), h = T(null), g = T(null), v = i(1), y = i({
+	}), h = o(!1), g = o(""), _ = o(null), v = o(null), y = C(1), b = C({
 		frame: 0,
 		settle: 0,
 		isMoving: !1,
 		isFitted: !0
-	}), b = i(e);
-	b.current = e;
-	let x = () => {
-		let e = y.current;
+	}), x = C(t);
+	x.current = t;
+	let S = () => {
+		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
-			if (!u.current || !d.peek()) return;
-			let { theme: t, pointWidth: n } = b.current, r = u.current.kind === "cpu" && e.isMoving ? jr : Infinity;
-			u.current.draw(d.peek(), Ir(n * v.current), Kn[t], r);
+			if (!f.current || !p.peek()) return;
+			let { theme: t, pointWidth: n } = x.current, r = f.current.kind === "cpu" && e.isMoving ? Rr : Infinity;
+			f.current.draw(p.peek(), Ur(n * y.current), Yn[t], r);
 		});
-	}, S = (e) => {
-		d.value = e;
-		let t = y.current;
-		t.isFitted = !1, t.isMoving = b.current.cloud.count > jr, x(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
-			t.isMoving = !1, x();
+	}, w = (e) => {
+		p.value = e;
+		let t = b.current;
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > Rr, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isMoving = !1, S();
 		}, 120));
-	}, C = () => {
-		let { cloud: e, isEqual: t } = b.current;
-		S(vr(e, f.peek(), Lr(e), Pr.map((e) => e * v.current), t || e.shape !== "plane")), y.current.isFitted = !0;
+	}, T = () => {
+		let { cloud: e, isEqual: t } = x.current;
+		w(Tr(e, m.peek(), Wr(e), Vr.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
-	w(() => {
-		let { forced: t } = e, n = document.createElement("canvas");
+	e(() => {
+		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return t !== "cpu" && !p.value && (r = Ar(n, t === "webgl", () => p.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Sr(n), m.value = r.kind, u.current = r, r.setCloud(b.current.cloud), r.setPaint(b.current.paint), f.peek().width && r.resize(f.peek()), l.current.prepend(n), x(), () => {
-			r.end(), n.remove(), u.current = null;
+		return e !== "cpu" && !h.value && (r = Lr(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= kr(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+			r.end(), n.remove(), f.current = null;
 		};
-	}, [p.value, e.forced]), w(() => {
+	}, [h.value, t.forced]), e(() => {
 		let e = new ResizeObserver(([e]) => {
-			v.current = Math.min(2, devicePixelRatio || 1);
+			y.current = Math.min(2, devicePixelRatio || 1);
 			let t = {
-				width: Math.max(1, Math.round(e.contentRect.width * v.current)),
-				height: Math.max(1, Math.round(e.contentRect.height * v.current))
-			}, n = f.peek();
+				width: Math.max(1, Math.round(e.contentRect.width * y.current)),
+				height: Math.max(1, Math.round(e.contentRect.height * y.current))
+			}, n = m.peek();
 			if (n.width !== t.width || n.height !== t.height) {
-				if (f.value = t, u.current?.resize(t), !d.peek() || y.current.isFitted) C();
+				if (m.value = t, f.current?.resize(t), !p.peek() || b.current.isFitted) T();
 				else {
-					let e = Math.min(t.width / n.width, t.height / n.height), { turn: r, scale: i, shift: a } = d.peek();
-					S({
+					let e = Math.min(t.width / n.width, t.height / n.height), { turn: r, scale: i, shift: a } = p.peek();
+					w({
 						turn: r,
 						scale: [i[0] * e, i[1] * e],
 						shift: [a[0] * e, a[1] * e]
@@ -2911,284 +2938,387 @@ function Fr(e) {
 				}
 			}
 		});
-		return e.observe(l.current), () => e.disconnect();
-	}, []), w(() => {
-		u.current?.setCloud(t), u.current?.setPaint(n), g.value = null, f.peek().width && C();
-	}, [t, o]), w(() => {
-		u.current?.setPaint(n), x();
-	}, [n]), w(x, [r, s]), e.handle.current = {
-		fit: C,
-		zoom: (e) => d.peek() && S(yr(d.peek(), f.peek(), e, f.peek().width / 2, f.peek().height / 2)),
-		picture: () => Ur(l.current.querySelector("canvas"), b.current, d.peek(), f.peek())
+		return e.observe(d.current), () => e.disconnect();
+	}, []), e(() => {
+		f.current?.setCloud(n), f.current?.setPaint(r), v.value = null, m.peek().width && T();
+	}, [n, c]), e(() => {
+		f.current?.setPaint(r), S();
+	}, [r]), e(S, [i, l]), t.handle.current = {
+		fit: T,
+		zoom: (e) => p.peek() && w(Er(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => ii(d.current, x.current, p.peek(), m.peek())
 	};
-	let E = i(/* @__PURE__ */ new Map()), D = i({
+	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
 		y: 0,
 		hasMoved: !1
 	}), O = (e) => {
-		let t = l.current.getBoundingClientRect();
-		return [(e.clientX - t.left) * v.current, (e.clientY - t.top) * v.current];
-	}, k = (e) => {
+		let t = d.current.getBoundingClientRect();
+		return [(e.clientX - t.left) * y.current, (e.clientY - t.top) * y.current];
+	}, ee = (e) => {
 		if (e.button > 0 || e.target.closest("button")) return;
-		l.current.setPointerCapture(e.pointerId);
+		d.current.setPointerCapture(e.pointerId);
 		let t = O(e);
 		E.current.set(e.pointerId, t), D.current = {
 			x: t[0],
 			y: t[1],
 			hasMoved: !1
-		}, g.value = null, a !== "move" && E.current.size === 1 ? h.value = [t] : h.value = null;
-	}, A = (e) => {
-		let n = O(e), r = E.current.get(e.pointerId);
-		if (!d.peek()) return;
+		}, v.value = null, s !== "move" && E.current.size === 1 ? _.value = [t] : _.value = null;
+	}, k = (e) => {
+		let t = O(e), r = E.current.get(e.pointerId);
+		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && t.count <= Mr && N(n);
+			e.pointerType === "mouse" && n.count <= zr && M(t);
 			return;
 		}
-		let i = 4 * v.current;
-		if (Math.hypot(n[0] - D.current.x, n[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
-			let [t] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-			S(yr(d.peek(), f.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
-		} else if (h.value) {
-			let { x: e, y: t } = D.current;
-			h.value = a === "box" ? [
-				[e, t],
-				[n[0], t],
-				n,
-				[e, n[1]]
-			] : [...h.value, n];
+		let i = 4 * y.current;
+		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
+			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
+			w(Er(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+		} else if (_.value) {
+			let { x: e, y: n } = D.current;
+			_.value = s === "box" ? [
+				[e, n],
+				[t[0], n],
+				t,
+				[e, t[1]]
+			] : [..._.value, t];
 		} else if (D.current.hasMoved) {
-			let [i, a] = [n[0] - r[0], n[1] - r[1]], { turn: o, scale: s, shift: c } = d.peek();
-			if (t.shape === "plane" || e.shiftKey) S({
+			let [i, a] = [t[0] - r[0], t[1] - r[1]], { turn: o, scale: s, shift: c } = p.peek();
+			if (n.shape === "plane" || e.shiftKey) w({
 				turn: o,
 				scale: s,
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(f.peek().width, f.peek().height)), n = hr(o, i * e, a * e);
-				S({
-					turn: n,
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Sr(o, i * e, a * e);
+				w({
+					turn: t,
 					scale: s,
 					shift: c
 				});
 			}
 		}
-		E.current.set(e.pointerId, n);
-	}, j = (r) => {
-		if (!E.current.delete(r.pointerId)) return;
-		let i = O(r), o = h.value;
-		if (h.value = null, !d.peek() || r.type === "pointercancel") return;
-		let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-		o && D.current.hasMoved && o.length > 2 ? e.onSelect(Tr(t, n, d.peek(), f.peek(), o), s, a) : !D.current.hasMoved && E.current.size === 0 && e.onPick(wr(t, n, d.peek(), f.peek(), i[0], i[1], Nr * v.current));
-	}, M = i(0), N = (e) => {
-		cancelAnimationFrame(M.current), M.current = requestAnimationFrame(() => {
-			if (!d.peek()) return;
-			let t = wr(b.current.cloud, b.current.paint, d.peek(), f.peek(), e[0], e[1], Nr * v.current);
-			g.value = t < 0 ? null : {
+		E.current.set(e.pointerId, t);
+	}, A = (e) => {
+		if (!E.current.delete(e.pointerId)) return;
+		let i = O(e), a = _.value;
+		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
+		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Mr(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(jr(n, r, p.peek(), m.peek(), i[0], i[1], Br * y.current));
+	}, j = C(0), M = (e) => {
+		cancelAnimationFrame(j.current), j.current = requestAnimationFrame(() => {
+			if (!p.peek()) return;
+			let t = jr(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Br * y.current);
+			v.value = t < 0 ? null : {
 				point: t,
-				x: e[0] / v.current,
-				y: e[1] / v.current
+				x: e[0] / y.current,
+				y: e[1] / y.current
 			};
 		});
-	}, P = (e) => {
-		if (!d.peek()) return;
+	}, N = (e) => {
+		if (!p.peek()) return;
 		e.preventDefault();
 		let [t, n] = O(e);
-		S(yr(d.peek(), f.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-	}, F = (r) => {
-		if (r.ctrlKey || r.metaKey || !d.peek()) return;
-		let i = 40 * v.current, a = {
+		w(Er(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+	}, P = (e) => {
+		if (e.ctrlKey || e.metaKey || !p.peek()) return;
+		let i = 40 * y.current, a = {
 			ArrowLeft: [i, 0],
 			ArrowRight: [-i, 0],
 			ArrowUp: [0, i],
 			ArrowDown: [0, -i]
-		}[r.key], { turn: o, scale: s, shift: c } = d.peek();
-		if (a && (t.shape === "plane" || r.shiftKey)) S({
+		}[e.key], { turn: o, scale: s, shift: c } = p.peek();
+		if (a && (n.shape === "plane" || e.shiftKey)) w({
 			turn: o,
 			scale: s,
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
-		else if (a) S({
-			turn: hr(o, a[0] / i * .1, a[1] / i * .1),
+		else if (a) w({
+			turn: Sr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
-		else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
-		else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
-		else if (r.key === "0") C();
-		else if (r.key === "Enter") e.onPick(wr(t, n, d.peek(), f.peek(), f.peek().width / 2, f.peek().height / 2, 1e9));
+		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
+		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
+		else if (e.key === "0") T();
+		else if (e.key === "Enter") t.onPick(jr(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
-		r.preventDefault();
-	}, I = g.value && !h.value ? e.hint(g.value.point) : null, L = v.current, R = d.value;
-	return /* @__PURE__ */ _("div", {
-		ref: l,
-		class: `cloud ${a}`,
+		e.preventDefault();
+	}, F = v.value && !_.value ? t.hint(v.value.point) : null, I = y.current, te = p.value;
+	return /* @__PURE__ */ a("div", {
+		ref: d,
+		class: `cloud ${s}`,
 		tabIndex: 0,
 		role: "application",
 		"aria-roledescription": "scatter plot",
-		"aria-label": e.summary,
-		"data-renderer": m.value,
-		onPointerDown: k,
-		onPointerMove: A,
-		onPointerUp: j,
-		onPointerCancel: j,
-		onPointerLeave: () => g.value = null,
-		onWheel: P,
-		onKeyDown: F,
-		children: [R && f.value.width > 0 && /* @__PURE__ */ _(Rr, {
-			cloud: t,
-			camera: R,
-			size: f.value,
-			ratio: L,
-			names: c,
-			marks: e.marks,
-			picked: e.picked,
-			drawing: h.value
-		}), I && g.value && /* @__PURE__ */ _("div", {
+		"aria-label": t.summary,
+		"data-renderer": g.value,
+		onPointerDown: ee,
+		onPointerMove: k,
+		onPointerUp: A,
+		onPointerCancel: A,
+		onPointerLeave: () => v.value = null,
+		onWheel: N,
+		onKeyDown: P,
+		children: [te && m.value.width > 0 && /* @__PURE__ */ a(Gr, {
+			cloud: n,
+			camera: te,
+			size: m.value,
+			ratio: I,
+			names: u,
+			marks: t.marks,
+			picked: t.picked,
+			drawing: _.value,
+			theme: i,
+			degrees: t.degrees,
+			outlines: t.outlines,
+			ground: t.ground
+		}), F && v.value && /* @__PURE__ */ a("div", {
 			class: "tip",
 			style: {
-				left: `${Math.min(g.value.x + 14, f.value.width / L - 230)}px`,
-				top: `${Math.min(g.value.y + 14, f.value.height / L - 90)}px`
+				left: `${Math.min(v.value.x + 14, m.value.width / I - 230)}px`,
+				top: `${Math.min(v.value.y + 14, m.value.height / I - 90)}px`
 			},
-			children: [/* @__PURE__ */ _("b", { children: [/* @__PURE__ */ _("i", { style: { background: I.colour } }), I.title] }), /* @__PURE__ */ _("span", { children: I.text })]
+			children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: F.colour } }), F.title] }), /* @__PURE__ */ a("span", { children: F.text })]
 		})]
 	});
 }
-function Ir(e) {
+function Ur(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function Lr(e) {
-	if (e.shape === "plane") return pr;
-	if (e.shape === "space") return hr(pr, .6, .4);
+function Wr(e) {
+	if (e.shape === "plane") return br;
+	if (e.shape === "space") return Sr(br, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return gr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Cr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function Rr({ cloud: e, camera: t, size: r, ratio: i, names: a, marks: o, picked: s, drawing: c }) {
-	let [l, u] = [r.width / i, r.height / i], d = (e, n, a) => {
-		let [o, s, c] = _r(t, r, e, n, a);
+function Gr({ cloud: e, camera: t, size: n, ratio: i, names: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p }) {
+	let [m, h] = [n.width / i, n.height / i], g = (e, r, a) => {
+		let [o, s, c] = wr(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, f = s < 0 ? null : d(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), p = n(() => zr(o.map((e) => ({
+	}, _ = c < 0 ? null : g(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), v = r(() => qr(s.map((e) => ({
 		mark: e,
-		at: d(e.x, e.y, e.z)
-	})), l, u, e.shape === "sphere"), [
-		o,
+		at: g(e.x, e.y, e.z)
+	})), m, h, e.shape === "sphere"), [
+		s,
 		t,
-		r
+		n
 	]);
-	return /* @__PURE__ */ _("svg", {
+	return /* @__PURE__ */ a("svg", {
 		class: "over",
-		width: l,
-		height: u,
+		width: m,
+		height: h,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && /* @__PURE__ */ _(Br, {
-				cloud: e,
-				camera: t,
-				size: r,
+			e.shape === "plane" && p && /* @__PURE__ */ a(ei, {
+				ground: p,
+				plane: Jr(e, t, n, i)
+			}),
+			e.shape === "plane" && f && /* @__PURE__ */ a($r, {
+				outlines: f,
+				plane: Jr(e, t, n, i),
+				theme: u
+			}),
+			e.shape === "plane" && /* @__PURE__ */ a(Zr, {
+				plane: Jr(e, t, n, i),
+				size: n,
 				ratio: i,
-				names: a
+				names: o,
+				degrees: d
 			}),
-			e.shape === "space" && /* @__PURE__ */ _(Vr, {
-				names: a,
-				pixel: d
+			e.shape === "space" && /* @__PURE__ */ a(ti, {
+				names: o,
+				pixel: g,
+				width: m,
+				height: h
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ _(Hr, {
+			e.shape === "sphere" && /* @__PURE__ */ a(ni, {
 				camera: t,
-				size: r,
-				pixel: d
+				size: n,
+				pixel: g
 			}),
-			p.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ _("g", {
+			v.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ a("g", {
 				class: "mark",
 				transform: `translate(${t} ${n})`,
-				children: [/* @__PURE__ */ _("circle", {
-					r: e.text.length > 2 ? 13 : 10,
+				children: [/* @__PURE__ */ a("rect", {
+					x: -Kr(e),
+					y: "-10",
+					width: 2 * Kr(e),
+					height: "20",
+					rx: "10",
 					fill: e.colour
-				}), /* @__PURE__ */ _("text", {
+				}), /* @__PURE__ */ a("text", {
 					y: "4",
 					"text-anchor": "middle",
 					children: e.text
 				})]
 			}, e.text)),
-			f && f[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ _("circle", {
+			_ && _[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ a("circle", {
 				class: "picked",
-				cx: f[0],
-				cy: f[1],
+				cx: _[0],
+				cy: _[1],
 				r: "9"
 			}),
-			c && /* @__PURE__ */ _("polygon", {
+			l && /* @__PURE__ */ a("polygon", {
 				class: "lasso",
-				points: c.map(([e, t]) => `${e / i},${t / i}`).join(" ")
+				points: l.map(([e, t]) => `${e / i},${t / i}`).join(" ")
 			})
 		]
 	});
 }
-function zr(e, t, n, r) {
+function Kr(e) {
+	return Math.max(10, 3.6 * e.text.length + 6);
+}
+function qr(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ at: t }) => Math.hypot(t[0] - e, t[1] - o) > 24) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Kr(t) + Kr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function Br({ cloud: e, camera: n, size: r, ratio: i, names: a }) {
-	let [o, s] = [r.width / i, r.height / i], l = (t) => e.middle[0] + (t * i - r.width / 2 - n.shift[0]) / n.scale[0] * e.half[0], u = (t) => e.middle[1] - (t * i - r.height / 2 - n.shift[1]) / n.scale[1] * e.half[1], d = (t) => (r.width / 2 + n.shift[0] + (t - e.middle[0]) / e.half[0] * n.scale[0]) / i, f = (t) => (r.height / 2 + n.shift[1] - (t - e.middle[1]) / e.half[1] * n.scale[1]) / i, p = x(l(0), l(o), Math.max(2, Math.floor(o / 110))), m = x(u(s), u(0), Math.max(2, Math.floor(s / 80)));
-	return /* @__PURE__ */ _(t, { children: /* @__PURE__ */ _("g", {
+function Jr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	return {
+		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
+		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
+		fromX: (o) => (i.width / 2 + r[0] + (o - e[0]) / t[0] * n[0]) / a,
+		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
+	};
+}
+function Yr(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = D(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
+	for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
+		let i = 0, o = !1;
+		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
+		let s = n - i;
+		!o && s >= e && s <= t && a.push([s, Xr((n + 540) % 360 - 180, "E", "W")]);
+	}
+	return a;
+}
+function Xr(e, t, n) {
+	let r = `${Number(Math.abs(e).toFixed(4))}°`;
+	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
+}
+function Zr({ plane: e, size: n, ratio: r, names: i, degrees: o }) {
+	let { toX: s, toY: c, fromX: l, fromY: u } = e, [d, f] = [n.width / r, n.height / r], p = [Math.max(2, Math.floor(d / 110)), Math.max(2, Math.floor(f / 80))], m = o ? Yr(s(0), s(d), p[0], o.breaks) : D(s(0), s(d), p[0]).map((e) => [e, y(e, 6)]), h = D(c(f), c(0), p[1]).map((e) => [e, o ? Xr(e, "N", "S") : y(e, 6)]), g = 0, _ = (o?.breaks ?? []).map(([e, t, n]) => {
+		let [r, i] = [l(e - g), l(e - g + n)];
+		return g += t - e - n, {
+			left: r,
+			right: i,
+			text: `${Math.round(t - e)}° without rows, left out`
+		};
+	});
+	return /* @__PURE__ */ a(t, { children: [_.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ a("g", {
+		class: "gutter",
+		children: [/* @__PURE__ */ a("rect", {
+			x: e,
+			y: "0",
+			width: Math.max(1, t - e),
+			height: f
+		}), /* @__PURE__ */ a("text", {
+			transform: `translate(${(e + t) / 2 + 4} ${f / 2}) rotate(-90)`,
+			"text-anchor": "middle",
+			children: n
+		})]
+	}, e)), /* @__PURE__ */ a("g", {
 		class: "axis",
 		children: [
-			p.map((e) => {
-				let t = d(e);
-				return t < 34 || t > o - 20 ? null : /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
-					x1: t,
-					x2: t,
-					y1: s - 5,
-					y2: s
-				}), /* @__PURE__ */ _("text", {
-					x: t,
-					y: s - 8,
+			m.map(([e, t]) => {
+				let n = l(e);
+				return n < 34 || n > d - 20 ? null : /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
+					x1: n,
+					x2: n,
+					y1: f - 5,
+					y2: f
+				}), /* @__PURE__ */ a("text", {
+					x: n,
+					y: f - 8,
 					"text-anchor": "middle",
-					children: c(e, 6)
+					children: t
 				})] }, e);
 			}),
-			m.map((e) => {
-				let t = f(e);
-				return t < 26 || t > s - 24 ? null : /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
+			i[1] && h.map(([e, t]) => {
+				let n = u(e);
+				return n < 26 || n > f - 24 ? null : /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
 					x1: 0,
 					x2: 5,
-					y1: t,
-					y2: t
-				}), /* @__PURE__ */ _("text", {
+					y1: n,
+					y2: n
+				}), /* @__PURE__ */ a("text", {
 					x: 8,
-					y: t + 4,
-					children: c(e, 6)
+					y: n + 4,
+					children: t
 				})] }, e);
 			}),
-			/* @__PURE__ */ _("text", {
+			/* @__PURE__ */ a("text", {
 				class: "name",
-				x: o - 8,
-				y: s - 24,
+				x: d - 8,
+				y: f - 24,
 				"text-anchor": "end",
-				children: [a[0], " →"]
+				children: [i[0], " →"]
 			}),
-			/* @__PURE__ */ _("text", {
+			i[1] && /* @__PURE__ */ a("text", {
 				class: "name",
 				x: 8,
 				y: 16,
-				children: ["↑ ", a[1]]
+				children: ["↑ ", i[1]]
 			})
 		]
-	}) });
+	})] });
 }
-function Vr({ names: e, pixel: t }) {
-	let [n, r] = t(-1, -1, -1);
-	return /* @__PURE__ */ _("g", {
+function Qr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
+	return `M${Array.from({ length: 73 }, (t, n) => {
+		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
+		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
+	}).join("L")}Z`;
+}
+function $r({ outlines: e, plane: t, theme: n }) {
+	return /* @__PURE__ */ a("g", {
+		class: "outlines",
+		children: e.map((e) => /* @__PURE__ */ a("g", {
+			stroke: Xn(e.group, n),
+			fill: Xn(e.group, n),
+			children: [/* @__PURE__ */ a("path", {
+				d: Qr(e, 1, t),
+				"fill-opacity": ".07"
+			}), /* @__PURE__ */ a("path", {
+				d: Qr(e, 2, t),
+				"fill-opacity": "0",
+				"stroke-dasharray": "5 4"
+			})]
+		}, e.group))
+	});
+}
+function ei({ ground: e, plane: { fromX: t, fromY: n } }) {
+	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
+	return /* @__PURE__ */ a("g", {
+		class: "ground",
+		children: Array.from({ length: r * i }, (e, t) => {
+			let [n, r] = [Math.floor(t / i), t % i];
+			return /* @__PURE__ */ a("rect", {
+				x: l(n),
+				y: u(r + 1),
+				width: l(n + 1) - l(n),
+				height: u(r) - u(r + 1),
+				"fill-opacity": (.65 * c[t]).toFixed(3)
+			}, t);
+		})
+	});
+}
+function ti({ names: e, pixel: t, width: n, height: r }) {
+	let [i, o] = t(-1, -1, -1);
+	return /* @__PURE__ */ a("g", {
 		class: "axis",
 		children: [
 			[
@@ -3206,24 +3336,24 @@ function Vr({ names: e, pixel: t }) {
 				-1,
 				1
 			]
-		].map((i, a) => {
-			let [o, s] = t(...i);
-			return /* @__PURE__ */ _("g", { children: [/* @__PURE__ */ _("line", {
-				x1: n,
-				y1: r,
-				x2: o,
-				y2: s
-			}), /* @__PURE__ */ _("text", {
+		].map((s, c) => {
+			let [l, u] = t(...s);
+			return /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
+				x1: i,
+				y1: o,
+				x2: l,
+				y2: u
+			}), /* @__PURE__ */ a("text", {
 				class: "name",
-				x: o + 4,
-				y: s - 4,
-				children: e[a]
-			})] }, a);
+				x: Math.min(n - 8 - 7 * e[c].length, Math.max(8, l + 4)),
+				y: Math.min(r - 8, Math.max(16, u - 4)),
+				children: e[c]
+			})] }, c);
 		})
 	});
 }
-function Hr({ camera: e, size: t, pixel: n }) {
-	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
+function ni({ camera: e, size: t, pixel: n }) {
+	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
 		30,
 		15,
 		10,
@@ -3233,54 +3363,200 @@ function Hr({ camera: e, size: t, pixel: n }) {
 		.5,
 		.2,
 		.1
-	].find((e) => i / e >= 3) ?? .1, o = e.turn, s = {
-		longitude: Math.atan2(o[6], o[8]) * 180 / Math.PI,
-		latitude: Math.asin(Math.max(-1, Math.min(1, o[7]))) * 180 / Math.PI
-	}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
+	].find((e) => i / e >= 3) ?? .1, s = e.turn, c = {
+		longitude: Math.atan2(s[6], s[8]) * 180 / Math.PI,
+		latitude: Math.asin(Math.max(-1, Math.min(1, s[7]))) * 180 / Math.PI
+	}, l = Math.min(90, .75 * r(Math.max(t.width, t.height))), u = (e) => {
 		let t = "", r = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...tr(i, a));
+			let [e, o, s] = n(...mr(i, a));
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
-	}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
-		let [i, a, o] = n(...tr(e, t));
-		return o > 0 && /* @__PURE__ */ _("text", {
+	}, d = Math.max(o / 4, .05), f = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), p = Math.min(180, l / Math.max(.2, Math.cos(Math.abs(c.latitude) * Math.PI / 180))), m = Math.max(-90, c.latitude - l), h = Math.min(90, c.latitude + l), g = f(Math.ceil((c.longitude - p) / o) * o, c.longitude + p, o), _ = f(Math.ceil(m / o) * o, h, o), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
+		let [i, o, s] = n(...mr(e, t));
+		return s > 0 && /* @__PURE__ */ a("text", {
 			x: i + 3,
-			y: a - 3,
+			y: o - 3,
 			children: r
 		}, r);
-	}, b = Math.round(s.latitude / a) * a, x = Math.round(s.longitude / a) * a;
-	return /* @__PURE__ */ _("g", {
+	}, b = Math.round(c.latitude / o) * o, x = Math.round(c.longitude / o) * o;
+	return /* @__PURE__ */ a("g", {
 		class: "graticule",
 		children: [
-			h.map((e) => /* @__PURE__ */ _("path", { d: l(d(p, m, u).map((t) => [e, t])) }, `m${e}`)),
-			g.map((e) => /* @__PURE__ */ _("path", { d: l(d(s.longitude - f, s.longitude + f, u).map((t) => [t, e])) }, `p${e}`)),
-			h.map((e) => {
+			g.map((e) => /* @__PURE__ */ a("path", { d: u(f(m, h, d).map((t) => [e, t])) }, `m${e}`)),
+			_.map((e) => /* @__PURE__ */ a("path", { d: u(f(c.longitude - p, c.longitude + p, d).map((t) => [t, e])) }, `p${e}`)),
+			g.map((e) => {
 				let t = (e + 540) % 360 - 180;
 				return y(e, b, `${v(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
 			}),
-			g.map((e) => e !== b && y(x, e, `${v(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
+			_.map((e) => e !== b && y(x, e, `${v(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
 		]
 	});
 }
-async function Ur(e, { marks: t, caption: n, theme: r, cloud: i }, a, o) {
-	let s = Math.min(2, devicePixelRatio || 1), c = Math.round(30 * s), l = document.createElement("canvas");
-	[l.width, l.height] = [e.width, e.height + c];
-	let u = l.getContext("2d");
-	u.fillStyle = Kn[r], u.fillRect(0, 0, l.width, l.height), u.drawImage(e, 0, 0), u.font = `600 ${11 * s}px system-ui, sans-serif`, u.textAlign = "center";
-	let d = t.map((e) => ({
-		mark: e,
-		at: _r(a, o, e.x, e.y, e.z).map((e, t) => t < 2 ? e / s : e)
+var ri = 2e4;
+function ii(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = O(d, l, u + 30, Yn[i]), p = E("g", {});
+	if (n.count <= ri) {
+		let e = Ur(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+		for (let e = 0; e < n.count; e++) {
+			if (!(r[e] >>> 24)) continue;
+			let [i, a, l] = wr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
+		}
+		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
+			let t = `#${[
+				n & 255,
+				n >> 8 & 255,
+				n >> 16 & 255
+			].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
+			p.append(E("path", {
+				d: r,
+				stroke: t,
+				"stroke-width": String(2 * e),
+				"stroke-linecap": "round",
+				fill: "none"
+			}));
+		}
+	} else p.append(E("image", {
+		href: e.querySelector("canvas").toDataURL("image/png"),
+		width: String(l),
+		height: String(u)
 	}));
-	for (let { mark: e, at: t } of zr(d, o.width / s, o.height / s, i.shape === "sphere")) {
-		let [n, i] = [t[0] * s, t[1] * s];
-		u.fillStyle = e.colour, u.beginPath(), u.arc(n, i, 10 * s, 0, 2 * Math.PI), u.fill(), u.fillStyle = r === "light" ? "#ffffff" : "#0d1013", u.fillText(e.text, n, i + 4 * s);
+	let m = f.querySelector(".ground");
+	m ? m.after(p) : f.querySelector("rect").after(p);
+	let h = E("text", {
+		x: "10",
+		y: String(u + 20),
+		"font-size": "12",
+		"font-family": "system-ui, sans-serif",
+		fill: i === "light" ? "#565d66" : "#a9b1ba"
+	});
+	return h.textContent = t, f.append(h), f;
+}
+// src/state/compare.ts
+function ai(e, t) {
+	let [n, r, i] = [
+		0,
+		0,
+		0
+	];
+	for (let a = 0; a < t.length; a++) {
+		let o = e[a];
+		if (!t[a] || !Number.isFinite(o)) continue;
+		n++;
+		let s = o - r;
+		r += s / n, i += s * (o - r);
 	}
-	return u.textAlign = "left", u.font = `${12 * s}px system-ui, sans-serif`, u.fillStyle = r === "light" ? "#565d66" : "#a9b1ba", u.fillText(n, 10 * s, e.height + 20 * s), new Promise((e, t) => l.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+	return {
+		n,
+		mean: n ? r : NaN,
+		squares: i
+	};
+}
+function oi(e, t, n) {
+	let r = [];
+	for (let i of e.columns) {
+		if (i.kind === "text") continue;
+		let [e, a] = [ai(i.values, t), ai(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		r.push({
+			name: i.name,
+			a: e.mean,
+			b: a.mean,
+			effect: o > 0 ? (e.mean - a.mean) / o : NaN
+		});
+	}
+	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
+	return r.sort((e, t) => i(t) - i(e));
+}
+function si(e, t, n) {
+	let r = e.groups.map(({ name: e }) => ({
+		name: e,
+		a: 0,
+		b: 0
+	}));
+	return e.groupOf.forEach((e, i) => {
+		r[e] && (r[e].a += t[i], r[e].b += n[i]);
+	}), r.filter((e) => e.a + e.b > 0);
+}
+function ci(e) {
+	return e.reduce((e, t) => e + t, 0);
+}
+// src/views/compare.tsx
+var li = 60;
+function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [ci(r.rows), ci(l)];
+	return /* @__PURE__ */ a("section", {
+		class: "card chosen",
+		"aria-labelledby": `compare${e}`,
+		children: [
+			/* @__PURE__ */ a("div", {
+				class: "head",
+				children: [/* @__PURE__ */ a("div", { children: [/* @__PURE__ */ a("h2", {
+					id: `compare${e}`,
+					children: "A and B"
+				}), /* @__PURE__ */ a("p", {
+					class: "note",
+					children: [
+						"A: ",
+						g(p),
+						" rows, ",
+						r.recipe,
+						". B: ",
+						g(m),
+						" rows, ",
+						u,
+						".",
+						d ? ` ${g(d)} rows are in both.` : "",
+						" ",
+						c ? "Select other rows to compare A with them." : ""
+					]
+				})] }), /* @__PURE__ */ a("div", {
+					class: "tools",
+					children: /* @__PURE__ */ a("button", {
+						type: "button",
+						onClick: s,
+						children: "End the comparison"
+					})
+				})]
+			}),
+			/* @__PURE__ */ a(h, {
+				caption: "Columns of A and B, those that differ most first",
+				names: [
+					"column",
+					"mean of A",
+					"mean of B",
+					"difference in standard deviations"
+				],
+				rows: oi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+					e,
+					t,
+					n,
+					Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
+				])
+			}),
+			n && n.groups.length > 1 && /* @__PURE__ */ a(h, {
+				caption: `${n.title} of A and B`,
+				names: [
+					n.title,
+					"rows of A",
+					"share of A",
+					"rows of B",
+					"share of B"
+				],
+				rows: si(n, r.rows, l).slice(0, li).map((e) => [
+					e.name,
+					e.a,
+					f(e.a, p),
+					e.b,
+					f(e.b, m)
+				])
+			})
+		]
+	});
 }
 // src/views/icon.tsx
-var Wr = {
+var di = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3290,256 +3566,187 @@ var Wr = {
 	fit: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
 	plus: "M12 5v14M5 12h14",
 	minus: "M5 12h14",
+	pen: "M4 20l1-4L16 5l3 3L8 19l-4 1Zm10-13 3 3",
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function Gr({ name: e }) {
-	return /* @__PURE__ */ _("svg", {
+function fi({ name: e }) {
+	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ _("path", { d: Wr[e] })
+		children: /* @__PURE__ */ a("path", { d: di[e] })
 	});
 }
-// src/views/explore.tsx
-var Kr = 6e8, qr = 40, Jr = 200;
-function Yr() {
-	let e = d(), t = e ? a(e).value : null;
-	if (!e) return /* @__PURE__ */ _("p", {
-		class: "empty",
-		children: "This node has no service of data sets."
-	});
-	if (!t) return /* @__PURE__ */ _("p", {
-		class: "empty",
-		children: "Asking the node…"
-	});
-	let n = Object.keys(t.datasets).filter((e) => g(t.datasets[e])), { data: r } = u.value.settings, i = r ? t.datasets[r] : void 0, o = /* @__PURE__ */ _("label", { children: ["Data", /* @__PURE__ */ _("select", {
-		value: r ?? "",
-		onChange: (e) => location.hash = h("explore", { data: e.currentTarget.value }),
-		children: [
-			!i && /* @__PURE__ */ _("option", {
-				value: "",
-				children: "choose…"
-			}),
-			i && !n.includes(r) && /* @__PURE__ */ _("option", { children: r }),
-			n.map((e) => /* @__PURE__ */ _("option", {
-				value: e,
-				children: e
-			}, e))
-		]
-	})] });
-	return i ? /* @__PURE__ */ _(Xr, {
-		path: e,
-		name: r,
-		dataset: i,
-		choice: o
-	}, `${r} ${i.content}`) : /* @__PURE__ */ _("section", {
-		class: "card",
-		children: [/* @__PURE__ */ _("div", {
-			class: "tools",
-			children: o
-		}), /* @__PURE__ */ _("p", {
-			class: "empty",
-			children: [r ? `There is no data set "${r}" any more. ` : "", n.length ? "Choose a data set with at least two columns of numbers." : "No data set has two columns of numbers yet. Bring one in under Data."]
-		})]
-	});
-}
-function Xr({ path: e, name: t, dataset: n, choice: r }) {
-	let i = T(null), a = T(0), s = T(null);
-	return w(() => {
-		let r = new AbortController();
-		if (n.bytes > Kr) s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${Kr / 1e6} MB. Bring in fewer columns, or fewer rows.`;
-		else return Bn(e, t, n.rows, (e) => a.value = e, r.signal).then((e) => i.value = e).catch((e) => {
-			r.signal.aborted || (s.value = e);
-		}), () => r.abort();
-	}, []), i.value ? /* @__PURE__ */ _($r, {
-		path: e,
-		name: t,
-		dataset: n,
-		columns: i.value,
-		choice: r
-	}) : /* @__PURE__ */ _("section", {
-		class: "card",
-		children: [
-			/* @__PURE__ */ _("div", {
-				class: "tools",
-				children: r
-			}),
-			/* @__PURE__ */ _(o, { error: s.value }),
-			!s.value && /* @__PURE__ */ _("p", {
-				class: "empty",
-				children: [
-					/* @__PURE__ */ _("progress", {
-						max: n.rows,
-						value: a.value,
-						"aria-label": "Rows read"
-					}),
-					" ",
-					b(a.value),
-					" of ",
-					b(n.rows),
-					" rows"
-				]
-			})
-		]
-	});
-}
-function Zr(e, t, n) {
-	let r = [];
-	for (let i of C()) for (let [o, s] of Object.entries(a(i.path).value?.jobs ?? {})) {
-		let { labels: a } = s.outputs;
-		a && e.datasets[a]?.rows === n && (Object.values(s.inputs).includes(t) || /\/(positions|places)$/.test(t)) && r.push({
-			key: `job:${i.path}|${o}`,
-			title: `clusters of ${o}`,
-			labels: a
-		});
-	}
-	return r.reverse();
-}
-function Qr(e, t) {
+// src/views/scene.tsx
+var pi = 40, mi = 16, hi = 200;
+function gi(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function $r({ path: e, name: t, dataset: s, columns: d, choice: p }) {
-	let { settings: h } = u.value, g = fr.value, v = a(e).value, y = d.columns.filter((e) => e.kind !== "text"), x = Qr(y, /^(lon|lng|long|longitude)$/i), S = Qr(y, /^(lat|latitude)$/i), C = y.filter((e) => e.name !== s.id && e.name !== s.weights), E = C.length >= 2 ? C : y, D = (e, t) => y.find((t) => t.name === e) ?? t, O = x !== void 0 && S !== void 0 && h.view !== "flat", k = D(h.x, x ?? E[0]), A = D(h.y, S ?? E[1] ?? E[0]), j = h.z ? y.find((e) => e.name === h.z) : void 0, M = Zr(v, t, d.rows), N = h.colour ?? M[0]?.key ?? "", P = k === x && A === S || /\/(positions|places)$/.test(t), F = n(() => O ? er(x.values, S.values) : $n([
-		k,
-		A,
-		...j ? [j] : []
-	], P), [
-		O,
-		k,
-		A,
+function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
+	let u = yr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = gi(b, /^(lon|lng|long|longitude)$/i), S = gi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, D = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
+	x && S && O.push(["sphere", "sphere"]), E.length >= 2 && O.push(["flat", "columns"]);
+	let k = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", A = _.find((e) => e.key === k), j = k === "sphere", M = A?.x ?? D(n.x, x ?? E[0]), N = A?.y ?? D(n.y, S ?? E[1] ?? E[0]), P = A ? A.z : n.z ? b.find((e) => e.name === n.z) : void 0, F = n.colour ?? h[0]?.key ?? t.colour ?? "", I = A ? A.isEqual : M === x && N === S || t.isEqual, te = n.edge !== "no" && !A?.degrees, L = r(() => j ? pr(x.values, S.values) : fr([
+		M,
+		N,
+		...P ? [P] : []
+	], {
+		isEqual: I,
+		stretch: A?.stretch,
+		isEdged: te
+	}), [
 		j,
-		P
-	]), I = T(null), L = T(null), R = M.find((e) => e.key === N)?.labels;
-	w(() => {
-		let t = new AbortController();
-		return L.value = null, (async () => {
+		M,
+		N,
+		P,
+		I,
+		te
+	]), ne = o(null), re = o(null), R = h.find((e) => e.key === F);
+	e(() => {
+		let e = new AbortController();
+		return re.value = null, (async () => {
 			try {
 				if (R) {
-					let n = await Bn(e, R, d.rows, () => {}, t.signal);
-					t.signal.aborted || (I.value = sr(M.find((e) => e.key === N).title, n));
+					let t = await R.load(e.signal);
+					e.signal.aborted || (ne.value = t);
 				} else {
-					let e = N.startsWith("column:") ? d.columns.find((e) => e.name === N.slice(7)) : void 0;
-					I.value = e ? cr(e) : null;
+					let e = F.startsWith("column:") ? p.columns.find((e) => e.name === F.slice(7)) : void 0;
+					ne.value = e ? rr(e) : null;
 				}
-			} catch (e) {
-				t.signal.aborted || ([L.value, I.value] = [e, null]);
+			} catch (t) {
+				e.signal.aborted || ([re.value, ne.value] = [t, null]);
 			}
-		})(), () => t.abort();
-	}, [N, R]);
-	let z = T(null), B = T([]), V = T(/* @__PURE__ */ new Set()), H = T(-1), ee = T("move"), U = T(0), W = i(null), G = I.value;
-	w(() => {
-		V.value = /* @__PURE__ */ new Set();
-	}, [G?.title]);
-	let te = (e) => G !== null && V.value.size > 0 && V.value.has(G.groupOf[e]), ne = n(() => ni(F, d.rows, G, z.value, V.value, g), [
-		F,
-		G,
+		})(), () => e.abort();
+	}, [F, R?.version]);
+	let z = o(null), B = o([]), V = o(/* @__PURE__ */ new Set()), H = o(-1), U = o("move"), W = o(0), ie = C(null), G = o(/* @__PURE__ */ new Map()), ae = o(null), oe = ne.value, K = r(() => oe && G.value.size ? {
+		...oe,
+		groups: oe.groups.map((e) => ({
+			...e,
+			name: G.value.get(e.number) ?? e.name
+		}))
+	} : oe, [oe, G.value]);
+	e(() => {
+		V.value = /* @__PURE__ */ new Set(), G.value = /* @__PURE__ */ new Map();
+	}, [oe?.title]);
+	let se = (e) => K !== null && V.value.size > 0 && V.value.has(K.groupOf[e]), ce = r(() => bi(L, p.rows, K, z.value, V.value, u), [
+		L,
+		K,
 		z.value,
 		V.value,
-		g
-	]), re = n(() => z.value ? z.value.reduce((e, t) => e + t, 0) : 0, [z.value]), ie = n(() => ri(F, G, V.value, g), [
-		F,
-		G,
+		u
+	]), le = r(() => z.value ? z.value.reduce((e, t) => e + t, 0) : 0, [z.value]), q = r(() => xi(L, K, V.value, u), [
+		L,
+		K,
 		V.value,
-		g
-	]), ae = n(() => H.value < 0 ? -1 : F.rowOf.indexOf(H.value), [F, H.value]), oe = (e, t, n) => {
-		let i = t === "replace" || !z.value ? new Uint8Array(d.rows) : z.value.slice();
-		for (let n of e) i[n] = t === "subtract" ? 0 : 1;
-		let a = i.includes(1);
-		r(() => {
-			z.value = a ? i : null;
+		u
+	]), ue = r(() => H.value < 0 ? -1 : L.rowOf.indexOf(H.value), [L, H.value]), de = (e, t, n) => {
+		let r = t === "replace" || !z.value ? new Uint8Array(p.rows) : z.value.slice();
+		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
+		let i = r.includes(1);
+		w(() => {
+			z.value = i ? r : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			B.value = a ? t === "replace" ? [n] : [...B.value, `${e}${n}`] : [];
-		}), f(a ? `${b(i.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, se = () => r(() => [z.value, B.value, H.value] = [
+			B.value = i ? t === "replace" ? [n] : [...B.value, `${e}${n}`] : [];
+		}), m(i ? `${g(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+	}, fe = () => w(() => [z.value, B.value, H.value] = [
 		null,
 		[],
 		-1
-	]), K = () => {
+	]), pe = () => {
 		if (!z.value) return;
-		let e = z.value.map((e, t) => e || te(t) ? 0 : 1);
+		let e = z.value.map((e, t) => e || se(t) ? 0 : 1);
 		z.value = e.includes(1) ? e : null, B.value = [...B.value, "inverted"];
-	}, ce = function* (e) {
-		for (let t = 0; t < d.rows; t++) G.groupOf[t] === e && (yield t);
-	}, le = () => {
-		if (!z.value || !G) return;
+	}, me = function* (e) {
+		for (let t = 0; t < p.rows; t++) K.groupOf[t] === e && (yield t);
+	}, J = () => {
+		if (!z.value || !K) return;
 		let e = new Set(V.value);
-		z.value.forEach((t, n) => t && e.add(G.groupOf[n])), e.size < G.groups.length && (V.value = e);
-	}, ue = (e) => {
+		z.value.forEach((t, n) => t && e.add(K.groupOf[n])), e.size < K.groups.length && (V.value = e);
+	}, he = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
-			l: () => ee.value = "lasso",
-			b: () => ee.value = "box",
-			m: () => ee.value = "move",
-			i: K,
-			h: le,
-			Escape: se,
-			f: () => W.current?.fit()
+			l: () => U.value = "lasso",
+			b: () => U.value = "box",
+			m: () => U.value = "move",
+			i: pe,
+			h: J,
+			Escape: fe,
+			f: () => ie.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, de = U.value || (d.rows > 3e5 ? 1 : d.rows > 3e4 ? 2 : d.rows > 3e3 ? 4 : d.rows > 500 ? 7 : 9), fe = (e) => y.slice(0, 4).map((t) => `${t.name} ${c(t.values[e], 6)}`).join(" · "), q = d.columns.find((e) => e.name === s.id), pe = (e) => q ? String(q.kind === "text" ? q.values[e] : c(q.values[e], 12)) : `row ${b(e + 1)}`, me = (e) => {
-		let t = G?.groups[G.groupOf[e]];
+	}, ge = l?.value;
+	e(() => {
+		if (!ge || !K) return;
+		let e = K.groups.findIndex((e) => e.number === ge.group);
+		e >= 0 && de(me(e), "replace", `cluster ${K.groups[e].name}`);
+	}, [ge]);
+	let _e = W.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), ve = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), ye = p.columns.find((e) => e.name === t.id), be = (e) => t.titleOf ? t.titleOf(e) : ye ? String(ye.kind === "text" ? ye.values[e] : y(ye.values[e], 12)) : `row ${g(e + 1)}`, xe = (e) => {
+		let t = K?.groups[K.groupOf[e]];
 		return t ? t.name : "";
-	}, he = `${t}: ${O ? "positions on the sphere" : `${k.name} and ${A.name}${j ? ` and ${j.name}` : ""}`}${G ? `, coloured by ${G.title}` : ""}; ${b(d.rows)} rows`, ge = `${he}.${G?.groups.length ? ` ${G.groups.length} groups; the list beside the picture has them all.` : ""}${re ? ` ${b(re)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
-	return /* @__PURE__ */ _("div", {
+	}, Se = `${d}: ${A ? A.title : j ? "positions on the sphere" : `${M.name} and ${N.name}${P ? ` and ${P.name}` : ""}`}${K ? `, coloured by ${K.title}` : ""}; ${g(p.rows)} rows`, Ce = `${Se}.${K?.groups.length ? ` ${K.groups.length} groups; the list beside the picture has them all.` : ""}${le ? ` ${g(le)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	return /* @__PURE__ */ a("div", {
 		class: "scene",
-		onKeyDown: ue,
+		onKeyDown: he,
 		children: [
-			/* @__PURE__ */ _("section", {
+			/* @__PURE__ */ a("section", {
 				class: "card picture",
 				"aria-label": "Picture",
 				children: [
-					/* @__PURE__ */ _("div", {
+					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [p, /* @__PURE__ */ _(ti, {
-							columns: d,
-							numbers: y,
-							x: k.name,
-							y: A.name,
-							z: j?.name ?? "",
-							isSphere: O,
-							canBeSphere: x !== void 0 && S !== void 0,
-							sources: M,
-							colourKey: N
+						children: [c, /* @__PURE__ */ a(yi, {
+							columns: p,
+							numbers: b,
+							x: M.name,
+							y: N.name,
+							z: P?.name ?? "",
+							view: k,
+							views: O,
+							sources: h,
+							colourKey: F,
+							settle: i
 						})]
 					}),
-					/* @__PURE__ */ _("div", {
+					/* @__PURE__ */ a("div", {
 						class: "stage",
-						children: [/* @__PURE__ */ _(Fr, {
-							cloud: F,
-							paint: ne,
-							theme: g,
-							tool: ee.value,
-							isEqual: P,
-							pointWidth: de,
+						children: [/* @__PURE__ */ a(Hr, {
+							cloud: L,
+							paint: ce,
+							theme: u,
+							tool: U.value,
+							isEqual: I || A?.stretch !== void 0,
+							pointWidth: _e,
+							degrees: A?.degrees,
+							ground: A?.ground,
+							outlines: K && A?.outlines && A.outlines.filter(({ group: e }) => !V.value.has(e)),
 							names: [
-								k.name,
-								A.name,
-								j?.name ?? ""
+								M.name,
+								N.name,
+								P?.name ?? ""
 							],
-							summary: ge,
-							caption: he,
-							marks: ie,
-							picked: ae,
-							forced: h.renderer,
-							handle: W,
-							onSelect: (e, t, n) => oe(ei(e, (e) => F.rowOf[e]), t, n),
-							onPick: (e) => H.value = e < 0 ? -1 : F.rowOf[e],
+							summary: Ce,
+							caption: Se,
+							marks: q,
+							picked: ue,
+							forced: n.renderer,
+							handle: ie,
+							onSelect: (e, t, n) => de(vi(e, (e) => L.rowOf[e]), t, n),
+							onPick: (e) => H.value = e < 0 ? -1 : L.rowOf[e],
 							hint: (e) => {
-								let t = F.rowOf[e], n = G?.groups.length ? me(t) : "";
+								let t = L.rowOf[e], n = K?.groups.length ? xe(t) : "";
 								return {
-									title: n && n !== "no cluster" ? `${R ? "Cluster " : ""}${n} · ${pe(t)}` : pe(t),
-									text: fe(t),
-									colour: ur(G, t, g)
+									title: n && n !== "no cluster" ? `${R ? "Cluster " : ""}${n} · ${be(t)}` : be(t),
+									text: ve(t),
+									colour: ar(K, t, u)
 								};
 							}
-						}), /* @__PURE__ */ _("div", {
+						}), /* @__PURE__ */ a("div", {
 							class: "palette",
 							role: "toolbar",
 							"aria-label": "Tools of the picture",
@@ -3560,177 +3767,197 @@ function $r({ path: e, name: t, dataset: s, columns: d, choice: p }) {
 										"box",
 										"Box (B)"
 									]
-								].map(([e, t, n]) => /* @__PURE__ */ _("button", {
+								].map(([e, t, n]) => /* @__PURE__ */ a("button", {
 									type: "button",
-									"aria-pressed": ee.value === e,
+									"aria-pressed": U.value === e,
 									title: n,
 									"aria-label": n,
-									onClick: () => ee.value = e,
-									children: /* @__PURE__ */ _(Gr, { name: t })
+									onClick: () => U.value = e,
+									children: /* @__PURE__ */ a(fi, { name: t })
 								}, e)),
-								/* @__PURE__ */ _("button", {
+								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
-									onClick: () => W.current?.zoom(1.5),
-									children: /* @__PURE__ */ _(Gr, { name: "plus" })
+									onClick: () => ie.current?.zoom(1.5),
+									children: /* @__PURE__ */ a(fi, { name: "plus" })
 								}),
-								/* @__PURE__ */ _("button", {
+								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
-									onClick: () => W.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ _(Gr, { name: "minus" })
+									onClick: () => ie.current?.zoom(1 / 1.5),
+									children: /* @__PURE__ */ a(fi, { name: "minus" })
 								}),
-								/* @__PURE__ */ _("button", {
+								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
-									onClick: () => W.current?.fit(),
-									children: /* @__PURE__ */ _(Gr, { name: "fit" })
+									onClick: () => ie.current?.fit(),
+									children: /* @__PURE__ */ a(fi, { name: "fit" })
 								})
 							]
 						})]
 					}),
-					/* @__PURE__ */ _("div", {
+					/* @__PURE__ */ a("div", {
 						class: "tools under",
 						children: [
-							/* @__PURE__ */ _("label", { children: ["Point size", /* @__PURE__ */ _("input", {
+							/* @__PURE__ */ a("label", { children: ["Point size", /* @__PURE__ */ a("input", {
 								type: "range",
 								min: "1",
 								max: "15",
 								step: "1",
-								value: de,
-								onInput: (e) => U.value = Number(e.currentTarget.value)
+								value: _e,
+								onInput: (e) => W.value = Number(e.currentTarget.value)
 							})] }),
-							/* @__PURE__ */ _("button", {
-								type: "button",
-								onClick: async () => {
-									try {
-										l(`${t}.png`, await W.current.picture());
-									} catch (e) {
-										L.value = e;
-									}
-								},
-								children: "Save picture (PNG)"
+							/* @__PURE__ */ a(ee, {
+								name: d,
+								make: () => ie.current.svg(),
+								fail: (e) => re.value = e
 							}),
-							/* @__PURE__ */ _("span", {
+							/* @__PURE__ */ a("span", {
 								class: "note",
-								children: ee.value === "move" ? F.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: U.value === "move" ? L.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					F.missing > 0 && /* @__PURE__ */ _("p", {
+					L.missing > 0 && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [b(F.missing), " rows have a missing value in these columns and are not drawn."]
+						children: [g(L.missing), " rows have a missing value in these columns and are not drawn."]
 					}),
-					/* @__PURE__ */ _(o, { error: L.value })
+					(L.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
+						class: "note",
+						children: [L.beyond > 0 ? `${g(L.beyond)} ${L.beyond === 1 ? "row lies" : "rows lie"} farther out and ${L.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+							type: "button",
+							class: "link",
+							onClick: () => i({ edge: n.edge === "no" ? null : "no" }),
+							children: n.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
+						})]
+					}),
+					A?.note && /* @__PURE__ */ a("p", {
+						class: "note",
+						children: A.note
+					}),
+					/* @__PURE__ */ a(f, { error: re.value })
 				]
 			}),
-			/* @__PURE__ */ _("aside", {
+			/* @__PURE__ */ a("aside", {
 				class: "side",
 				children: [
-					H.value >= 0 && /* @__PURE__ */ _(oi, {
-						columns: d,
+					H.value >= 0 && /* @__PURE__ */ a(wi, {
+						suffix: v,
+						columns: p,
 						row: H.value,
-						title: pe(H.value),
-						cluster: G?.groups.length ? `${m(G.title)}: ${me(H.value)}` : "",
-						probability: G?.probability?.[H.value] ?? null,
+						title: be(H.value),
+						cluster: K?.groups.length ? `${s(K.title)}: ${xe(H.value)}` : "",
+						probability: K?.probability?.[H.value] ?? null,
 						close: () => H.value = -1
 					}),
-					G && G.groups.length > 0 && /* @__PURE__ */ _(ii, {
-						grouping: G,
-						rows: d.rows,
-						theme: g,
+					K && K.groups.length > 0 && /* @__PURE__ */ a(Si, {
+						suffix: v,
+						grouping: K,
+						rows: p.rows,
+						theme: u,
 						hidden: V.value,
 						isOfJob: R !== void 0,
 						hide: (e) => V.value = e,
-						choose: (e, t) => oe(ce(e), t, `${R ? "cluster " : `${G.title} `}${G.groups[e].name}`)
+						rename: (e, t) => G.value = new Map(G.value).set(e, t),
+						choose: (e, t) => de(me(e), t, `${R ? "cluster " : `${K.title} `}${K.groups[e].name}`)
 					}),
-					G?.scale && /* @__PURE__ */ _(ai, {
-						title: G.title,
-						...G.scale,
-						theme: g
+					K?.scale && /* @__PURE__ */ a(Ci, {
+						title: K.title,
+						...K.scale,
+						theme: u
 					}),
-					!G && /* @__PURE__ */ _("p", {
+					!K && /* @__PURE__ */ a("p", {
 						class: "note card",
 						children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
 					})
 				]
 			}),
-			z.value && /* @__PURE__ */ _(si, {
-				path: e,
-				name: t,
-				columns: d,
+			ae.value && /* @__PURE__ */ a(ui, {
+				suffix: v,
+				columns: p,
+				grouping: K,
+				kept: ae.value,
 				chosen: z.value,
-				total: re,
+				recipe: B.value.join(", "),
+				close: () => ae.value = null
+			}),
+			z.value && /* @__PURE__ */ a(Ti, {
+				keep: () => ae.value = {
+					rows: z.value,
+					recipe: B.value.join(", ")
+				},
+				source: t,
+				titleOf: be,
+				columns: p,
+				chosen: z.value,
+				total: le,
 				recipe: B.value,
-				grouping: R ? G : null,
-				clear: se,
-				invert: K,
+				grouping: R ? K : null,
+				clear: fe,
+				invert: pe,
 				pick: (e) => H.value = e,
 				picked: H.value
 			})
 		]
 	});
 }
-function* ei(e, t) {
+function* vi(e, t) {
 	for (let n of e) yield t(n);
 }
-function ti({ columns: e, numbers: n, x: r, y: i, z: a, isSphere: o, canBeSphere: s, sources: c, colourKey: l }) {
-	let u = (e, t, r) => /* @__PURE__ */ _("label", { children: [e, /* @__PURE__ */ _("select", {
+function yi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
-		onChange: (e) => v({ [t]: e.currentTarget.value }),
-		children: [t === "z" && /* @__PURE__ */ _("option", {
+		onChange: (e) => d({ [t]: e.currentTarget.value }),
+		children: [t === "z" && /* @__PURE__ */ a("option", {
 			value: "",
 			children: "none"
-		}), n.map((e) => /* @__PURE__ */ _("option", {
+		}), n.map((e) => /* @__PURE__ */ a("option", {
 			value: e.name,
 			children: e.name
 		}, e.name))]
 	})] });
-	return /* @__PURE__ */ _(t, { children: [
-		/* @__PURE__ */ _("label", { children: ["Colour", /* @__PURE__ */ _("select", {
-			value: l,
-			onChange: (e) => v({ colour: e.currentTarget.value || "none" }),
+	return /* @__PURE__ */ a(t, { children: [
+		/* @__PURE__ */ a("label", { children: ["Colour", /* @__PURE__ */ a("select", {
+			value: u,
+			onChange: (e) => d({ colour: e.currentTarget.value || "none" }),
 			children: [
-				/* @__PURE__ */ _("option", {
+				/* @__PURE__ */ a("option", {
 					value: "none",
 					children: "one colour"
 				}),
-				c.map((e) => /* @__PURE__ */ _("option", {
+				l.map((e) => /* @__PURE__ */ a("option", {
 					value: e.key,
 					children: e.title
 				}, e.key)),
-				e.columns.map((e) => /* @__PURE__ */ _("option", {
+				e.columns.map((e) => /* @__PURE__ */ a("option", {
 					value: `column:${e.name}`,
 					children: ["column ", e.name]
 				}, e.name))
 			]
 		})] }),
-		s && /* @__PURE__ */ _("label", { children: ["View", /* @__PURE__ */ _("select", {
-			value: o ? "sphere" : "flat",
-			onChange: (e) => v({ view: e.currentTarget.value === "flat" ? "flat" : null }),
-			children: [/* @__PURE__ */ _("option", {
-				value: "sphere",
-				children: "sphere"
-			}), /* @__PURE__ */ _("option", {
-				value: "flat",
-				children: "columns"
-			})]
+		c.length > 1 && /* @__PURE__ */ a("label", { children: ["View", /* @__PURE__ */ a("select", {
+			value: s,
+			onChange: (e) => d({ view: e.currentTarget.value === c[0][0] ? null : e.currentTarget.value }),
+			children: c.map(([e, t]) => /* @__PURE__ */ a("option", {
+				value: e,
+				children: t
+			}, e))
 		})] }),
-		!o && /* @__PURE__ */ _(t, { children: [
-			u("Across", "x", r),
-			u("Upwards", "y", i),
-			n.length > 2 && u("Depth", "z", a)
+		s === "flat" && /* @__PURE__ */ a(t, { children: [
+			f("Across", "x", r),
+			f("Upwards", "y", i),
+			n.length > 2 && f("Depth", "z", o)
 		] })
 	] });
 }
-function ni(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => nr(lr(e, a), 255)) ?? [], c = nr(ur(n && !n.scale ? {
+function bi(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => hr(ir(e, a), 255)) ?? [], c = hr(ar(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => nr(Yn(t / 255, a), 255)), u = nr(Yn(NaN, a), 255), d = nr(Gn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => hr(Qn(t / 255, a), 255)), u = hr(Qn(NaN, a), 255), d = hr(Jn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -3745,7 +3972,7 @@ function ni(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function ri(e, t, n, r) {
+function xi(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -3761,262 +3988,422 @@ function ri(e, t, n, r) {
 		group: e,
 		at: t,
 		sum: i[t]
-	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t) && e.name.length <= 6).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
+	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name,
-			colour: lr(t, r),
+			text: t.name.length <= mi ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: ir(t, r),
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function ii({ grouping: e, rows: t, theme: n, hidden: r, isOfJob: i, hide: a, choose: o }) {
-	let s = T(!1), l = T(""), u = e.groups.map((e, t) => t), d = u.filter((t) => e.groups[t].name.toLowerCase().includes(l.value.trim().toLowerCase())), f = s.value ? d : d.slice(0, qr), p = (e) => {
-		let t = new Set(r);
-		t.delete(e) || t.add(e), a(t);
-	}, m = (e) => !r.has(e) && r.size === u.length - 1;
-	return /* @__PURE__ */ _("section", {
+function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, pi), v = (e) => {
+		let t = new Set(i);
+		t.delete(e) || t.add(e), c(t);
+	}, b = (e) => !i.has(e) && i.size === m.length - 1;
+	return /* @__PURE__ */ a("section", {
 		class: "card",
-		"aria-labelledby": "groups",
+		"aria-labelledby": `groups${e}`,
 		children: [
-			/* @__PURE__ */ _("div", {
+			/* @__PURE__ */ a("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ _("h2", {
-					id: "groups",
+				children: [/* @__PURE__ */ a("h2", {
+					id: `groups${e}`,
 					children: [
-						i ? "Clusters" : e.title,
+						s ? "Clusters" : t.title,
 						" ",
-						/* @__PURE__ */ _("span", {
+						/* @__PURE__ */ a("span", {
 							class: "soft",
-							children: b(e.groups.filter((e) => e.number >= 0).length)
+							children: g(t.groups.filter((e) => e.number >= 0).length)
 						})
 					]
-				}), r.size > 0 && /* @__PURE__ */ _("button", {
+				}), i.size > 0 && /* @__PURE__ */ a("button", {
 					type: "button",
-					onClick: () => a(/* @__PURE__ */ new Set()),
+					onClick: () => c(/* @__PURE__ */ new Set()),
 					children: "Show all"
 				})]
 			}),
-			e.groups.length > qr && /* @__PURE__ */ _("label", { children: [/* @__PURE__ */ _("span", {
+			t.groups.length > pi && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
-				children: ["Search ", i ? "clusters" : e.title]
-			}), /* @__PURE__ */ _("input", {
+				children: ["Search ", s ? "clusters" : t.title]
+			}), /* @__PURE__ */ a("input", {
 				type: "search",
 				placeholder: "Search",
-				value: l.value,
-				onInput: (e) => l.value = e.currentTarget.value
+				value: p.value,
+				onInput: (e) => p.value = e.currentTarget.value
 			})] }),
-			/* @__PURE__ */ _("ul", {
+			/* @__PURE__ */ a("ul", {
 				class: "groups",
-				children: f.map((s) => {
-					let l = e.groups[s], d = l.number < 0 || !i ? l.name : `Cluster ${l.name}`;
-					return /* @__PURE__ */ _("li", {
-						class: r.has(s) ? "off" : "",
+				children: _.map((e) => {
+					let o = t.groups[e], d = o.number < 0 || !s || o.name !== String(o.number) ? o.name : `Cluster ${o.name}`;
+					return f.value === o.number ? /* @__PURE__ */ a("li", { children: /* @__PURE__ */ a("form", {
+						class: "inline",
+						onSubmit: (e) => {
+							e.preventDefault();
+							let t = e.currentTarget.querySelector("input").value.trim();
+							l(o.number, t || String(o.number)), f.value = null;
+						},
+						children: [/* @__PURE__ */ a("input", {
+							"aria-label": `New name of ${d}`,
+							defaultValue: o.name,
+							maxLength: 80,
+							ref: (e) => e?.focus(),
+							onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), f.value = null)
+						}), /* @__PURE__ */ a("button", {
+							type: "submit",
+							children: "Name"
+						})]
+					}) }, o.number) : /* @__PURE__ */ a("li", {
+						class: i.has(e) ? "off" : "",
 						children: [
-							/* @__PURE__ */ _("button", {
+							/* @__PURE__ */ a("button", {
 								type: "button",
 								class: "name",
 								title: "Select its rows. Shift adds, Alt takes away.",
-								onClick: (e) => o(s, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
+								onClick: (t) => u(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
 								children: [
-									/* @__PURE__ */ _("i", {
+									/* @__PURE__ */ a("i", {
 										class: "swatch",
-										style: { background: lr(l, n) }
+										style: { background: ir(o, r) }
 									}),
-									/* @__PURE__ */ _("span", {
+									/* @__PURE__ */ a("span", {
 										class: "text",
 										children: d
 									}),
-									/* @__PURE__ */ _("span", {
+									/* @__PURE__ */ a("span", {
 										class: "number",
-										children: b(l.rows)
+										children: g(o.rows)
 									}),
-									/* @__PURE__ */ _("span", {
+									/* @__PURE__ */ a("span", {
 										class: "number soft",
-										children: [c(100 * l.rows / t, 2), " %"]
-									})
+										children: [y(100 * o.rows / n, 2), " %"]
+									}),
+									o.about && /* @__PURE__ */ a("small", { children: o.about })
 								]
 							}),
-							/* @__PURE__ */ _("button", {
+							s && o.number >= 0 && /* @__PURE__ */ a("button", {
 								type: "button",
 								class: "bare",
-								"aria-pressed": m(s),
+								title: `Rename ${d}`,
+								"aria-label": `Rename ${d}`,
+								onClick: () => f.value = o.number,
+								children: /* @__PURE__ */ a(fi, { name: "pen" })
+							}),
+							/* @__PURE__ */ a("button", {
+								type: "button",
+								class: "bare",
+								"aria-pressed": b(e),
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
-								onClick: () => a(m(s) ? /* @__PURE__ */ new Set() : new Set(u.filter((e) => e !== s))),
-								children: /* @__PURE__ */ _(Gr, { name: "only" })
+								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
+								children: /* @__PURE__ */ a(fi, { name: "only" })
 							}),
-							/* @__PURE__ */ _("button", {
+							/* @__PURE__ */ a("button", {
 								type: "button",
 								class: "bare",
-								"aria-pressed": r.has(s),
+								"aria-pressed": i.has(e),
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
-								onClick: () => p(s),
-								children: /* @__PURE__ */ _(Gr, { name: r.has(s) ? "hidden" : "shown" })
+								onClick: () => v(e),
+								children: /* @__PURE__ */ a(fi, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
-					}, l.number);
+					}, o.number);
 				})
 			}),
-			d.length > f.length && /* @__PURE__ */ _("button", {
+			h.length > _.length && /* @__PURE__ */ a("button", {
 				type: "button",
-				onClick: () => s.value = !0,
-				children: ["Show all ", b(d.length)]
+				onClick: () => d.value = !0,
+				children: ["Show all ", g(h.length)]
 			})
 		]
 	});
 }
-function ai({ title: e, low: t, high: n, isLog: r, theme: i }) {
-	return /* @__PURE__ */ _("section", {
+function Ci({ title: e, low: t, high: n, isLog: r, theme: i }) {
+	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
 		children: [
-			/* @__PURE__ */ _("h2", { children: e }),
-			/* @__PURE__ */ _("div", {
+			/* @__PURE__ */ a("h2", { children: e }),
+			/* @__PURE__ */ a("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ _("i", { style: { background: Yn(t / 23, i) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: Qn(t / 23, i) } }, t))
 			}),
-			/* @__PURE__ */ _("p", {
+			/* @__PURE__ */ a("p", {
 				class: "ends",
 				children: [
-					/* @__PURE__ */ _("span", { children: c(t) }),
-					/* @__PURE__ */ _("span", { children: r ? "logarithmic" : "" }),
-					/* @__PURE__ */ _("span", { children: c(n) })
+					/* @__PURE__ */ a("span", { children: y(t) }),
+					/* @__PURE__ */ a("span", { children: r ? "logarithmic" : "" }),
+					/* @__PURE__ */ a("span", { children: y(n) })
 				]
 			})
 		]
 	});
 }
-function oi({ columns: e, row: t, title: n, cluster: r, probability: i, close: a }) {
-	return /* @__PURE__ */ _("section", {
+function wi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+	return /* @__PURE__ */ a("section", {
 		class: "card",
-		"aria-labelledby": "picked",
+		"aria-labelledby": `picked${e}`,
 		"aria-live": "polite",
 		children: [
-			/* @__PURE__ */ _("div", {
+			/* @__PURE__ */ a("div", {
 				class: "head tight",
-				children: [/* @__PURE__ */ _("h2", {
-					id: "picked",
-					children: n
-				}), /* @__PURE__ */ _("button", {
+				children: [/* @__PURE__ */ a("h2", {
+					id: `picked${e}`,
+					children: r
+				}), /* @__PURE__ */ a("button", {
 					type: "button",
 					class: "bare",
 					"aria-label": "Close",
-					onClick: a,
-					children: /* @__PURE__ */ _(Gr, { name: "close" })
+					onClick: s,
+					children: /* @__PURE__ */ a(fi, { name: "close" })
 				})]
 			}),
-			r && /* @__PURE__ */ _("p", {
+			i && /* @__PURE__ */ a("p", {
 				class: "note",
-				children: [r, i === null ? "" : `, probability ${c(i, 4)}`]
+				children: [i, o === null ? "" : `, probability ${y(o, 4)}`]
 			}),
-			/* @__PURE__ */ _("dl", {
+			/* @__PURE__ */ a("dl", {
 				class: "facts one",
-				children: e.columns.slice(0, 200).map((e) => /* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("dt", { children: e.name }), /* @__PURE__ */ _("dd", { children: e.kind === "text" ? e.values[t] : c(e.values[t], 12) })] }, e.name))
+				children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ a("div", { children: [/* @__PURE__ */ a("dt", { children: e.name }), /* @__PURE__ */ a("dd", { children: e.kind === "text" ? e.values[n] : y(e.values[n], 12) })] }, e.name))
 			})
 		]
 	});
 }
-function si({ path: e, name: t, columns: r, chosen: i, total: a, recipe: s, grouping: c, clear: u, invert: d, pick: m, picked: h }) {
-	let g = T(null), v = T(null), x = T(!1), C = n(() => {
+function Ti({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < i.length && e.length < Jr; t++) i[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < hi; t++) s[t] && e.push(t);
 		return e;
-	}, [i]), w = c ? ["cluster", ...c.probability ? ["probability"] : []] : [], E = new Set(r.columns.map((e) => e.name)), D = [...r.columns.map((e) => e.name), ...w.map((e) => E.has(e) ? `${e}_` : e)], O = (e) => [...r.columns.map((t) => t.values[e]), ...c ? [c.groups[c.groupOf[e]]?.number ?? -1, ...c.probability ? [c.probability[e]] : []] : []], k = () => {
-		let e = [p(D)];
-		for (let t = 0; t < i.length; t++) i[t] && e.push(p(O(t)));
-		return new Blob(e, { type: "text/csv" });
-	}, A = async () => {
-		x.value = !0, g.value = null;
+	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), O = u ? [
+		"cluster",
+		...D ? ["cluster_name"] : [],
+		...u.probability ? ["probability"] : []
+	] : [], ee = new Set(i.columns.map((e) => e.name)), k = [...i.columns.map((e) => e.name), ...O.map((e) => ee.has(e) ? `${e}_` : e)], A = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
+		u.groups[u.groupOf[e]]?.number ?? -1,
+		...D ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
+		...u.probability ? [u.probability[e]] : []
+	] : []], j = () => {
+		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...k] : k)];
+		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...A(t)] : A(t)));
+		return new Blob(r, { type: "text/csv" });
+	}, M = async () => {
+		T.value = !0, C.value = null;
 		try {
-			let t = r.columns.filter((e) => e.kind === "text"), n = r.columns.some((e) => e.kind === "number" && e.values.some((e, t) => i[t] && e !== e)), a = await S(e, v.value.trim(), "csv", {
-				...n ? { gaps: n } : {},
-				...t.length === 1 && !n ? { id: t[0].name } : {}
-			}, k(), !1, () => {}, new AbortController().signal);
-			f(`${v.value} is there: ${b(a.rows)} rows.`), v.value = null;
+			let e = await t.save(w.value.trim(), j(), s);
+			m(`${w.value} is there: ${g(e)} rows.`), w.value = null;
 		} catch (e) {
-			g.value = e;
+			C.value = e;
 		} finally {
-			x.value = !1;
+			T.value = !1;
 		}
 	};
-	return /* @__PURE__ */ _("section", {
+	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
-		"aria-labelledby": "chosen",
+		"aria-labelledby": `chosen${S}`,
 		children: [
-			/* @__PURE__ */ _("div", {
+			/* @__PURE__ */ a("div", {
 				class: "head",
-				children: [/* @__PURE__ */ _("div", { children: [/* @__PURE__ */ _("h2", {
-					id: "chosen",
-					children: [b(a), " rows selected"]
-				}), /* @__PURE__ */ _("p", {
+				children: [/* @__PURE__ */ a("div", { children: [/* @__PURE__ */ a("h2", {
+					id: `chosen${S}`,
+					children: [g(c), " rows selected"]
+				}), /* @__PURE__ */ a("p", {
 					class: "note",
-					children: s.join(", ")
-				})] }), /* @__PURE__ */ _("div", {
+					children: l.join(", ")
+				})] }), /* @__PURE__ */ a("div", {
 					class: "tools",
 					children: [
-						/* @__PURE__ */ _("button", {
+						/* @__PURE__ */ a("button", {
 							type: "button",
 							class: "first",
-							onClick: () => l(`${t}-selection.csv`, k()),
+							onClick: () => x(`${b}-selection.csv`, j()),
 							children: "Export CSV"
 						}),
-						/* @__PURE__ */ _("button", {
+						t.save && /* @__PURE__ */ a("button", {
 							type: "button",
-							onClick: () => v.value = v.value === null ? `${t}-selection` : null,
+							onClick: () => w.value = w.value === null ? `${b}-selection` : null,
 							children: "Save as data set"
 						}),
-						/* @__PURE__ */ _("button", {
+						/* @__PURE__ */ a("button", {
 							type: "button",
-							onClick: d,
+							onClick: e,
+							children: "Compare"
+						}),
+						/* @__PURE__ */ a("button", {
+							type: "button",
+							onClick: p,
 							children: "Invert (I)"
 						}),
-						/* @__PURE__ */ _("button", {
+						/* @__PURE__ */ a("button", {
 							type: "button",
-							onClick: u,
+							onClick: d,
 							children: "Clear (Esc)"
 						})
 					]
 				})]
 			}),
-			v.value !== null && /* @__PURE__ */ _("form", {
+			w.value !== null && /* @__PURE__ */ a("form", {
 				class: "inline",
 				onSubmit: (e) => {
-					e.preventDefault(), A();
+					e.preventDefault(), M();
 				},
-				children: [/* @__PURE__ */ _("label", { children: ["Name ", /* @__PURE__ */ _("input", {
-					value: v.value,
-					onInput: (e) => v.value = e.currentTarget.value
-				})] }), /* @__PURE__ */ _("button", {
+				children: [/* @__PURE__ */ a("label", { children: ["Name ", /* @__PURE__ */ a("input", {
+					value: w.value,
+					onInput: (e) => w.value = e.currentTarget.value
+				})] }), /* @__PURE__ */ a("button", {
 					type: "submit",
 					class: "first",
-					disabled: x.value,
+					disabled: T.value,
 					children: "Save"
 				})]
 			}),
-			/* @__PURE__ */ _(o, { error: g.value }),
-			/* @__PURE__ */ _(y, {
+			/* @__PURE__ */ a(f, { error: C.value }),
+			/* @__PURE__ */ a(h, {
 				caption: "Selected rows",
-				names: ["row", ...D],
-				rows: C.map((e) => [e + 1, ...O(e)]),
-				on: C.indexOf(h),
-				pick: (e) => m(C[e])
+				names: ["row", ...k],
+				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...A(e)]),
+				on: E.indexOf(y),
+				pick: (e) => _(E[e])
 			}),
-			a > C.length && /* @__PURE__ */ _("p", {
+			c > E.length && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The first ",
-					b(C.length),
+					g(E.length),
 					" are shown; the export has all ",
-					b(a),
+					g(c),
 					"."
 				]
 			})
 		]
 	});
 }
-export { Yr as default };
+// src/views/explore.tsx
+var Ei = 6e8;
+function Di() {
+	let e = d(), t = e ? u(e).value : null;
+	if (!e) return /* @__PURE__ */ a("p", {
+		class: "empty",
+		children: "This node has no service of data sets."
+	});
+	if (!t) return /* @__PURE__ */ a("p", {
+		class: "empty",
+		children: "Asking the node…"
+	});
+	let n = Object.keys(t.datasets).filter((e) => b(t.datasets[e])), { data: r } = c.value.settings, i = r ? t.datasets[r] : void 0, o = /* @__PURE__ */ a("label", { children: ["Data", /* @__PURE__ */ a("select", {
+		value: r ?? "",
+		onChange: (e) => location.hash = _("explore", { data: e.currentTarget.value }),
+		children: [
+			!i && /* @__PURE__ */ a("option", {
+				value: "",
+				children: "choose…"
+			}),
+			i && !n.includes(r) && /* @__PURE__ */ a("option", { children: r }),
+			n.map((e) => /* @__PURE__ */ a("option", {
+				value: e,
+				children: e
+			}, e))
+		]
+	})] });
+	return i ? /* @__PURE__ */ a(Oi, {
+		path: e,
+		name: r,
+		dataset: i,
+		choice: o
+	}, `${r} ${i.content}`) : /* @__PURE__ */ a("section", {
+		class: "card",
+		children: [/* @__PURE__ */ a("div", {
+			class: "tools",
+			children: o
+		}), /* @__PURE__ */ a("p", {
+			class: "empty",
+			children: [r ? `There is no data set "${r}" any more. ` : "", n.length ? "Choose a data set with at least two columns of numbers." : "No data set has two columns of numbers yet. Bring one in under Data."]
+		})]
+	});
+}
+function Oi({ path: t, name: n, dataset: r, choice: i }) {
+	let s = o(null), c = o(0), l = o(null);
+	return e(() => {
+		let e = new AbortController();
+		if (r.bytes > Ei) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Ei / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		else return Un(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
+			e.signal.aborted || (l.value = t);
+		}), () => e.abort();
+	}, []), s.value ? /* @__PURE__ */ a(Ai, {
+		path: t,
+		name: n,
+		dataset: r,
+		columns: s.value,
+		choice: i
+	}) : /* @__PURE__ */ a("section", {
+		class: "card",
+		children: [
+			/* @__PURE__ */ a("div", {
+				class: "tools",
+				children: i
+			}),
+			/* @__PURE__ */ a(f, { error: l.value }),
+			!l.value && /* @__PURE__ */ a("p", {
+				class: "empty",
+				children: [
+					/* @__PURE__ */ a("progress", {
+						max: r.rows,
+						value: c.value,
+						"aria-label": "Rows read"
+					}),
+					" ",
+					g(c.value),
+					" of ",
+					g(r.rows),
+					" rows"
+				]
+			})
+		]
+	});
+}
+function ki(e, t, n, r) {
+	let a = [];
+	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
+		let { labels: c } = s.outputs;
+		if (!c || t.datasets[c]?.rows !== r || !(Object.values(s.inputs).includes(n) || /\/(positions|places)$/.test(n))) continue;
+		let l = `clusters of ${i}`;
+		a.push({
+			key: `job:${o.path}|${i}`,
+			title: l,
+			version: c,
+			load: async (t) => tr(l, await Un(e, c, r, () => {}, t))
+		});
+	}
+	return a.reverse();
+}
+function Ai({ path: e, name: t, dataset: n, columns: i, choice: o }) {
+	let s = u(e).value, d = async (t, n, r) => {
+		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
+			...o ? { gaps: o } : {},
+			...a.length === 1 && !o ? { id: a[0].name } : {}
+		};
+		return (await p(e, t, "csv", s, n, !1, () => {}, new AbortController().signal)).rows;
+	}, f = {
+		...r(() => ({
+			name: t,
+			columns: i,
+			id: n.id,
+			weights: n.weights,
+			layouts: [],
+			isEqual: /\/(positions|places)$/.test(t),
+			save: d
+		}), [i]),
+		sources: ki(e, s, t, i.rows)
+	};
+	return /* @__PURE__ */ a(_i, {
+		source: f,
+		settings: c.value.settings,
+		settle: l,
+		choice: o
+	});
+}
+export { Di as default };

@@ -180,20 +180,32 @@ pub fn processes_counted(processes: usize) -> String {
 
 /// The command line with its options for the table and the method, going on in `out`.
 pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
+    format!("{} --resume {}", command_without(typed, &["--resume", "--out"]), shell_word(&out.to_string_lossy()))
+}
+
+/// The command line without its results, the number of clusters and where to stop: what is said again with another number.
+pub(crate) fn command_without_end(typed: &[OsString]) -> String {
+    const END: [&str; 7] =
+        ["--resume", "--out", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];
+    command_without(typed, &END)
+}
+
+/// The command line as a shell takes it, without `--force` and some options that have a value.
+fn command_without(typed: &[OsString], options: &[&str]) -> String {
     let mut words = vec!["lehr".to_owned()];
     let mut typed = typed.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = typed.next() {
-        match word.as_ref() {
-            "--force" => {}
-            "--resume" | "--out" => {
-                typed.next();
-            }
-            joined if joined.starts_with("--resume=") || joined.starts_with("--out=") => {}
-            _ => words.push(shell_word(&word)),
+        // `--out=x`, and `-k3` where an option has one letter.
+        let is_joined = |option: &&str| {
+            let rest = word.strip_prefix(*option).unwrap_or_default();
+            !rest.is_empty() && (rest.starts_with('=') || !option.starts_with("--"))
+        };
+        if options.contains(&&*word) {
+            typed.next();
+        } else if word != "--force" && !options.iter().any(is_joined) {
+            words.push(shell_word(&word));
         }
     }
-    words.push("--resume".to_owned());
-    words.push(shell_word(&out.to_string_lossy()));
     words.join(" ")
 }
 
@@ -212,6 +224,17 @@ mod tests {
     use super::*;
     use crate::arguments::{Arguments, Command, Dataset};
     use clap::Parser;
+
+    #[test]
+    fn a_command_is_said_again_without_its_end() {
+        let typed = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let line = "lehr cluster my.csv -k 3 --out=a --columns x,y --clusters=4 -k5 --stop-temperature 2 --force";
+        assert_eq!(command_without_end(&typed(line)), "lehr cluster my.csv --columns x,y");
+        assert_eq!(
+            resume_command(&typed("lehr cluster my.csv -k 3 --out a"), Path::new("a b")),
+            "lehr cluster my.csv -k 3 --resume 'a b'"
+        );
+    }
 
     fn plan(line: &[&str]) -> Result<MethodPlan, Failure> {
         let typed: Vec<OsString> = std::iter::once("lehr").chain(line.iter().copied()).map(OsString::from).collect();

@@ -128,15 +128,11 @@ impl Service for Results {
 
 impl Concurrent<Choose> for Results {
     async fn handle(&self, Choose { watched, jobs }: Choose, _: &Call) -> Result<Chosen, Fault> {
-        let plateaus = self.with(&watched, |fitted| {
-            let suggestion = fitted.cooled().and_then(|annealed| annealed.suggestion.as_ref());
-            suggestion.map_or_else(Vec::new, |suggestion| suggestion.plateaus.clone())
+        let cooling = self.with(&watched, |fitted| {
+            let history = fitted.cooled().map_or(&[][..], |annealed| &annealed.history);
+            history.iter().map(|step| (step.clusters, step.temperature)).collect::<Vec<_>>()
         })?;
-        // A number may come again; then it lasted for all of its ranges together.
-        let mut lasted: BTreeMap<usize, f64> = BTreeMap::new();
-        for plateau in plateaus.iter().filter(|plateau| plateau.to.is_some()) {
-            *lasted.entry(plateau.clusters).or_default() += plateau.width();
-        }
+        let lasted = lasted(&cooling);
         let found: Vec<(usize, String)> = jobs
             .into_iter()
             .map(|job| Ok((self.with(&job, |fitted| fitted.clusters.len())?, job)))
@@ -149,8 +145,18 @@ impl Concurrent<Choose> for Results {
     }
 }
 
-/// The clustering whose number of clusters lasted over the widest range of temperatures, the smallest of equals: the rule by
-/// which the library suggests a number, among those that were asked for.
+/// Over how wide a range of temperatures each number of clusters lasted, in ln T, until the largest number was there. A number may come again; then it lasted for all of its ranges together.
+fn lasted(cooling: &[(usize, f64)]) -> BTreeMap<usize, f64> {
+    let most = cooling.iter().map(|step| step.0).max();
+    let mut lasted = BTreeMap::new();
+    for pair in cooling.windows(2).take_while(|pair| Some(pair[0].0) < most) {
+        *lasted.entry(pair[0].0).or_default() += (pair[0].1 / pair[1].1).ln();
+    }
+    lasted
+}
+
+/// The clustering whose number of clusters lasted over the widest range of temperatures, the smallest of equals, among those
+/// that were asked for.
 fn longest(lasted: &BTreeMap<usize, f64>, mut found: Vec<(usize, String)>) -> Option<Chosen> {
     let mut chosen: Option<Chosen> = None;
     found.sort();

@@ -61,13 +61,13 @@ impl Declared for Cluster {
         }),
         line: "Cluster the rows of a table by deterministic annealing, or by k-means",
         paragraph: "Reads a table, starts from one cluster at a high temperature and cools: clusters split where the data ask for it. Stops at a number of clusters, at a temperature or at \
-                    a length; without any of these, at the number of clusters that stays longest while the temperature falls. With --method kmeans the best of several starts is taken.",
+                    a length; without any of these, it chooses the number: the most clusters with a valley in the density between every two neighbours. With --method kmeans the best of several starts is taken.",
         heading: "The clustering",
         examples: "  lehr cluster blocks.csv.gz --columns lon,lat --lonlat --weights pop --id geoid --clusters 20
       twenty centres of population, distances in km; open lehr-out/report.html
 
   lehr cluster measurements.csv --scale std --json | jq .result.clusters
-      how many clusters the data suggest
+      how many clusters there are; jq .result.number has the evidence
 
   lehr cluster measurements.csv --clusters 20 --sponge 3.5
       what is farther than 3.5 from all twenty centres is an outlier
@@ -99,7 +99,7 @@ impl Declared for Cluster {
         folder: "lehr-out",
         files: &["labels.csv", "centers.csv", "marks.csv", "outliers.csv", "model.json", "report.html", "summary.json"],
         untold: &["marks.csv", "model.json"],
-        outputs: &["centers", "history", "labels", "marks", "outliers"],
+        outputs: &["centers", "history", "labels", "marks", "numbers", "outliers"],
         summary_names: &[ANNEALING, KMEANS],
     };
 

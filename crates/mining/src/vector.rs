@@ -18,9 +18,9 @@ mod soak;
 mod swap;
 mod system;
 
+use lehr_ranks::Engine;
 use lehr_ranks::timing::Phases;
 
-pub use crate::anneal::{Plateau, Suggestion};
 pub use crate::lloyd::{Assignment, Centroids, Cluster, OUTLIER, Outliers};
 pub use crate::rows::{Cost, Input, Precision};
 pub use components::Mode;
@@ -30,10 +30,10 @@ pub use model::Model;
 pub use parameters::Parameters;
 
 use crate::Error;
-use crate::anneal::Resumable;
-use crate::anneal::{Observer, Stage, run as shared};
+use crate::anneal::{Control, Interrupt, Observer, Progress, Resumable, Stage, run as shared};
 use crate::lloyd::{Hardness, Labelled, LastMove, Remembered, label_all};
 use crate::memory::Need;
+use crate::number::{self, Number, Sample};
 use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
 use crate::rows::{Rows, Scalar, Storage, UsedColumns};
 use course::{Course, State};
@@ -44,7 +44,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "vector";
-    const FORMAT: u32 = 3;
+    const FORMAT: u32 = 4;
     type State = State;
 }
 
@@ -56,6 +56,8 @@ impl Checkpoint {
 }
 
 /// Clusters points, rows of bits, or sparse rows, by deterministic annealing.
+///
+/// Without a number of clusters and a final temperature the number is chosen first ([`number`](crate::number)); the result is then, to the bit, what it is with that number given.
 ///
 /// # Errors
 /// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
@@ -116,9 +118,10 @@ fn dispatch(
     let used = UsedColumns::of(input);
     let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(input.fingerprint())).transpose()?;
-    let is_sparse = Storage::of(input, parameters.cost.is_squared()) == Storage::Sparse;
-    let clusters = parameters.most_expected(input.len());
-    Need::of_annealing(clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse).check()?;
+    // Where the number is open, what it takes is known when it has been chosen.
+    if !parameters.is_open() {
+        need(input, &parameters, parameters.most_expected(input.len()), execution).check()?;
+    }
     let mut model = match parameters.precision {
         Precision::F64 => anneal::<f64>(input, parameters, state, execution, observer),
         Precision::F32 => anneal::<f32>(input, parameters, state, execution, observer),
@@ -127,6 +130,12 @@ fn dispatch(
         (model.centers, model.dimension) = (used.widened(&model.centers), used.dimension());
     }
     Ok(model)
+}
+
+/// What so many centres take.
+fn need(input: Input<'_>, parameters: &Parameters, clusters: usize, execution: &Execution) -> Need {
+    let is_sparse = Storage::of(input, parameters.cost.is_squared()) == Storage::Sparse;
+    Need::of_annealing(clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse)
 }
 
 fn anneal<T: Scalar>(
@@ -140,21 +149,104 @@ fn anneal<T: Scalar>(
     phases.enter("arranging");
     let rows = Rows::<T>::with_cost(input, parameters.cost)?;
     phases.leave();
-    let run = Run {
-        input,
-        memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
-        labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
-        rows,
-        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, phases),
+    let mut sample = None;
+    let mut number = match &state {
+        Some(state) => state.number.clone(),
+        None if parameters.is_open() => {
+            phases.enter("choosing");
+            let sample = sample.insert(Sample::of(input, parameters.seed));
+            let number = choose_number(sample, rows.most_centers(), &parameters, execution, observer)?;
+            phases.leave();
+            Some(number)
+        }
+        None => None,
     };
-    let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
-    Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
+    let leaves = rows.leaves.len();
+    let remembered = || LeafCells::new(leaves, |_| Remembered::default());
+    let labelled = || LeafCells::new(leaves, |_| Labelled::default());
+    let shared = shared::Run::new(input.fingerprint(), parameters, state, observer, phases);
+    let mut run = Run { input, memory: remembered(), labelled: labelled(), rows, number: None, shared };
+    loop {
+        let parameters = &run.shared.parameters;
+        if let Some(number) = &number {
+            let given = Parameters { clusters: Some(number.clusters), ..parameters.clone() };
+            need(input, &given, given.most_expected(input.len()), execution).check()?;
+        }
+        run.number.clone_from(&number);
+        let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
+        let found = std::mem::replace(&mut run.labelled, labelled()).into_values();
+        let model = Model::new(input, &run.rows, outcome, found, &run.shared.parameters);
+        let compared = number.as_mut().filter(|number| {
+            // The evidence is of squared distances.
+            model.cost.is_squared() && number.clusters == model.clusters.len()
+        });
+        let Some(number) = compared else { return Ok(model) };
+        let sample = sample.get_or_insert_with(|| Sample::of(input, run.shared.parameters.seed));
+        if !number.gives_way(sample, &model.centers) {
+            return Ok(model);
+        }
+        // From the beginning, with the number that takes its place.
+        (run.shared.state, run.memory) = (None, remembered());
+    }
+}
+
+/// The number of clusters that the data suggest, by a sample of the rows.
+fn choose_number(
+    sample: &Sample,
+    most_centers: usize,
+    parameters: &Parameters,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Number, Error> {
+    // Growth goes on past the number.
+    let room = (most_centers as f64 / parameters.overshoot) as usize;
+    let most = parameters.max_clusters.map_or(room, |most| most.min(room)).max(1);
+    // Each process comes to the same number by itself, on all its threads. One that gave up alone would leave the others waiting.
+    let alone = Execution { engine: Engine::Loop, ranks: 1, job: None, ..*execution };
+    let interrupt = observer.interrupt().filter(|_| execution.job.is_none());
+    let points = sample.points();
+    let grow = |cells: usize| {
+        let Some(points) = &points else { return Ok(vec![0.0; sample.dimension]) };
+        // Where cells are is of no importance to a digit: no second branch, no swaps.
+        let few = Parameters {
+            clusters: Some(cells),
+            overshoot: 1.0,
+            patience: 0,
+            seed: parameters.seed,
+            ..Parameters::default()
+        };
+        let model = anneal::<f64>(points.into(), few, None, &alone, &mut Quiet(interrupt.clone()))?;
+        Ok(model.centers)
+    };
+    let mut hear = |cells: usize| {
+        let progress = Progress {
+            stage: Stage::Choosing.name().into(),
+            fraction: None,
+            figures: vec![("clusters", cells as f64)],
+        };
+        let is_asked = interrupt.as_ref().is_some_and(Interrupt::is_asked);
+        // Several processes stop together, at the first step.
+        let stops = execution.job.is_none() && (observer.progress(&progress) == Control::Stop || is_asked);
+        if stops { Control::Stop } else { Control::Continue }
+    };
+    number::choose(sample, most, grow, &mut hear)
+}
+
+/// Whoever lets a run be given up, and hears nothing of it.
+struct Quiet(Option<Interrupt>);
+
+impl Observer for Quiet {
+    fn interrupt(&self) -> Option<Interrupt> {
+        self.0.clone()
+    }
 }
 
 /// A run as the engines see it.
 struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,
+    /// Where the number of clusters was chosen.
+    number: Option<Number>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
     shared: shared::Run<'o, Parameters>,
@@ -165,7 +257,9 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
     type Error = Error;
 
     async fn run(&self, rounds: &mut dyn Rounds) -> Result<Option<Outcome>, Error> {
-        let parameters = &self.shared.parameters;
+        let chosen = self.number.as_ref().map(|number| number.clusters);
+        let parameters =
+            &Parameters { clusters: self.shared.parameters.clusters.or(chosen), ..self.shared.parameters.clone() };
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         shared::begin(rounds, &mut phases, Stage::Annealing.name());
@@ -174,7 +268,8 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
             None => {
                 let interrupt = self.shared.interrupt(rounds).await?;
                 let mut heeding = Heeding::new(rounds, interrupt.as_ref());
-                let begun = Course::begin(&self.rows, parameters, &self.memory, &mut heeding).await;
+                let number = self.number.clone();
+                let begun = Course::begin(&self.rows, parameters, number, &self.memory, &mut heeding).await;
                 heeding.outcome(begun)?
             }
         };
@@ -198,7 +293,7 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anneal::{AnyCheckpoint, Control, Progress};
+    use crate::anneal::AnyCheckpoint;
 
     #[derive(Default)]
     struct First(Option<Checkpoint>);
@@ -220,7 +315,7 @@ mod tests {
         assert!(matches!(cluster(&points, &parameters, &Execution::default(), &mut first), Err(Error::Stopped)));
         let text = serde_json::to_string(&first.0.unwrap()).unwrap();
         let state = &text[text.find("\"state\":").unwrap()..];
-        let names = "phase components critical_temperature temperature last_soft_temperature history splits plateaus snapshot persistent best search finish";
+        let names = "phase number components critical_temperature temperature last_soft_temperature history splits plateaus snapshot persistent best search finish";
         let places: Vec<_> = names.split(' ').map(|name| state.find(&format!("\"{name}\":")).unwrap()).collect();
         assert!(places.is_sorted(), "{state}");
         assert!(text.starts_with("{\"method\":\"vector\",\"fingerprint\":") && state.ends_with("}}"), "{text}");

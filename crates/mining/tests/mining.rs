@@ -19,6 +19,7 @@ mod mining {
     mod mixture;
     mod mixture_gaps;
     mod mixture_runs;
+    mod number;
     mod pairwise;
     mod physics;
     mod quality;

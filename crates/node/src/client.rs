@@ -22,7 +22,6 @@ use lehr_services::{
 use lehr_sync::{Arc, Mutex, OnceLock};
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -30,8 +29,9 @@ use tokio::time::timeout;
 use crate::certificate::reason_within;
 use crate::conditions::read_tag;
 use crate::encode::fault;
-use crate::exchange::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
+use crate::headers::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
 use crate::noting::{Noted, Noting};
+use crate::stream::Stream;
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
@@ -297,24 +297,20 @@ async fn connect(node: &Origin, trust: &Trusting, is_old: bool) -> Result<Spoken
         let stream = TcpStream::connect(&node.address()).await.map_err(|error| unreachable(node, error))?;
         let _ = stream.set_nodelay(true);
         if !node.is_tls {
+            let stream = Box::new(stream);
             return if is_old { speak_http1(node, stream).await } else { speak(node, stream).await };
         }
         let stream = trust.trust()?.connect(node.host(), stream, &["h2", "http/1.1"]).await;
         let stream = stream.map_err(|why| unreachable(node, why))?;
-        if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-            speak(node, stream).await
-        } else {
-            speak_http1(node, stream).await
-        }
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let stream = Box::new(stream);
+        if is_http2 { speak(node, stream).await } else { speak_http1(node, stream).await }
     };
     timeout(CONNECT_TIME, connected).await.unwrap_or_else(|_| Err(unreachable(node, "it takes too long to connect")))
 }
 
 /// Begins to speak HTTP/2.
-async fn speak<T>(node: &Origin, stream: T) -> Result<Spoken, Fault>
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
+async fn speak(node: &Origin, stream: Stream) -> Result<Spoken, Fault> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.timer(TokioTimer::new()).keep_alive_interval(SIGN_OF_LIFE).keep_alive_timeout(2 * SIGN_OF_LIFE);
     builder.keep_alive_while_idle(true);
@@ -327,10 +323,7 @@ where
 }
 
 /// Begins to speak HTTP/1.1.
-async fn speak_http1<T>(node: &Origin, stream: T) -> Result<Spoken, Fault>
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
+async fn speak_http1(node: &Origin, stream: Stream) -> Result<Spoken, Fault> {
     let made = http1::handshake(TokioIo::new(stream)).await;
     let (sender, connection) = made.map_err(|error| unreachable(node, said(&error)))?;
     tokio::spawn(async move { drop(connection.await) });

@@ -18,6 +18,7 @@ use crate::edge::{Edge, Peer};
 use crate::exchange::exchange;
 use crate::frames::Framed;
 use crate::noting::write_below;
+use crate::stream::Stream;
 use crate::taking::OnTheWay;
 
 /// What a client of HTTP/2 that knows what it talks to sends first.
@@ -71,10 +72,7 @@ async fn recognise<T: AsyncRead + Unpin>(mut stream: T) -> io::Result<(Rewound<T
 }
 
 /// Serves a connection to its end, or to the end of the node.
-pub(crate) async fn serve<T>(edge: Arc<Edge>, stream: T, peer: Peer, mut stopping: watch::Receiver<bool>)
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
+pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopping: watch::Receiver<bool>) {
     let limits = edge.limits().clone();
     let recognised = tokio::select! {
         recognised = timeout(limits.header_time, recognise(stream)) => recognised,

@@ -312,7 +312,7 @@ async fn begin(
 ) {
     let Some(tls) = &edge.settings.tls else {
         let stream = Pressed::new(stream, edge.limits().take_time);
-        return serve(edge, stream, Peer { address, names: None, place }, stopping).await;
+        return serve(edge, Box::new(stream), Peer { address, names: None, place }, stopping).await;
     };
     let accepted = tokio::select! {
         accepted = timeout(edge.limits().header_time, secured(&edge, tls, stream)) => accepted,
@@ -322,7 +322,7 @@ async fn begin(
         Ok(Ok(stream)) => {
             let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
             let names = shown.map(|certificate| Arc::from(names(certificate)));
-            return serve(edge, stream, Peer { address, names, place }, stopping).await;
+            return serve(edge, Box::new(stream), Peer { address, names, place }, stopping).await;
         }
         Ok(Err(why)) => why,
         Err(_) => "it takes too long to begin".to_owned(),

@@ -27,6 +27,7 @@
 //! `edge.rs` → `connection.rs` → `exchange.rs`.
 #![forbid(unsafe_code)]
 
+mod access;
 mod body;
 mod certificate;
 mod client;
@@ -41,6 +42,8 @@ mod events;
 mod exchange;
 mod form;
 mod frames;
+mod headers;
+mod incoming;
 mod inspector;
 mod log;
 pub mod manifest;
@@ -53,13 +56,18 @@ mod origin;
 mod page;
 mod policy;
 mod proxy;
+mod query;
 mod range;
 mod records;
+mod refusal;
 mod renewed;
+mod response;
 mod route;
 mod schemas;
+mod send;
 mod settings;
 mod shapes;
+mod stream;
 mod tables;
 mod taking;
 mod tls;

@@ -4,7 +4,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response};
 use lehr_services::{Code, Fault};
 
-use crate::exchange::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
+use crate::headers::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
 
 /// Headers of answers that pages may read.
 const EXPOSED: &str = "etag, retry-after, allow, content-range, lehr-incarnation";

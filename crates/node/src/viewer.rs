@@ -5,14 +5,19 @@
 
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
-use hyper::{Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
+use lehr_services::{Code, Fault};
 use sha2::{Digest, Sha256};
 
 use crate::body::Answer;
 use crate::conditions::GZIP;
+use crate::edge::Edge;
+use crate::encode::is_for_people;
+use crate::refusal::Refused;
+use crate::route::EVENTS;
 
 /// Where the viewer is. No name of a service has a `~`.
-pub(crate) const ROOT: &str = "/~/";
+const ROOT: &str = "/~/";
 
 /// What a page may load and do: what comes from this node, and no code or style that is written inside of a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
@@ -94,8 +99,28 @@ impl Viewer {
     }
 }
 
+/// What the viewer is to answer, if the request is for it. The caller does not matter: its files say nothing of the services.
+pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Response<Answer>, Refused>> {
+    let (viewer, path) = (&edge.settings.viewer, request.uri().path());
+    if viewer.is_empty() || path == EVENTS {
+        return None;
+    }
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let name = match path {
+        "/" if is_read && is_for_people(request.headers()) => return Some(Ok(sent_on("~/"))),
+        "/~" if is_read => return Some(Ok(sent_on("~/"))),
+        path => path.strip_prefix(ROOT)?,
+    };
+    if !is_read {
+        let fault = Fault::new(Code::ActionNotSupported, format!("{} means nothing for {path}", request.method()));
+        return Some(Err(Refused { allow: Some("GET, HEAD".to_owned()), ..Refused::from(fault) }));
+    }
+    let fault = || Fault::new(Code::UnknownService, format!("the viewer has no file {name:?}: open {ROOT}"));
+    Some(viewer.file(name, request.headers()).ok_or_else(|| fault().into()))
+}
+
 /// The way from a node's address to its viewer. Relative, so that it holds behind a proxy with a prefix.
-pub(crate) fn sent_on(to: &'static str) -> Response<Answer> {
+fn sent_on(to: &'static str) -> Response<Answer> {
     let mut response = Response::new(Answer::Whole(None));
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();

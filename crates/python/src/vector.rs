@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use lehr_mining::anneal::{Split, Step};
-use lehr_mining::vector::{self, Centroids, Checkpoint, Cluster, Model, Suggestion};
+use lehr_mining::anneal::{Split, Step, Suggestion};
+use lehr_mining::number::Number;
+use lehr_mining::vector::{self, Centroids, Checkpoint, Cluster, Model};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -51,7 +52,8 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("n_iter", model.iterations)?;
     found.set_item("history", history(py, &model.history)?)?;
     found.set_item("splits", splits(py, &model.splits)?)?;
-    found.set_item("plateaus", plateaus(py, model.suggestion.as_ref())?)?;
+    found.set_item("candidates", candidates(py, model.number.as_ref())?)?;
+    found.set_item("reason", model.number.as_ref().map(Number::reason))?;
     found.set_item("warnings", model.warnings)?;
     Ok(found)
 }
@@ -106,6 +108,18 @@ pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'
         .with("parent", |split| split.parent as i64)?
         .with("n_clusters", |split| split.clusters as i64)?
         .done())
+}
+
+/// One row a number of clusters that was looked at, by falling number; nothing where the number was given.
+fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(number) = number else { return Ok(None) };
+    let columns = Columns::of(py, &number.candidates)
+        .with("n_clusters", |candidate| candidate.clusters as i64)?
+        .with("mean_cost", |candidate| candidate.mean_cost)?
+        .with("separation", |candidate| candidate.separation.unwrap_or(f64::NAN))?
+        .with("division", |candidate| candidate.division)?
+        .with("is_separated", |candidate| i64::from(candidate.is_separated))?;
+    Ok(Some(columns.done()))
 }
 
 /// One row a number of clusters, and NaN where it had not ended; nothing where the number was given.

@@ -1,33 +1,21 @@
 //! The page of `lehr cluster`: a map or a picture of the rows, how they were cooled or started, and the clusters.
-//! `page.js` draws from data in the page.
+//!
 
 use lehr_methods::cluster::{Annealed, Course, Fitted, Parameters, marks};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use lehr_methods::{Data, Rows};
 use lehr_mining::vector::Cost;
 use lehr_ranks::timing::Spread;
-use serde_json::json;
+use serde_json::Value;
 
-use crate::markup::{self, escape, fill, tile, typeset};
-use crate::palette::{self, Palette};
+use crate::figure::{Figures, anneal};
+use crate::markup::{self, escape, section, swatch, table, tile, typeset};
 use crate::picture::Picture;
-use crate::{Run, columns_named, explained, packed, rows_counted, starts};
-
-const MAIN: &str = include_str!("clusters.html");
-/// The sign of lehr.
-const MARK: &str = include_str!("mark.html");
-/// The part of the page about cooling.
-const ANNEAL: &str = include_str!("anneal.html");
-/// The data and the script.
-const SCRIPTS: &str = include_str!("scripts.html");
-const SCRIPT: &str = include_str!("page.js");
-
-/// The colours of rows that are in no cluster, on a light page and on a dark one: greys, which no cluster has.
-const OUTLIER_LIGHT: &str = "#8b949e";
-const OUTLIER_DARK: &str = "#6e7681";
+use crate::scene::Scene;
+use crate::{Run, columns_named, explained, rows_counted, starts};
 
 /// Columns of centres that the table shows; `centers.csv` has all.
-pub(crate) const COLUMNS_MAX: usize = 12;
+pub(crate) const COLUMNS_MAX: usize = 60;
 /// Marks of a cluster of rows of bits that the table shows in their place.
 const MARKS_MAX: usize = 4;
 
@@ -35,48 +23,52 @@ const MARKS_MAX: usize = 4;
 pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
-    let picture = Picture::without(space, &model.centers, &aside);
-    let palette = palette::palette(&fractions(&picture));
+    let picture = Picture::new(space, &model.centers, &aside);
     let page = Page { run, space, parameters: &model.parameters, model };
     let row = run.subject.map_or("row", |subject| subject.row);
     let headline =
         format!("{} in {}", counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
+    let explained = model.explanation(Data::Rows(space)).filter(|_| model.clusters.len() > 1);
+    let mut figures = Figures::default();
+    let mut scene = Scene::of_rows(run.name(), space, run.weights, &picture.rows);
+    let of = picture.rows.iter().map(|&row| model.labels[row]);
+    scene.grouping("clusters", of, None);
+    if let Some(explained) = explained {
+        scene.about_groups(explained.clusters.iter().map(|portrait| &*portrait.name).collect());
+    }
+    scene.picture(&picture, Value::Null);
+    scene.with_table("clusters");
     let of_none = if model.outliers.as_ref().is_some_and(|outliers| outliers.rows > 0) {
-        " Grey rows are in no cluster."
+        "Grey rows are in no cluster."
     } else {
         ""
     };
-    let caption = format!("{}{of_none}", picture.caption);
-    let main = fill(MAIN, |name| match name {
-        "tiles" => page.tiles(),
-        "map_title" => if space.is_sphere() { "The map" } else { "The points" }.to_owned(),
-        "map_caption" => escape(&caption),
-        "map_label" => escape(&format!("{headline}, drawn as points coloured by cluster. {caption}")),
-        "course" => match &model.course {
-            Course::Annealed(annealed) => page.cooling(annealed),
-            Course::Started(starts) => starts::section(starts, space.unit_squared()),
-        },
-        "apart" => {
-            let explained = model.explanation(Data::Rows(space));
-            explained.map_or_else(String::new, |explained| explained::apart(space, model, explained, &palette))
-        }
-        "outliers" => outlying.map_or_else(String::new, |outlying| explained::outliers(space, outlying)),
-        "columns" => space.origin().map_or_else(String::new, explained::columns),
-        "table_note" => escape(&page.table_note()),
-        "table_head" => page.table_head(),
-        "table_body" => page.table_body(&palette),
-        "facts" => page.facts(),
-        "phases" => page.phases(),
-        "timers" => page.timers(),
-        other => unreachable!("the page asks for {other}, which nobody writes"),
-    });
-    let scripts = fill(SCRIPTS, |name| match name {
-        "data" => page.data(&picture, &palette),
-        "script" => SCRIPT.to_owned(),
-        other => unreachable!("the page asks for {other}, which nobody writes"),
-    });
+    let title = if space.is_sphere() { "The map" } else { "The points" };
+    let mut main = format!("<dl class=\"tiles\" aria-label=\"The run in figures\">\n{}\n</dl>\n", page.tiles());
+    main += &section("points", title, of_none, &figures.add("picture", scene.figure()));
+    if let Some(explained) = explained {
+        main += &explained::apart(space, model, explained);
+    }
+    main += &outlying.map_or_else(String::new, |outlying| explained::outliers(space, outlying));
+    main += &space.origin().map_or_else(String::new, explained::columns);
+    main += &section("table", "The clusters", &page.table_note(), &page.table());
+    main += &match &model.course {
+        Course::Annealed(annealed) => page.cooling(annealed, &mut figures),
+        Course::Started(starts) => starts::section(starts, space.unit_squared(), &mut figures),
+    };
+    main += &section(
+        "run",
+        "The run",
+        "",
+        &format!(
+            "<div class=\"sheets\">{}</div><h3>Where the time went</h3>{}{}",
+            page.facts(),
+            page.phases(),
+            page.timers()
+        ),
+    );
     let (headline, source, lead, warnings) = (&headline, run.source, escape(&page.lead()), run.warnings);
-    markup::Page { headline, source, lead, warnings, mark: MARK, style: "", main, scripts }.html()
+    markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
 struct Page<'a> {
@@ -163,16 +155,14 @@ impl Page<'_> {
     }
 
     /// The part of the page about cooling.
-    fn cooling(&self, annealed: &Annealed) -> String {
-        let unit = self.unit_of_cost();
-        fill(ANNEAL, |name| match name {
-            "anneal_note" => typeset(&self.anneal_note(annealed)),
-            "clusters_label" => escape(&clusters_label(annealed)),
-            "energy_label" => escape(&self.energy_label(annealed)),
-            "free_energy_unit" if unit.is_empty() => String::new(),
-            "free_energy_unit" => format!(" ({unit})"),
-            other => unreachable!("the page asks for {other}, which nobody writes"),
-        })
+    fn cooling(&self, annealed: &Annealed, figures: &mut Figures) -> String {
+        let drawn = if annealed.history.is_empty() {
+            String::new()
+        } else {
+            let unit = self.unit_of_cost();
+            figures.add("course", anneal(&annealed.history, &annealed.splits, unit, self.run.command))
+        };
+        self.numbers() + &section("course", "How the clusters came about", &self.anneal_note(annealed), &drawn)
     }
 
     fn anneal_note(&self, annealed: &Annealed) -> String {
@@ -180,38 +170,43 @@ impl Page<'_> {
         if annealed.history.is_empty() {
             return "There was nothing to anneal.".to_owned();
         }
-        let mut note =
-            "A temperature T blurs the data over the length √(T/2). Cooled slowly, a cluster splits when its own \
-                        spread exceeds that length; each split is marked. Where a number was asked for, growth goes on past it on \
-                        purpose, to merge back from above. At the end the number of clusters is fixed and memberships are hardened (dotted; free energy then counts from another zero)."
-                .to_owned();
+        let mut note = "While the temperature falls, a cluster splits when its own spread exceeds the length √(T/2). \
+                        At the end the number of clusters is fixed and memberships are hardened (dotted)."
+            .to_owned();
         if annealed.critical_temperature > 0.0 {
             note.push_str(&format!(
                 " Above {} one cluster is all the data ask for.",
                 quantity(annealed.critical_temperature, unit)
             ));
         }
-        if let Some(suggestion) = &annealed.suggestion {
-            note.push_str(&format!(" No number was asked for; {}", counted(suggestion.clusters as u64, "cluster")));
-            match suggestion.plateau().and_then(|plateau| plateau.to.map(|to| (plateau.from, to))) {
-                Some((from, to)) => {
-                    note.push_str(&format!(" stayed longest, from {} to {}.", quantity(from, unit), quantity(to, unit)))
-                }
-                None => note.push_str(" stayed longest."),
-            }
+        if let Some(number) = &annealed.number {
+            note.push_str(&format!(" The number was chosen before the run, {}.", number.clusters));
         }
         note
     }
 
-    fn energy_label(&self, annealed: &Annealed) -> String {
-        match (annealed.history.first(), annealed.history.last()) {
-            (Some(first), Some(last)) => format!(
-                "Free energy against falling temperature: from {} to {}.",
-                quantity(first.free_energy, self.unit_of_cost()),
-                quantity(last.free_energy, self.unit_of_cost())
-            ),
-            _ => "Free energy: nothing was annealed.".to_owned(),
-        }
+    /// Why there are so many clusters, and the numbers that were compared; nothing where the number was given.
+    fn numbers(&self) -> String {
+        let Some(number) = self.model.number() else { return String::new() };
+        let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let compared = self.model.shortlist().map_or_else(String::new, |(heads, lines)| {
+            let line = |[clusters, distance, separation, verdict]: &[String; 4]| {
+                format!(
+                    "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>",
+                    typeset(clusters),
+                    typeset(distance),
+                    typeset(separation),
+                    typeset(verdict)
+                )
+            };
+            let [clusters, distance, separation, verdict] = heads;
+            let verdict = format!("{verdict}\t");
+            let rows: String = lines.iter().map(line).collect();
+            table("numbers", "The numbers that were compared", [clusters, distance, separation, &verdict], &rows)
+                + "<p class=\"note\">Distance: root mean square to the centre, of the rows compared. Separation: how much likelier the rows are with a valley \
+                   between the two clusters that are separated least, as a difference of log-likelihoods. summary.json has all numbers compared.</p>"
+        });
+        section("number", "Why this number of clusters", &format!("{sentence}."), &compared)
     }
 
     fn table_note(&self) -> String {
@@ -245,26 +240,21 @@ impl Page<'_> {
         &columns[..if self.space.has_many_columns() { 0 } else { columns.len().min(COLUMNS_MAX) }]
     }
 
-    fn table_head(&self) -> String {
+    fn table(&self) -> String {
         let unit = self.space.unit();
         let spread = if unit.is_empty() { "spread".to_owned() } else { format!("spread ({unit})") };
-        let names = ["cluster".to_owned(), "rows".to_owned(), "weight".to_owned(), "share".to_owned()]
+        let names: Vec<String> = ["cluster", "rows", "weight", "share"]
             .into_iter()
+            .map(str::to_owned)
             .chain(self.shown_columns().iter().cloned())
             .chain(marks::filled(self.space, self.model).map(|filled| filled.name.to_owned()))
             .chain([spread])
-            .chain(self.space.has_many_columns().then(|| "marks".to_owned()));
-        names
-            .enumerate()
-            .map(|(place, name)| {
-                // As it stands, the table is sorted by the cluster's number.
-                let sorted = if place == 0 { " aria-sort=\"ascending\"" } else { "" };
-                format!("<th scope=\"col\"{sorted}><button type=\"button\">{}</button></th>", escape(&name))
-            })
-            .collect()
+            .chain(self.space.has_many_columns().then(|| "marks\t".to_owned()))
+            .collect();
+        table("clusters", "The clusters", names.iter().map(String::as_str), &self.table_body())
     }
 
-    fn table_body(&self, palette: &Palette) -> String {
+    fn table_body(&self) -> String {
         let total: f64 = self.model.clusters.iter().map(|cluster| cluster.weight).sum();
         let cell = |value: f64, text: &str| format!("<td data-value=\"{value}\">{}</td>", typeset(text));
         let heaviest = self.model.clusters.iter().map(|cluster| cluster.weight).fold(f64::MIN_POSITIVE, f64::max);
@@ -291,12 +281,10 @@ impl Page<'_> {
         for (cluster, facts) in self.model.clusters.iter().enumerate() {
             let part = if total > 0.0 { facts.weight / total } else { 0.0 };
             let mut row = format!(
-                "<tr data-cluster=\"{cluster}\" style=\"--light:{};--dark:{};--part:{:.1}%\"><td data-value=\"{cluster}\">\
-                 <button type=\"button\" class=\"pick\" aria-pressed=\"false\" aria-label=\"Cluster {cluster}: keep it in view\">\
-                 <i class=\"swatch\"></i>{cluster}</button></td>",
-                palette.light[cluster],
-                palette.dark[cluster],
-                100.0 * facts.weight / heaviest
+                "<tr data-cluster=\"{cluster}\" style=\"--part:{:.1}%\"><td data-value=\"{cluster}\">\
+                 <button type=\"button\" class=\"link\" aria-label=\"Select the rows of cluster {cluster}\">{}{cluster}</button></td>",
+                100.0 * facts.weight / heaviest,
+                swatch(cluster)
             );
             row.push_str(&cell(facts.rows as f64, &grouped(facts.rows)));
             row.push_str(&cell(facts.weight, &amount(facts.weight)));
@@ -309,7 +297,7 @@ impl Page<'_> {
             }
             if let Some(marks) = marks.get(cluster) {
                 let words: Vec<String> = marks.iter().map(|mark| marks::words(self.space, mark)).collect();
-                row.push_str(&format!("<td data-value=\"{cluster}\">{}</td>", escape(&words.join("; "))));
+                row.push_str(&format!("<td class=\"words\">{}</td>", escape(&words.join("; "))));
             }
             row.push_str("</tr>");
             body.push(row);
@@ -396,101 +384,16 @@ impl Page<'_> {
         if timers.iter().all(|spread| spread.ranks < 2) {
             return String::new();
         }
-        let head =
-            ["", "least", "mean", "most", "slowest"].map(|name| format!("<th scope=\"col\">{name}</th>")).concat();
         let row = |spread: &Spread| {
             let seconds = [spread.min_s, spread.mean_s, spread.max_s]
                 .map(|seconds| format!("<td>{}</td>", escape(&duration(seconds))))
                 .concat();
             format!("<tr><td>{}</td>{seconds}<td>rank {}</td></tr>", escape(&spread.name), spread.slowest)
         };
-        format!(
-            "<h3 class=\"apart\">Of each rank</h3><div class=\"scroll\"><table class=\"timers\"><thead><tr>{head}</tr></thead>\
-             <tbody>{}</tbody></table></div>",
-            timers.iter().map(row).collect::<String>()
-        )
+        let rows: String = timers.iter().map(row).collect();
+        let head = ["phase", "least", "mean", "most", "slowest"];
+        format!("<h3>Of each rank</h3>{}", table("ranks", "Of each rank", head, &rows))
     }
-
-    /// What the script draws from.
-    fn data(&self, picture: &Picture, palette: &Palette) -> String {
-        let (model, space) = (self.model, self.space);
-        let [x, y] = picture.range;
-        // Outliers are drawn as one more cluster, which has no centre and no line in the table.
-        let clusters = model.clusters.len();
-        let labels = picture.rows.iter().map(|&row| model.labels[row].min(clusters as u32));
-        let (label_bytes, labels) = packed::labels(labels, clusters + usize::from(model.outliers.is_some()));
-        let colors = |own: &[String], none: &str| -> Vec<String> {
-            own.iter().cloned().chain(model.outliers.iter().map(|_| none.to_owned())).collect()
-        };
-        let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
-        let centers = model.each_center();
-        let columns = space.columns();
-        let filled = marks::filled(space, model);
-        let clusters: Vec<_> = fractions(picture)
-            .into_iter()
-            .zip(&model.clusters)
-            .zip(centers)
-            .enumerate()
-            .map(|(k, ((place, facts), center))| {
-                let shown: Vec<String> = (space.center(center).iter().zip(columns).take(3))
-                    .map(|(&value, name)| format!("{name} {}", significant(value, 5)))
-                    .collect();
-                let more = if columns.len() > 3 { ", …" } else { "" };
-                let center = match &filled {
-                    Some(filled) => format!("{} {} on average", significant(filled.of_clusters[k], 4), filled.name),
-                    None => format!("centre {}{more}", shown.join(", ")),
-                };
-                let lines = [
-                    counted(facts.rows, "row"),
-                    format!("weight {} ({})", amount(facts.weight), share(facts.weight, total)),
-                    center,
-                    format!("spread {}", quantity(space.distance(facts.spread), space.unit())),
-                ];
-                json!({ "x": place.0, "y": place.1, "weight": facts.weight, "lines": lines })
-            })
-            .collect();
-        let (history, splits) = model.cooled().map_or((&[][..], &[][..]), |run| (&run.history[..], &run.splits[..]));
-        let history: Vec<_> =
-            history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();
-        let splits: Vec<_> = splits.iter().map(|split| json!([split.temperature, split.clusters])).collect();
-        let data = json!({
-            "unit": space.unit(),
-            "unit_squared": self.unit_of_cost(),
-            "map": {
-                "x": packed::coordinates(picture.points.iter().map(|point| point.0), x),
-                "y": packed::coordinates(picture.points.iter().map(|point| point.1), y),
-                "labels": labels,
-                "label_bytes": label_bytes,
-                "faint": picture.faint,
-                "x_range": [x.0, x.1],
-                "y_range": [y.0, y.1],
-                "equal": picture.aspect.is_some(),
-                "width": picture.aspect.unwrap_or(1.0),
-                "height": 1.0,
-                "degrees": picture.degrees,
-                "y_ticks": picture.y_measures,
-                "names": picture.names,
-                "breaks": picture.breaks,
-            },
-            "clusters": clusters,
-            "colors": {
-                "light": colors(&palette.light, OUTLIER_LIGHT),
-                "dark": colors(&palette.dark, OUTLIER_DARK),
-            },
-            "history": history,
-            "splits": splits,
-        });
-        // Inside a script element, only "<" could end it.
-        data.to_string().replace('<', "\\u003c")
-    }
-}
-
-fn clusters_label(annealed: &Annealed) -> String {
-    format!(
-        "Number of clusters against falling temperature: from 1 to {}, with {}.",
-        annealed.history.iter().map(|step| step.clusters).max().unwrap_or(1),
-        counted(annealed.splits.len() as u64, "split")
-    )
 }
 
 /// When the growth of clusters ends.
@@ -501,12 +404,6 @@ fn stops(parameters: &lehr_mining::vector::Parameters, unit: &str, squared: &str
         (Some(clusters), _, Some(length)) => format!("at {clusters} clusters or length {}", quantity(length, unit)),
         (None, Some(t), _) => format!("at {}", quantity(t, squared)),
         (None, _, Some(length)) => format!("at length {}", quantity(length, unit)),
-        (None, None, None) => "at the number of clusters that stays longest".to_owned(),
+        (None, None, None) => "at the number of clusters that was chosen".to_owned(),
     }
-}
-
-/// Where the centres lie in the picture, 0 to 1 both ways.
-fn fractions(picture: &Picture) -> Vec<(f64, f64)> {
-    let [x, y] = picture.range;
-    picture.centers.iter().map(|center| (packed::fraction(center.0, x), packed::fraction(center.1, y))).collect()
 }

@@ -8,8 +8,7 @@ use lehr_methods::explain::Explanation;
 use lehr_methods::numbers::{counted, grouped, significant};
 use lehr_methods::origin::Origin;
 
-use crate::markup::{escape, typeset};
-use crate::palette::Palette;
+use crate::markup::{escape, section, swatch, table, typeset};
 
 /// Clusters that are described in words; `marks.csv` has all.
 const CLUSTERS_MAX: usize = 40;
@@ -23,14 +22,7 @@ const OUTLIERS_MAX: usize = 15;
 const FULL_COLOR: f64 = 2.0;
 
 /// The clusters in words, their profile over all columns, and the rules that repeat the labels.
-pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation, palette: &Palette) -> String {
-    if model.clusters.len() < 2 {
-        return String::new();
-    }
-    let swatch = |cluster: usize| {
-        let (light, dark) = (&palette.light[cluster], &palette.dark[cluster]);
-        format!("<i class=\"swatch\" style=\"--light:{light};--dark:{dark}\"></i>")
-    };
+pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation) -> String {
     let names: Vec<&str> = explained.clusters.iter().map(|portrait| &*portrait.name).collect();
     let line = |cluster: usize| {
         let portrait = &explained.clusters[cluster];
@@ -55,12 +47,12 @@ pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation, palette: &Pa
         "What sets the clusters apart",
         "The columns in which a cluster differs most from all rows, largest effect first. marks.csv has every difference \
          with its test value.",
-        &format!("<ul class=\"portraits\">{lines}</ul>{}{rules}", profile(space, model, &names, &swatch)),
+        &format!("<ul class=\"portraits\">{lines}</ul>{}{rules}", profile(space, model, &names)),
     )
 }
 
 /// A table of clusters by columns: how many standard deviations each centre lies from the mean of all rows.
-fn profile(space: &Rows, model: &Fitted, names: &[&str], swatch: &dyn Fn(usize) -> String) -> String {
+fn profile(space: &Rows, model: &Fitted, names: &[&str]) -> String {
     let points = space.points();
     let columns = points.dimension().min(COLUMNS_MAX);
     let spreads = Spreads::of(points);
@@ -90,11 +82,11 @@ fn profile(space: &Rows, model: &Fitted, names: &[&str], swatch: &dyn Fn(usize) 
     };
     let body: String = model.each_center().enumerate().take(CLUSTERS_MAX).map(row).collect();
     format!(
-        "<h3 class=\"apart\">Profiles</h3><p class=\"note\">Centres in the units of the columns, coloured by how far they \
+        "<h3>Profiles</h3><p class=\"note\">Centres in the units of the columns, coloured by how far they \
          lie above (<span class=\"above key\">blue</span>) or below (<span class=\"below key\">orange</span>) the mean of \
          all rows; full colour at two standard deviations.</p>\
          <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Profiles of the clusters\">\
-         <table class=\"plain profile\"><thead><tr><th scope=\"col\">cluster</th>{head}</tr></thead>\
+         <table class=\"profile sortable\"><thead><tr><th scope=\"col\">cluster</th>{head}</tr></thead>\
          <tbody>{body}</tbody></table></div>"
     )
 }
@@ -112,7 +104,7 @@ pub fn outliers(space: &Rows, outlying: &Outlying) -> String {
             .filter(|_| !space.is_sphere())
             .map(|(column, share)| format!("{} ({:.0} %)", escape(&space.columns()[*column]), 100.0 * share));
         format!(
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>",
+            "<tr><td class=\"words\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>",
             escape(&id),
             found.cluster,
             significant(space.distance(found.distance), 4),
@@ -132,24 +124,20 @@ pub fn outliers(space: &Rows, outlying: &Outlying) -> String {
         &format!("{} far out", counted(outlying.rows.len() as u64, "row")),
         "Farther from the nearest centre than three interquartile ranges above the upper quartile of the cluster's \
          distances. The score is the distance divided by that limit; the columns have most of the squared distance.",
-        &format!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows far out\"><table class=\"plain\">\
-             <thead><tr><th scope=\"col\">row</th><th scope=\"col\">nearest cluster</th><th scope=\"col\">distance</th>\
-             <th scope=\"col\">score</th><th scope=\"col\" class=\"words\">columns</th></tr></thead>\
-             <tbody>{body}</tbody></table></div>{rest}"
-        ),
+        &(table("outliers", "Rows far out", ["row\t", "nearest cluster", "distance", "score", "columns\t"], &body)
+            + &rest),
     )
 }
 
 /// What the columns of the table are, and how each is used.
 pub fn columns(origin: &Origin) -> String {
-    let cells = |line: &[String; 6], tag: &str| -> String {
-        let cell = |text: &String| format!("<{tag} class=\"words\">{}</{tag}>", escape(text));
-        line.iter().map(cell).collect()
+    let cells = |line: &[String; 6]| -> String {
+        line.iter().map(|text| format!("<td class=\"words\">{}</td>", escape(text))).collect()
     };
     let lines = origin.lines();
     let (head, rows) = lines.split_first().expect("a head, whatever there is");
-    let body: String = rows.iter().map(|line| format!("<tr>{}</tr>", cells(line, "td"))).collect();
+    let head: Vec<String> = head.iter().map(|name| format!("{name}\t")).collect();
+    let body: String = rows.iter().map(|line| format!("<tr>{}</tr>", cells(line))).collect();
     let used = origin.preparation.uses.iter().filter(|used| used.is_used).count();
     section(
         "columns",
@@ -160,19 +148,6 @@ pub fn columns(origin: &Origin) -> String {
             grouped(used as u64),
             counted(origin.accounts.len() as u64, "column")
         ),
-        &format!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The columns\"><table class=\"plain\">\
-             <thead><tr>{}</tr></thead><tbody>{body}</tbody></table></div>",
-            cells(head, "th")
-        ),
-    )
-}
-
-fn section(id: &str, title: &str, note: &str, content: &str) -> String {
-    format!(
-        "<section class=\"card\" aria-labelledby=\"{id}-title\"><div class=\"head\"><div><h2 id=\"{id}-title\">{}</h2>\
-         <p class=\"note\">{}</p></div></div>{content}</section>",
-        escape(title),
-        escape(note)
+        &table("account", "The columns", head.iter().map(String::as_str), &body),
     )
 }

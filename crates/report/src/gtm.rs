@@ -1,43 +1,35 @@
-//! The page of `lehr gtm`: the rows on the map, how much it is stretched, each column across it, and how it unfolded. Drawn here as SVG: it needs no script.
+//! The page of `lehr gtm`: the rows on the map, how much it is stretched, each column across it, and how it unfolded.
 
 use lehr_methods::gtm::Fitted;
 use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
+use serde_json::{Value, json};
 
-use crate::axes::{Axis, framed, gridlines};
-use crate::markup::{self, escape, fill, tile, typeset};
+use crate::figure::{Figures, lines, planes};
+use crate::markup::{self, escape, section, tile, typeset};
+use crate::picture::drawn_rows;
+use crate::scene::Scene;
 use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
 use lehr_methods::numbers::{counted, grouped, significant};
 
-const MAIN: &str = include_str!("gtm.html");
-const STYLE: &str = include_str!("gtm.css");
-
-/// Most rows that are drawn.
-const ROWS_DRAWN: usize = 6000;
 /// Most columns that are drawn across the map.
 const PLANES: usize = 24;
-/// The side of the map as drawn, and of a column's.
-const SIDE: f64 = 800.0;
-const PLANE_SIDE: f64 = 160.0;
-/// The height of a map of one dimension.
-const STRIP: f64 = 120.0;
 
 /// The whole page.
 pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) -> String {
     let page = Page { run, space, parameters, model };
     let headline = format!("{} on a map", counted(space.table().len() as u64, "row"));
-    let main = fill(MAIN, |name| match name {
-        "tiles" => page.tiles(),
-        "caption" => escape(&page.caption()),
-        "picture" => page.picture(&headline),
-        "planes" => page.planes(),
-        "course_note" => typeset(&page.course_note()),
-        "curve" => page.curve(),
-        "facts" => page.facts(),
-        other => unreachable!("the page asks for {other}, which nobody writes"),
+    let mut figures = Figures::default();
+    let mut main = format!("<dl class=\"tiles\" aria-label=\"The fit in figures\">\n{}\n</dl>\n", page.tiles());
+    main += &section("map", "The map", &page.caption(), &figures.add("picture", page.scene()));
+    main += &page.planes().map_or_else(String::new, |(note, planes)| {
+        section("planes", "The columns across the map", &note, &figures.add("planes", planes))
     });
+    let curve = page.curve().map_or_else(String::new, |curve| figures.add("course", curve));
+    main += &section("course", "How it unfolded", &page.course_note(), &curve);
+    main += &section("run", "The run", "", &format!("<div class=\"sheets\">{}</div>", page.facts()));
     let (headline, source, lead, warnings) = (&headline, run.source, page.lead(), run.warnings);
-    markup::Page { headline, source, lead, warnings, mark: "", style: STYLE, main, scripts: String::new() }.html()
+    markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
 struct Page<'a> {
@@ -54,11 +46,6 @@ fn share_of(value: f64, low: f64, high: f64) -> f64 {
 
 fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
-}
-
-/// How many of `count` pictures stand beside each other where there is room for `most`: as few rows as there can be, as even as they can be.
-fn abreast(count: usize, most: usize) -> usize {
-    count.div_ceil(count.div_ceil(most).max(1))
 }
 
 impl Page<'_> {
@@ -104,139 +91,70 @@ impl Page<'_> {
     }
 
     fn caption(&self) -> String {
-        let rows = self.space.table().len();
-        let drawn = if rows > ROWS_DRAWN {
-            format!("{} of the rows", grouped(ROWS_DRAWN as u64))
-        } else {
-            "The rows".to_owned()
-        };
-        let places = match self.model.map.latent() {
-            1 => "Along the line",
-            2 => "The first axis runs to the right, the second upwards",
-            _ => "The first two of three axes; places.csv has all",
-        };
         let shade = if self.model.map.latent() <= 2 {
             " The deeper the colour of the ground, the more the map is stretched there: deep bands are borders between groups."
         } else {
             ""
         };
-        format!("{drawn} at the means of their posteriors. {places}.{shade}")
+        format!("Rows lie at the means of their posteriors. Colour them by any column.{shade}")
     }
 
-    /// The width and height of a map as drawn.
-    fn extent(&self, side: f64) -> (f64, f64) {
-        if self.model.map.latent() == 1 { (side, STRIP * side / SIDE) } else { (side, side) }
-    }
-
-    /// A shaded rectangle for each node: `shade` is a share a node.
-    fn cells(&self, side: f64, shade: &[f64]) -> String {
+    /// The nodes each way.
+    fn sides(&self) -> (usize, usize) {
         let map = &self.model.map;
-        let (width, height) = self.extent(side);
-        let count = map.side();
-        let tall = if map.latent() == 1 { 1 } else { count };
-        let (w, h) = (width / count as f64, height / tall as f64);
-        shade
-            .iter()
-            .enumerate()
-            .map(|(k, shade)| {
-                // The first axis to the right, the second, which runs fastest, upwards.
-                let (column, row) = if map.latent() == 1 { (k, 0) } else { (k / count, count - 1 - k % count) };
-                format!(
-                    "<rect class=\"cell\" x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill-opacity=\"{:.3}\"/>",
-                    column as f64 * w,
-                    row as f64 * h,
-                    w,
-                    h,
-                    0.03 + 0.67 * shade
-                )
-            })
-            .collect()
+        (map.side(), if map.latent() == 1 { 1 } else { map.side() })
     }
 
-    fn picture(&self, label: &str) -> String {
-        let (map, places) = (&self.model.map, &self.model.places);
-        let (width, height) = self.extent(SIDE);
-        let (mut ground, mut ramp) = (String::new(), String::new());
+    fn scene(&self) -> Value {
+        let (map, places, space) = (&self.model.map, &self.model.places, self.space);
+        let rows = drawn_rows(space.len());
+        let mut scene = Scene::of_rows(self.run.name(), space, self.run.weights, &rows);
+        scene.coloured_by(&space.columns()[0]);
+        let mut beyond = json!({});
         if map.latent() <= 2 {
             let stretched: Vec<f64> =
                 (0..map.len()).map(|k| map.magnification(&map.node(k)).max(f64::MIN_POSITIVE)).collect();
+            let (least, most) = range(&stretched);
             // By its logarithm: it is a factor.
             let logarithms: Vec<f64> = stretched.iter().map(|factor| factor.ln()).collect();
             let (low, high) = range(&logarithms);
             let shade: Vec<f64> = logarithms.iter().map(|&value| share_of(value, low, high)).collect();
-            ground = self.cells(SIDE, &shade);
-            let (least, most) = range(&stretched);
-            ramp = format!(
-                "<p class=\"ramp\">stretched by {}<i></i>{} (logarithmic)</p>",
-                typeset(&significant(least, 3)),
-                typeset(&significant(most, 3))
-            );
+            // A place at an end of an axis is in the middle of the outermost node's cell.
+            let (columns, tall) = self.sides();
+            let reach = |count: usize| if count > 1 { count as f64 / (count - 1) as f64 } else { 1.0 };
+            let corner = [reach(columns), reach(tall)];
+            beyond = json!({
+                "ground": { "columns": columns, "rows": tall, "shade": shade, "low": corner.map(|end| -end), "high": corner },
+                "note": format!("Stretched by {} to {} (logarithmic).", significant(least, 3), significant(most, 3)),
+            });
         }
-        // A place at an end of an axis is in the middle of the outermost node's cell.
-        let count = map.side() as f64;
-        let along = |z: f64, length: f64| length * (0.5 + (z + 1.0) / 2.0 * (count - 1.0)) / count;
-        let rows = places.modes.len();
-        let kept = rows.min(ROWS_DRAWN);
-        let mut dots = String::new();
-        for row in (0..kept).map(|index| index * rows / kept) {
-            let place = places.position(row);
-            let x = along(place[0], width);
-            let y = if map.latent() == 1 { height / 2.0 } else { height - along(place[1], height) };
-            dots.push_str(&format!("M{x:.1} {y:.1}h0"));
-        }
-        let axis = |name: &str| {
-            let marks = [-1.0, -0.5, 0.0, 0.5, 1.0].map(|z| (along(z, 1.0), significant(z, 1)));
-            Axis { name: name.to_owned(), marks: marks.to_vec() }
+        let names = if map.latent() == 1 { vec!["z1", ""] } else { ["z1", "z2", "z3"][..map.latent().min(3)].to_vec() };
+        let place = |&row: &usize| {
+            let mut place = places.position(row).to_vec();
+            place.resize(names.len(), 0.0);
+            place
         };
-        let upwards = if map.latent() == 1 { Axis::bare() } else { axis("z2") };
-        let svg = format!(
-            "<svg class=\"drawn\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{}\">{ground}<path class=\"rows\" d=\"{dots}\"/></svg>",
-            escape(label)
-        );
-        format!("<div class=\"square\">{}{ramp}</div>", framed(&svg, &axis("z1"), &upwards, ""))
+        let found: Vec<Vec<f64>> = rows.iter().map(place).collect();
+        scene.places("topographic map", &names, &found, beyond);
+        scene.figure()
     }
 
-    /// Each column across the map.
-    fn planes(&self) -> String {
+    /// Each column across the map, and a note.
+    fn planes(&self) -> Option<(String, Value)> {
         let (map, space) = (&self.model.map, self.space);
         if map.latent() > 2 {
-            return String::new();
+            return None;
         }
         let columns = space.table().columns();
         let images: Vec<Vec<f64>> = (0..map.len()).map(|k| space.center(&map.at(&map.node(k)))).collect();
-        let (width, height) = self.extent(PLANE_SIDE);
-        let figure = |j: usize| {
-            let values: Vec<f64> = images.iter().map(|image| image[j]).collect();
-            let (low, high) = range(&values);
-            let shade: Vec<f64> = values.iter().map(|&value| share_of(value, low, high)).collect();
-            format!(
-                "<figure><svg class=\"drawn\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{0} across the map\">{1}\
-                 <rect class=\"frame\" x=\"0\" y=\"0\" width=\"{width:.0}\" height=\"{height:.0}\"/></svg>\
-                 <figcaption>{0}<br><small>{2} (faint) to {3} (deep)</small></figcaption></figure>",
-                escape(&columns[j]),
-                self.cells(PLANE_SIDE, &shade),
-                typeset(&significant(low, 3)),
-                typeset(&significant(high, 3))
-            )
-        };
         let shown = columns.len().min(PLANES);
-        let note = if columns.len() > shown {
-            format!(
-                "What the map says a row would be at each place. The first {shown} of {} columns; nodes.csv has all.",
-                columns.len()
-            )
-        } else {
-            "What the map says a row would be at each place.".to_owned()
-        };
-        format!(
-            "<section class=\"card\" aria-labelledby=\"planes-title\">\n  <div class=\"head\"><div>\n    <h2 id=\"planes-title\">The columns across the map</h2>\n    \
-             <p class=\"note\">{}</p>\n  </div></div>\n  <div class=\"planes\" style=\"--wide:{};--middle:{};--narrow:{}\">{}</div>\n</section>",
-            escape(&note),
-            abreast(shown, 6),
-            abreast(shown, 4),
-            abreast(shown, 2),
-            (0..shown).map(figure).collect::<String>()
-        )
+        let mut note = "What the map says a row would be at each place.".to_owned();
+        if columns.len() > shown {
+            note.push_str(&format!(" The first {shown} of {} columns; nodes.csv has all.", columns.len()));
+        }
+        let plane = |j: usize| (columns[j].as_str(), images.iter().map(|image| image[j]).collect());
+        let (across, upwards) = self.sides();
+        Some((note, planes(across, upwards, (0..shown).map(plane))))
     }
 
     fn course_note(&self) -> String {
@@ -258,35 +176,19 @@ impl Page<'_> {
         )
     }
 
-    /// The noise against the logarithm of the temperature.
-    fn curve(&self) -> String {
+    /// The noise against the temperature.
+    fn curve(&self) -> Option<Value> {
         let history = &self.model.history;
-        if history.len() < 2 {
-            return String::new();
-        }
-        let hottest = history[0].temperature;
-        let (low, high) = range(&history.iter().map(|step| step.noise.sqrt()).collect::<Vec<_>>());
-        let top = 1.05 * high;
-        let (width, height) = (1000.0, 200.0);
-        let line: Vec<String> = history
-            .iter()
-            .map(|step| {
-                let x = width * (1.0 - share_of(step.temperature.ln(), 0.0, hottest.ln()));
-                let y = height * (1.0 - share_of(step.noise.sqrt(), 0.0, top));
-                format!("{x:.1} {y:.1}")
-            })
-            .collect();
-        let across = Axis::logarithmic("temperature, falling →", hottest, 1.0);
-        let upwards = Axis::linear("noise, as a standard deviation", (0.0, top), 4);
-        let svg = format!(
-            "<svg class=\"drawn\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"The noise against the temperature, from {} to {}\">\
-             {}<path class=\"curve\" d=\"M{}\"/></svg>",
-            escape(&significant(high, 3)),
-            escape(&significant(low, 3)),
-            gridlines(width, height, &across, &upwards),
-            line.join("L")
-        );
-        framed(&svg, &across, &upwards, "")
+        (history.len() > 1).then(|| {
+            lines(vec![json!({
+                "title": "Noise, as a standard deviation",
+                "xName": "temperature",
+                "x": history.iter().map(|step| step.temperature).collect::<Vec<_>>(),
+                "y": history.iter().map(|step| step.noise.sqrt()).collect::<Vec<_>>(),
+                "isLogX": true,
+                "isFalling": true,
+            })])
+        })
     }
 
     /// Every beginning that was followed, with what came of it.
@@ -323,21 +225,5 @@ impl Page<'_> {
         ];
         outcome.extend(run.carried_out_by());
         format!("{}\n{}", markup::facts(input), markup::facts(outcome))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_picture_is_left_alone_in_a_row_that_could_be_even() {
-        // 7 as 4 and 3, 13 as 5, 5 and 3, 24 as 6, 6, 6 and 6.
-        assert_eq!([1, 4, 6, 7, 13, 24].map(|count| abreast(count, 6)), [1, 4, 6, 4, 5, 6]);
-        for count in 3..=PLANES {
-            let across = abreast(count, 6);
-            let last = count - (count.div_ceil(across) - 1) * across;
-            assert!(across <= 6 && 2 * last >= across, "{count}: the last row has {last} of {across}");
-        }
     }
 }

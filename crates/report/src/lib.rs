@@ -1,25 +1,26 @@
 //! One page that tells what a method found, and loads nothing.
 //!
-//! The words, the figures and the tables are written here, so that a page says everything without its script. Where a
-//! page has one (`page.js`, `pairs.js`), it draws from data in the page and makes tables sortable; other pages are drawn
-//! here as SVG. Rows are laid out by [`picture`], coloured by [`palette`] and packed by [`packed`].
+//! The words, the figures and the tables are written here, so that a page says everything without its script. The script is
+//! the viewer's (`web/src/report.tsx`): it draws from the data in the page, and makes tables sortable. Rows are laid out by
+//! [`picture`] and packed by [`packed`]; [`scene`], [`heat`] and [`figure`] say what is drawn.
 //!
 //! A page is made of the data and the result ([`lehr_methods::Fit`]), and of what [`Run`] tells about how the run came
 //! about. It does not matter who ran the method.
 #![forbid(unsafe_code)]
 
-pub mod axes;
 mod clusters;
 mod explained;
+pub mod figure;
 mod gtm;
+pub mod heat;
 pub mod markup;
 mod mixture;
 pub mod packed;
 pub mod pairs;
-pub mod palette;
 pub mod picture;
 mod plain;
 mod principal_axes;
+pub mod scene;
 mod starts;
 
 use lehr_data::scale::Scale;
@@ -35,6 +36,8 @@ pub struct Run<'a> {
     pub source: &'a str,
     /// What the rows are, if that is known.
     pub subject: Option<Subject<'a>>,
+    /// What was typed to run it, without the number of clusters and where results go; nothing where nobody typed it.
+    pub command: Option<&'a str>,
     /// The column that has the weights, if there is one.
     pub weights: Option<&'a str>,
     /// The column that has the identifiers, if there is one.
@@ -86,6 +89,7 @@ pub struct Subject<'a> {
 ///     about: method.about(),
 ///     source: "six numbers",
 ///     subject: None,
+///     command: None,
 ///     weights: None,
 ///     ids: None,
 ///     scale: Scale::None,
@@ -101,7 +105,7 @@ pub struct Subject<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
-    use lehr_methods::{cluster, embed, gtm as map, mixture as gaussians, pairwise};
+    use lehr_methods::{cluster, embed, gtm as map, kmedoids, mixture as gaussians, pairwise};
     let any = fit.as_any();
     if let Some(fitted) = any.downcast_ref::<cluster::Fitted>() {
         clusters::page(run, data.rows(), fitted)
@@ -110,9 +114,11 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     } else if let Some(fitted) = any.downcast_ref::<gaussians::Fitted>() {
         mixture::page(run, data.rows(), fitted)
     } else if let Some(fitted) = any.downcast_ref::<pairwise::Fitted>() {
-        pairs::clusters_page(run.source, data.matrix(), &fitted.model)
+        pairs::clusters_page(run, data.matrix(), &fitted.model)
+    } else if let Some(fitted) = any.downcast_ref::<kmedoids::Fitted>() {
+        pairs::medoids_page(run, data.matrix(), &fitted.model)
     } else if let Some(fitted) = any.downcast_ref::<embed::Fitted>() {
-        pairs::map_page(run.source, data.matrix(), &fitted.map, fitted.shepard(data.matrix()))
+        pairs::map_page(run, data.matrix(), &fitted.map, fitted.shepard(data.matrix()))
     } else {
         plain::page(run, data, fit)
     }

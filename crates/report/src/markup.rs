@@ -1,7 +1,7 @@
 //! Text and figures as HTML, and the parts that several pages have.
 
-/// The style of all pages but those of pairs.
-pub const STYLE: &str = include_str!("page.css");
+use crate::figure::Figures;
+
 /// What stands around the parts of a page.
 const FRAME: &str = include_str!("frame.html");
 
@@ -15,44 +15,77 @@ pub struct Page<'a> {
     pub lead: String,
     /// What an owner of the data should know.
     pub warnings: &'a [String],
-    /// What stands above the headline, as HTML.
-    pub mark: &'a str,
-    /// Its own style, beyond [`STYLE`].
-    pub style: &'a str,
-    /// Tiles, pictures and tables.
+    /// Tiles, places of figures, and tables.
     pub main: String,
-    /// Scripts, if it has any.
-    pub scripts: String,
+    /// What is drawn at those places.
+    pub figures: Figures,
 }
 
 impl Page<'_> {
     /// The whole page.
     pub fn html(self) -> String {
-        let Self { headline, source, lead, warnings, mark, style, main, scripts } = self;
+        let Self { headline, source, lead, warnings, mut main, mut figures } = self;
         fill(FRAME, |name| match name {
             "version" => env!("CARGO_PKG_VERSION").to_owned(),
+            // Only the script that is known runs; nothing is loaded from anywhere.
+            "policy" => format!(
+                "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data: blob:",
+                lehr_web::REPORT_SCRIPT_HASH
+            ),
             "title" => escape(&format!("{headline} – {source} – lehr")),
-            "style" => STYLE.to_owned(),
-            "own_style" => style.to_owned(),
-            "mark" => mark.to_owned(),
+            "style" => lehr_web::REPORT_STYLE.to_owned(),
             "headline" => escape(headline),
             "lead" => lead.clone(),
             "warnings" => notes(warnings),
-            "main" => main.clone(),
-            "script" => scripts.clone(),
+            // Each stands once in the frame.
+            "main" => std::mem::take(&mut main),
+            "data" => std::mem::take(&mut figures).json(),
+            "script" => lehr_web::REPORT_SCRIPT.to_owned(),
             other => unreachable!("the page asks for {other}, which nobody writes"),
         })
     }
 }
 
+/// A part of a page under its title, with a note below that.
+pub fn section(id: &str, title: &str, note: &str, content: &str) -> String {
+    let note = if note.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>", typeset(note)) };
+    format!(
+        "<section class=\"card\" aria-labelledby=\"{id}-title\"><div class=\"head\"><div><h2 id=\"{id}-title\">{}</h2>\
+         {note}</div></div>{content}</section>\n",
+        escape(title)
+    )
+}
+
+/// A table with heads that sort it. `head` names the columns; of those whose names end with `\t` cells are words. `body`: its rows as HTML.
+pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>, body: &str) -> String {
+    let cell = |name: &str| match name.strip_suffix('\t') {
+        Some(name) => format!("<th scope=\"col\" class=\"words\">{}</th>", escape(name)),
+        None => format!("<th scope=\"col\">{}</th>", escape(name)),
+    };
+    let head: String = head.into_iter().map(cell).collect();
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"sortable\" id=\"{id}\">\
+         <thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>",
+        escape(label)
+    )
+}
+
+/// The mark of a cluster in its colour, which the script gives it.
+pub fn swatch(cluster: usize) -> String {
+    format!("<i class=\"swatch\" data-cluster=\"{cluster}\"></i>")
+}
+
 /// The template with each `{{name}}` replaced by what `value` gives; what is put in is not looked at again.
-pub fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
+pub fn fill(template: &str, mut value: impl FnMut(&str) -> String) -> String {
     let mut page = String::with_capacity(2 << 20);
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((name, after)) = after.split_once("}}") else { break };
         page.push_str(before);
-        page.push_str(&value(name));
+        let value = value(name);
+        // Room for it and for what follows in the template: a value may be megabytes, and a page that grows takes twice its room.
+        page.reserve_exact(value.len() + after.len());
+        page.push_str(&value);
         rest = after;
     }
     page.push_str(rest);

@@ -1,29 +1,32 @@
-//! Points packed for the page: coordinates in 16 bits, cluster numbers in 8 or 16, as base64.
+//! Numbers packed for a page: little-endian bytes as base64, which its script reads as typed arrays.
 //!
-//! Two hundred thousand points take 1.3 MB this way. 16 bits are 65,536 places along each side, a quarter of a pixel at the
-//! fifteenfold zoom of a 1,200 pixel map; the tables carry every digit.
+//! Coordinates and values take four bytes, about seven digits; the tables beside the page have every digit. Labels take two.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Values within `range` as little-endian 16-bit numbers, 0 for its low end and 65,535 for its high end.
-pub fn coordinates(values: impl Iterator<Item = f64>, range: (f64, f64)) -> String {
-    let bytes: Vec<u8> =
-        values.flat_map(|value| ((fraction(value, range) * 65_535.0).round() as u16).to_le_bytes()).collect();
-    base64(&bytes)
+/// The label of what has none.
+pub const NO_LABEL: u16 = u16::MAX;
+
+/// Values of four bytes each; what is no number stays none.
+pub fn floats(values: impl Iterator<Item = f64>) -> String {
+    base64(&values.flat_map(|value| (value as f32).to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Where `value` lies in `range`, 0 to 1.
-pub fn fraction(value: f64, range: (f64, f64)) -> f64 {
-    ((value - range.0) / (range.1 - range.0)).clamp(0.0, 1.0)
+/// Numbers of two bytes each, [`NO_LABEL`] for those that do not fit.
+pub fn labels(labels: impl Iterator<Item = u32>) -> String {
+    let short = |label: u32| u16::try_from(label).unwrap_or(NO_LABEL);
+    base64(&labels.flat_map(|label| short(label).to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Cluster numbers with the number of bytes each takes: one below 256 clusters, two below 65,536, and clusters beyond are drawn
-/// as the last.
-pub fn labels(labels: impl Iterator<Item = u32>, clusters: usize) -> (usize, String) {
-    if clusters <= 256 {
-        return (1, base64(&labels.map(|label| label as u8).collect::<Vec<u8>>()));
-    }
-    (2, base64(&labels.flat_map(|label| (label.min(65_535) as u16).to_le_bytes()).collect::<Vec<u8>>()))
+/// Numbers of rows, four bytes each.
+pub fn rows(rows: impl Iterator<Item = usize>) -> String {
+    base64(&rows.flat_map(|row| (row as u32).to_le_bytes()).collect::<Vec<u8>>())
+}
+
+/// Shares of one byte each: 0 to 254 for 0 to 1, and 255 for what is not known.
+pub fn shares(shares: impl Iterator<Item = Option<f64>>) -> String {
+    let level = |share: Option<f64>| share.map_or(255, |share| (254.0 * share.clamp(0.0, 1.0)).round() as u8);
+    base64(&shares.map(level).collect::<Vec<u8>>())
 }
 
 /// RFC 4648 base64 with padding.
@@ -53,13 +56,10 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_the_ends_of_the_scale() {
-        assert_eq!(coordinates([0.0, 10.0, 5.0].into_iter(), (0.0, 10.0)), base64(&[0, 0, 255, 255, 0, 128]));
-    }
-
-    #[test]
-    fn many_clusters_take_two_bytes() {
-        assert_eq!(labels([0, 255].into_iter(), 256), (1, base64(&[0, 255])));
-        assert_eq!(labels([0, 256].into_iter(), 257), (2, base64(&[0, 0, 0, 1])));
+    fn numbers_are_little_endian_and_what_does_not_fit_is_none() {
+        assert_eq!(floats([1.0, -2.0].into_iter()), base64(&[0, 0, 128, 63, 0, 0, 0, 192]));
+        assert_eq!(labels([3, 65_534, 65_535, u32::MAX].into_iter()), base64(&[3, 0, 254, 255, 255, 255, 255, 255]));
+        assert_eq!(rows([258].into_iter()), base64(&[2, 1, 0, 0]));
+        assert_eq!(shares([Some(0.0), Some(1.0), None].into_iter()), base64(&[0, 254, 255]));
     }
 }

@@ -29,203 +29,107 @@ const RANGE_RATIO_MAX: f64 = 6.0;
 
 /// What the page draws.
 pub struct Picture {
-    /// The rows drawn, those of weight 0 first.
+    /// The rows drawn, in ascending order.
     pub rows: Vec<usize>,
-    /// How many of them have weight 0.
-    pub faint: usize,
     /// Where each row drawn lies, in page units (pieces left out are gone).
     pub points: Vec<(f64, f64)>,
     /// Where each centre lies, in the same units.
     pub centers: Vec<(f64, f64)>,
-    /// Range of x and of y, with a margin.
-    pub range: [(f64, f64); 2],
-    /// Width of the picture for a height of 1, if both axes share a scale.
-    pub aspect: Option<f64>,
+    /// Whether both axes share a scale.
+    pub is_equal: bool,
     /// Stretches of x left out: from, to, and the width of the gutter instead.
     pub breaks: Vec<(f64, f64, f64)>,
     /// Whether the axes are degrees of longitude and latitude.
     pub degrees: bool,
-    /// Whether the y axis measures anything.
-    pub y_measures: bool,
+    /// How long a degree of longitude is drawn, where one of latitude is 1 long.
+    pub narrowing: f64,
     /// What x and y are, in a few words; empty for what measures nothing.
     pub names: [String; 2],
-    /// What the axes are, in a sentence.
-    pub caption: String,
+    /// What is drawn, in a few words.
+    pub title: String,
+    /// What a reader should know of it.
+    pub note: String,
 }
 
 impl Picture {
-    /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered).
-    pub fn new(space: &Rows, centers: &[f64]) -> Self {
-        Self::without(space, centers, &[])
-    }
-
-    /// The same, but that some rows, in ascending or any order, say nothing about the axes: where they and others lie beyond, the edge
-    /// has them. Maps show everything.
-    pub fn without(space: &Rows, centers: &[f64], aside: &[usize]) -> Self {
-        let (rows, faint) = drawn_rows(space);
-        let aside: HashSet<usize> = aside.iter().copied().collect();
-        let dimension = space.vectors().dimension();
+    /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered). Rows `aside` say nothing about principal axes.
+    pub fn new(space: &Rows, centers: &[f64], aside: &[usize]) -> Self {
+        let rows = drawn_rows(space.len());
         let columns = space.columns();
         let mut picture = if space.is_sphere() {
             on_the_map(space, &rows, centers)
         } else if columns.len() == 1 {
             along_a_line(space, &rows, centers)
         } else if columns.len() == 2 {
+            let dimension = space.vectors().dimension();
             let pair = |values: &[f64]| (values[0], values[1]);
             let points = rows.iter().map(|&row| pair(&space.row(row))).collect();
             let centers = centers.chunks_exact(dimension).map(|center| pair(&space.center(center))).collect();
-            let caption = format!("Each dot is a row: {} across, {} upwards.", columns[0], columns[1]);
-            let mut picture = plain(points, centers, [columns[0].clone(), columns[1].clone()], caption);
-            if space.is_scaled() {
-                picture.aspect = None;
-            }
+            let title = format!("{} and {}", columns[0], columns[1]);
+            let mut picture = plain(points, centers, [columns[0].clone(), columns[1].clone()], title);
+            picture.is_equal &= !space.is_scaled();
             picture
         } else {
-            along_principal_axes(space, &rows, centers, &aside)
+            along_principal_axes(space, &rows, centers, &aside.iter().copied().collect())
         };
-        if !space.is_sphere() {
-            let counts: Vec<bool> = rows.iter().map(|row| !aside.contains(row)).collect();
-            picture.crop(&counts);
-        }
         if rows.len() < space.len() {
-            picture.caption.push_str(&format!(
-                " {} of {} rows are drawn, evenly chosen.",
-                lehr_methods::numbers::grouped(rows.len() as u64),
-                lehr_methods::numbers::grouped(space.len() as u64)
-            ));
+            let [drawn, all] = [rows.len(), space.len()].map(|rows| lehr_methods::numbers::grouped(rows as u64));
+            picture.note.push_str(&format!(" {drawn} of {all} rows are drawn, evenly chosen."));
         }
-        if faint > 0 {
-            picture.caption.push_str(" Rows of weight 0 are fainter.");
-        }
-        picture.caption.push_str(" Circles are centres, sized by weight.");
         picture.rows = rows;
-        picture.faint = faint;
         picture
     }
 }
 
-impl Picture {
-    /// Fits the axes to the rows that count, where others make them half as long again; the others are drawn
-    /// at the edge.
-    fn crop(&mut self, counts: &[bool]) {
-        /// How much longer an axis may be than the rows that count need.
-        const STRETCHED: f64 = 1.5;
-        let length = |(low, high): (f64, f64)| high - low;
-        let counting = || self.points.iter().zip(counts).filter(|(_, counts)| **counts).map(|(point, _)| point);
-        if counting().next().is_none() {
-            return;
-        }
-        let needed = [extent(counting().map(|point| point.0), 0.04), extent(counting().map(|point| point.1), 0.04)];
-        let old = self.range;
-        let stretched = |axis: usize| length(old[axis]) > STRETCHED * length(needed[axis]);
-        let is_stretched = stretched(0) || self.y_measures && stretched(1);
-        if !is_stretched {
-            return;
-        }
-        self.range = if self.y_measures { needed } else { [needed[0], old[1]] };
-        let [x, y] = self.range;
-        let is_beyond = |(a, b): &(f64, f64)| !(x.0..=x.1).contains(a) || !(y.0..=y.1).contains(b);
-        let beyond = self.points.iter().filter(|point| is_beyond(point)).count();
-        for point in self.points.iter_mut().chain(&mut self.centers) {
-            *point = (point.0.clamp(x.0, x.1), point.1.clamp(y.0, y.1));
-        }
-        let ratio = length(x) / length(y);
-        self.aspect = self.aspect.map(|_| ratio.clamp(1.0 / RANGE_RATIO_MAX, RANGE_RATIO_MAX));
-        if beyond > 0 {
-            self.caption.push_str(&format!(
-                " {} farther out {} drawn at the edge.",
-                lehr_methods::numbers::counted(beyond as u64, "row"),
-                if beyond == 1 { "is" } else { "are" }
-            ));
-        }
-    }
-
-    /// Makes room for more than rows and centres: places that are drawn as well, in the picture's units. Axes that share a scale still do.
-    pub fn make_room(&mut self, places: impl Iterator<Item = (f64, f64)>) {
-        let old = self.range;
-        let (mut wanted, length) = (old, |(low, high): (f64, f64)| high - low);
-        for (x, y) in places {
-            for (range, value) in wanted.iter_mut().zip([x, y]) {
-                *range = (range.0.min(value), range.1.max(value));
-            }
-        }
-        for ((range, wanted), old) in self.range.iter_mut().zip(wanted).zip(old) {
-            let room = 0.01 * length(wanted);
-            *range = (
-                if wanted.0 < old.0 { wanted.0 - room } else { old.0 },
-                if wanted.1 > old.1 { wanted.1 + room } else { old.1 },
-            );
-        }
-        let grown = |axis: usize| length(self.range[axis]) / length(old[axis]);
-        self.aspect = self.aspect.map(|aspect| aspect * grown(0) / grown(1));
-    }
-}
-
-/// At most [`ROWS_MAX`] rows, evenly chosen; those of weight 0 first, so that they lie underneath.
-fn drawn_rows(space: &Rows) -> (Vec<usize>, usize) {
-    let count = space.len();
+/// At most [`ROWS_MAX`] rows, evenly chosen.
+pub fn drawn_rows(count: usize) -> Vec<usize> {
     let kept = count.min(ROWS_MAX);
-    let chosen = (0..kept).map(|index| (index as u128 * count as u128 / kept as u128) as usize);
-    let (mut rows, rest): (Vec<usize>, Vec<usize>) = chosen.partition(|&row| space.vectors().weight(row) == 0.0);
-    let faint = rows.len();
-    rows.extend(rest);
-    (rows, faint)
+    (0..kept).map(|index| (index as u128 * count as u128 / kept as u128) as usize).collect()
 }
 
 /// Two axes of the same kind, sharing a scale unless their ranges are too unlike.
-fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], caption: String) -> Picture {
-    let everything = || points.iter().chain(&centers);
-    let range = [extent(everything().map(|point| point.0), 0.02), extent(everything().map(|point| point.1), 0.02)];
-    let ratio = (range[0].1 - range[0].0) / (range[1].1 - range[1].0);
-    let aspect = (1.0 / RANGE_RATIO_MAX..RANGE_RATIO_MAX).contains(&ratio).then_some(ratio);
+fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], title: String) -> Picture {
+    let length = |of: fn(&(f64, f64)) -> f64| {
+        let (low, high) = extent(points.iter().chain(&centers).map(of));
+        high - low
+    };
+    let ratio = length(|point| point.0) / length(|point| point.1);
+    let is_equal = (1.0 / RANGE_RATIO_MAX..RANGE_RATIO_MAX).contains(&ratio);
     Picture {
         rows: Vec::new(),
-        faint: 0,
         points,
         centers,
-        range,
-        aspect,
+        is_equal,
         breaks: Vec::new(),
         degrees: false,
-        y_measures: true,
+        narrowing: 1.0,
         names,
-        caption,
+        title,
+        note: String::new(),
     }
 }
 
 fn on_the_map(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
-    let positions: Vec<(f64, f64)> = rows
-        .iter()
-        .map(|&row| {
-            let row = space.row(row);
-            (row[0], row[1])
-        })
-        .collect();
-    let centers: Vec<(f64, f64)> = centers
-        .chunks_exact(3)
-        .map(|center| {
-            let center = space.center(center);
-            (center[0], center[1])
-        })
-        .collect();
-    let meridians = Meridians::of(positions.iter().chain(&centers).map(|place| place.0));
-    let laid_out = |(longitude, latitude): (f64, f64)| (meridians.place(longitude), latitude);
-    let points: Vec<(f64, f64)> = positions.into_iter().map(laid_out).collect();
-    let centers: Vec<(f64, f64)> = centers.into_iter().map(laid_out).collect();
-    let latitudes = extent(points.iter().map(|point| point.1), 0.0);
-    let narrowing = (0.5 * (latitudes.0 + latitudes.1)).to_radians().cos().max(0.2);
-    let columns = space.columns();
-    let mut picture = plain(
-        points,
-        centers,
-        ["longitude".to_owned(), "latitude".to_owned()],
-        format!("Each dot is a row at its longitude ({}) and latitude ({}).", columns[0], columns[1]),
-    );
-    let [x, y] = picture.range;
-    picture.aspect = Some((narrowing * (x.1 - x.0) / (y.1 - y.0)).clamp(0.2, 8.0));
-    picture.breaks = meridians.breaks;
-    picture.degrees = true;
-    picture
+    let place = |row: Vec<f64>| (row[0], row[1]);
+    let positions: Vec<(f64, f64)> = rows.iter().map(|&row| place(space.row(row))).collect();
+    let centers: Vec<(f64, f64)> = centers.chunks_exact(3).map(|center| place(space.center(center))).collect();
+    Picture::of_degrees(positions, centers)
+}
+
+impl Picture {
+    /// A map of places in degrees east and north, all of them drawn.
+    pub fn of_degrees(places: Vec<(f64, f64)>, centers: Vec<(f64, f64)>) -> Self {
+        let meridians = Meridians::of(places.iter().chain(&centers).map(|place| place.0));
+        let laid_out = |(longitude, latitude): (f64, f64)| (meridians.place(longitude), latitude);
+        let rows = (0..places.len()).collect();
+        let points: Vec<(f64, f64)> = places.into_iter().map(laid_out).collect();
+        let centers = centers.into_iter().map(laid_out).collect();
+        let latitudes = extent(points.iter().map(|point| point.1));
+        let narrowing = (0.5 * (latitudes.0 + latitudes.1)).to_radians().cos().max(0.2);
+        let names = ["longitude".to_owned(), "latitude".to_owned()];
+        let breaks = meridians.breaks;
+        Picture { rows, breaks, degrees: true, narrowing, ..plain(points, centers, names, "map".to_owned()) }
+    }
 }
 
 /// Longitudes as a page has them: the circle cut where the widest empty stretch is, and wide empty stretches left out.
@@ -247,12 +151,6 @@ impl Meridians {
     /// A longitude as one of the 360 degrees east of the cut.
     fn unwrapped(&self, longitude: f64) -> f64 {
         self.cut + (longitude - self.cut).rem_euclid(360.0)
-    }
-
-    /// Whether a longitude is in a stretch that is left out.
-    pub fn is_left_out(&self, longitude: f64) -> bool {
-        let longitude = self.unwrapped(longitude);
-        self.breaks.iter().any(|(from, to, _)| (*from..*to).contains(&longitude))
     }
 
     /// Where a longitude is on the page, in degrees but for what is left out; of a stretch that is left out, within its gutter.
@@ -290,7 +188,7 @@ fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
 fn breaks(longitudes: impl Iterator<Item = f64>) -> Vec<(f64, f64, f64)> {
     const BINS: usize = 2000;
     let longitudes: Vec<f64> = longitudes.collect();
-    let (low, high) = extent(longitudes.iter().copied(), 0.0);
+    let (low, high) = extent(longitudes.iter().copied());
     let width = (high - low) / BINS as f64;
     let mut taken = vec![false; BINS];
     for longitude in longitudes {
@@ -320,13 +218,9 @@ fn along_a_line(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
     let points = rows.iter().enumerate().map(|(index, &row)| (space.row(row)[0], scatter(index))).collect();
     let dimension = space.vectors().dimension();
     let centers = centers.chunks_exact(dimension).map(|center| (space.center(center)[0], 0.5)).collect();
-    let caption =
-        format!("Each dot is a row: {} across. The height means nothing: it keeps rows apart.", space.columns()[0]);
-    let mut picture = plain(points, centers, [space.columns()[0].clone(), String::new()], caption);
-    picture.range[1] = (-0.05, 1.05);
-    picture.aspect = None;
-    picture.y_measures = false;
-    picture
+    let name = &space.columns()[0];
+    let note = "The height means nothing: it keeps rows apart.".to_owned();
+    Picture { is_equal: false, note, ..plain(points, centers, [name.clone(), String::new()], name.clone()) }
 }
 
 fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64], aside: &HashSet<usize>) -> Picture {
@@ -350,25 +244,26 @@ fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64], aside: &H
         axes
     };
     let centers = centers.chunks_exact(dimension).map(|center| axes.project(center)).collect();
-    let caption = format!(
-        "Each dot is a row along the first two principal axes of the {dimension} columns{}, with {:.0} % (across) and {:.0} % \
-         (upwards) of the variance. Clusters that overlap here may be apart in other directions.",
-        if space.is_scaled() { " as scaled" } else { "" },
-        100.0 * axes.shares[0],
-        100.0 * axes.shares[1]
+    let scaled = if space.is_scaled() { " as scaled" } else { "" };
+    let note = format!(
+        "The axes are the two directions in which the {dimension} columns{scaled} vary most. Clusters that overlap here may be apart in other directions."
     );
-    let names = ["first", "second"].map(|which| format!("{which} principal axis"));
-    plain(drawn, centers, names, caption)
+    let mut shares = axes.shares.iter();
+    let names = ["first", "second"].map(|which| {
+        let share = 100.0 * shares.next().copied().unwrap_or_default();
+        format!("{which} principal axis ({share:.0} % of the variance)")
+    });
+    Picture { note, ..plain(drawn, centers, names, "principal axes".to_owned()) }
 }
 
-/// Lowest and highest value, with a margin on both sides; never of width 0.
-fn extent(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
+/// Lowest and highest value; never of width 0.
+fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     if low > high {
         return (0.0, 1.0);
     }
-    let room = if high > low { margin * (high - low) } else { 0.5 * low.abs().max(1.0) * 0.1 };
+    let room = if high > low { 0.0 } else { 0.05 * low.abs().max(1.0) };
     (low - room, high + room)
 }
 
@@ -404,27 +299,12 @@ mod tests {
         assert_eq!(meridians.place(-115.0), -115.0);
         assert!((meridians.place(to) - meridians.place(from) - gutter).abs() < 1e-9);
         assert!((meridians.place(-80.0) - meridians.place(-81.0) - 1.0).abs() < 1e-9);
-        assert!(meridians.is_left_out(-95.0) && !meridians.is_left_out(-115.0) && !meridians.is_left_out(-80.0));
         let middle = meridians.place(0.5 * (from + to));
         assert!((middle - from - 0.5 * gutter).abs() < 1e-9, "{middle}");
     }
 
     #[test]
-    fn a_picture_makes_room_for_what_is_outside_and_keeps_its_scale() {
-        let mut picture = plain(vec![(0.0, 0.0), (10.0, 5.0)], Vec::new(), Default::default(), String::new());
-        let before = picture.range;
-        picture.make_room([(5.0, 2.0), (9.0, 3.0)].into_iter());
-        assert_eq!(picture.range, before, "nothing is outside");
-        picture.make_room([(5.0, 15.0)].into_iter());
-        let [x, y] = picture.range;
-        assert_eq!((x, y.0), (before[0], before[1].0));
-        assert!(y.1 > 15.0 && y.1 < 15.5, "{y:?}");
-        // A unit is as long upwards as across.
-        assert!((picture.aspect.unwrap() - (x.1 - x.0) / (y.1 - y.0)).abs() < 1e-12);
-    }
-
-    #[test]
     fn equal_values_have_an_extent() {
-        assert!(extent([4.0, 4.0].into_iter(), 0.02).0 < 4.0);
+        assert!(extent([4.0, 4.0].into_iter()).0 < 4.0);
     }
 }

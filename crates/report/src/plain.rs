@@ -4,7 +4,8 @@ use lehr_methods::numbers::{counted, significant};
 use lehr_methods::{Column, Content, Data, Fit, Table, shown_label};
 
 use crate::Run;
-use crate::markup::{STYLE, escape, note};
+use crate::figure::Figures;
+use crate::markup::{self, Page, escape, section, tile};
 
 /// Rows of a table that the page shows; the file has all.
 const ROWS_SHOWN: usize = 50;
@@ -12,34 +13,32 @@ const ROWS_SHOWN: usize = 50;
 /// The whole page.
 pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     let about = run.about;
-    let title = escape(&format!("{} of {} – lehr", about.result, run.source));
-    let warnings: String = run.warnings.iter().map(|warning| note(warning) + "\n").collect();
-    let figures: String = fit
+    let figures: Vec<String> = fit
         .figures(data)
         .into_iter()
-        .map(|(name, value)| {
-            format!("<tr><th>{}</th><td>{}</td></tr>\n", escape(&name.replace('_', " ")), significant(value, 7))
-        })
+        .map(|(name, value)| tile(&capital(&name.replace('_', " ")), significant(value, 7), "", String::new()))
         .collect();
     let tables: String = about
         .files
         .iter()
         .filter_map(|file| match fit.file(file, data)? {
-            Content::Table(table) => Some(format!("<h2>{file}</h2>\n{}", shown(&table))),
+            Content::Table(table) => Some(section(&file.replace('.', "-"), file, "", &shown(file, &table))),
             Content::Array { .. } => None,
         })
         .collect();
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n{warnings}<p>{}</p>\n<table>\n{figures}</table>\n{tables}</main>\n</body>\n</html>\n",
-        escape(&format!("{}{}", about.result[..1].to_uppercase(), &about.result[1..])),
-        escape(fit.headline(data).lines().next().unwrap_or_default()),
-    )
+    let headline = fit.headline(data);
+    let headline = headline.lines().next().unwrap_or_default();
+    let (lead, main) =
+        (escape(&capital(about.result)), format!("<dl class=\"tiles\">{}</dl>{tables}", figures.join("\n")));
+    Page { headline, source: run.source, lead, warnings: run.warnings, main, figures: Figures::default() }.html()
+}
+
+fn capital(text: &str) -> String {
+    text[..1].to_uppercase() + &text[1..]
 }
 
 /// The first rows of a table.
-fn shown(table: &Table<'_>) -> String {
-    let head: String = table.columns.iter().map(|(name, _)| format!("<th>{}</th>", escape(name))).collect();
+fn shown(file: &str, table: &Table<'_>) -> String {
     let rows = table.rows();
     let body: String = (0..rows.min(ROWS_SHOWN))
         .map(|row| {
@@ -53,7 +52,8 @@ fn shown(table: &Table<'_>) -> String {
     } else {
         String::new()
     };
-    format!("<table>\n<tr>{head}</tr>\n{body}</table>\n{rest}")
+    let names = table.columns.iter().map(|(name, _)| name.as_ref());
+    markup::table(&file.replace('.', "-rows-"), file, names, &body) + &rest
 }
 
 fn cell(column: &Column<'_>, row: usize) -> String {

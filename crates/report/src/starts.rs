@@ -1,9 +1,9 @@
-//! The part of the page about the starts of k-means: what each came to. Drawn here as SVG: it needs no script.
+//! The part of the page about the starts of k-means: what each came to.
 
-use crate::markup::{escape, fill, typeset};
+use crate::figure::{Figures, lines};
+use crate::markup;
 use lehr_methods::numbers::{counted, grouped, quantity, significant};
-
-const SECTION: &str = include_str!("starts.html");
+use serde_json::json;
 
 /// Starts that are drawn; of more, those in their order that come first.
 const DRAWN_MAX: usize = 500;
@@ -12,12 +12,8 @@ const DRAWN_MAX: usize = 500;
 const SAME: f64 = 1e-6;
 
 /// The section: `starts` are the weighted sums of squares, at least one.
-pub fn section(starts: &[f64], unit_squared: &str) -> String {
-    fill(SECTION, |name| match name {
-        "note" => typeset(&note(starts, unit_squared)),
-        "chart" => chart(starts),
-        other => unreachable!("the page asks for {other}, which nobody writes"),
-    })
+pub fn section(starts: &[f64], unit_squared: &str, figures: &mut Figures) -> String {
+    markup::section("starts", "How the clusters came about", &note(starts, unit_squared), &chart(starts, figures))
 }
 
 fn least(starts: &[f64]) -> f64 {
@@ -51,43 +47,23 @@ fn note(starts: &[f64], unit_squared: &str) -> String {
 }
 
 /// A dot for each start, as high as its sum of squares is above the best; nothing where there is nothing to compare.
-fn chart(starts: &[f64]) -> String {
+fn chart(starts: &[f64], figures: &mut Figures) -> String {
     let best = least(starts);
-    let shown = &starts[..starts.len().min(DRAWN_MAX)];
-    let highest = shown.iter().map(|&start| excess(start, best)).fold(0.0, f64::max);
-    if shown.len() < 2 || highest <= 100.0 * SAME {
+    let shown: Vec<f64> = starts[..starts.len().min(DRAWN_MAX)].iter().map(|&start| excess(start, best)).collect();
+    if shown.len() < 2 || shown.iter().all(|percent| *percent <= 100.0 * SAME) {
         return String::new();
     }
-    let y = |percent: f64| 190.0 - 170.0 * percent / highest;
-    let marks: String = shown
-        .iter()
-        .enumerate()
-        .map(|(at, &start)| {
-            let x = 90.0 + 880.0 * at as f64 / (shown.len() - 1) as f64;
-            let percent = excess(start, best);
-            let radius = if percent <= 100.0 * SAME { 7 } else { 4 };
-            format!(
-                "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{:.1}\" r=\"{radius}\"><title>start {}: {} % above the best</title></circle>",
-                y(percent),
-                at + 1,
-                significant(percent, 3)
-            )
-        })
-        .collect();
-    let lines: String = [0.0, highest / 2.0, highest]
-        .map(|percent| {
-            let y = y(percent);
-            format!(
-                "<path class=\"gridline\" d=\"M76 {y:.1}H984\"/><text x=\"66\" y=\"{:.1}\" text-anchor=\"end\">{} %</text>",
-                y + 4.0,
-                escape(&significant(percent, 2))
-            )
-        })
-        .concat();
-    format!(
-        "<div class=\"plot\"><svg viewBox=\"0 0 1000 240\" width=\"100%\" height=\"100%\" role=\"img\" \
-         aria-label=\"The sum of squares of each start, in per cent above the best\">{lines}{marks}\
-         <text x=\"984\" y=\"226\" text-anchor=\"end\">starts in their order →</text></svg></div>"
+    let first = shown.iter().position(|percent| *percent <= 100.0 * SAME);
+    figures.add(
+        "starts",
+        lines(vec![json!({
+            "title": "Sum of squares above the best, in %",
+            "xName": "start",
+            "x": (1..=shown.len()).collect::<Vec<_>>(),
+            "y": shown,
+            "dots": "alone",
+            "best": first,
+        })]),
     )
 }
 
@@ -97,20 +73,24 @@ mod tests {
 
     #[test]
     fn starts_that_came_to_the_best_are_counted_and_the_others_drawn_above_them() {
-        let page = section(&[110.0, 100.0, 100.000_000_1, 105.0], "km²");
+        let mut figures = Figures::default();
+        let page = section(&[110.0, 100.0, 100.000_000_1, 105.0], "km²", &mut figures);
         assert!(
             page.contains("Of 4 starts, 2 came to the best sum of squares, 100 km²; the worst is 10 % above it."),
             "{page}"
         );
-        assert_eq!((page.matches("<circle").count(), page.matches("r=\"7\"").count()), (4, 2));
-        assert!(page.contains("start 4: 5 % above the best"));
+        let drawn: serde_json::Value = serde_json::from_str(&figures.json()).unwrap();
+        let line = &drawn["figures"]["starts"]["lines"][0];
+        assert_eq!((&line["y"][0], &line["y"][1], &line["y"][3]), (&10.0.into(), &0.0.into(), &5.0.into()));
+        assert_eq!(line["best"], 1);
     }
 
     #[test]
     fn one_start_or_equal_ones_are_not_drawn() {
-        assert!(section(&[3.0], "").contains("There was one start"));
+        let section = |starts: &[f64]| section(starts, "", &mut Figures::default());
+        assert!(section(&[3.0]).contains("There was one start"));
         for starts in [&[3.0][..], &[3.0, 3.0], &[0.0, 0.0]] {
-            assert!(!section(starts, "").contains("<svg"), "{starts:?}");
+            assert!(!section(starts).contains("class=\"figure\""), "{starts:?}");
         }
     }
 }

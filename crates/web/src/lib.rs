@@ -1,4 +1,4 @@
-//! The files of the viewer that `lehr serve` shows in a browser, as `make web` builds them from `web/`.
+//! The files of the viewer that `lehr serve` shows in a browser and of reports, as `make web` builds them from `web/`.
 //!
 //! They are committed, so that cargo needs neither Node.js nor the network. The gate `web` builds them again and compares. Who serves them, and with which
 //! headers, is said by the node. Read next: `docs/design/web.md`.
@@ -35,14 +35,23 @@ macro_rules! file {
 pub const FILES: &[File] = &[
     file!("index.html", "text/html; charset=utf-8"),
     file!("app.js", "text/javascript; charset=utf-8"),
+    file!("anneal.js", "text/javascript; charset=utf-8"),
+    file!("chart.js", "text/javascript; charset=utf-8"),
     file!("explore.js", "text/javascript; charset=utf-8"),
     file!("style.css", "text/css; charset=utf-8"),
     file!("icon.svg", "image/svg+xml"),
 ];
 
+/// The script of reports: it draws the figures of a page from the data in it, and loads nothing.
+pub const REPORT_SCRIPT: &str = include_str!("../../../web/dist/report.js");
+/// The SHA-256 of [`REPORT_SCRIPT`] in base64, as content security policies have it.
+pub const REPORT_SCRIPT_HASH: &str = include_str!("../../../web/dist/report.sha256");
+/// The style of reports.
+pub const REPORT_STYLE: &str = include_str!("../../../web/dist/report.css");
+
 #[cfg(test)]
 mod tests {
-    use super::FILES;
+    use super::*;
 
     #[test]
     fn every_file_that_was_built_is_embedded() {
@@ -50,8 +59,17 @@ mod tests {
         let mut built: Vec<String> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         built.sort_unstable();
-        let mut embedded: Vec<&str> = FILES.iter().map(|file| file.name).collect();
+        let of_reports = ["report.css", "report.js", "report.sha256"];
+        let mut embedded: Vec<&str> = FILES.iter().map(|file| file.name).chain(of_reports).collect();
         embedded.sort_unstable();
         assert_eq!(embedded, built, "a file that `make web` made or no longer makes: change FILES");
+    }
+
+    #[test]
+    fn nothing_in_the_files_of_reports_ends_the_element_that_holds_them() {
+        assert!(
+            !REPORT_SCRIPT.contains("</script") && !REPORT_SCRIPT.contains("<!--") && !REPORT_STYLE.contains("</style")
+        );
+        assert_eq!(REPORT_SCRIPT_HASH.len(), 44, "32 bytes in base64");
     }
 }

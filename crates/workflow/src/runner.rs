@@ -58,6 +58,22 @@ struct Underway {
     ordered: Port<String>,
 }
 
+/// A part of a run, as it goes.
+struct Part {
+    machine: Machine,
+    /// What is still to be done before anything is heard.
+    commands: VecDeque<Command>,
+    tasks: BTreeMap<Item, Underway>,
+    /// How the run is to end, if somebody wishes that.
+    wish: Option<RunState>,
+}
+
+impl Part {
+    fn handle(&mut self, event: Event) {
+        self.commands.extend(self.machine.handle(event));
+    }
+}
+
 /// The runner has no say any more, or nowhere to say it.
 struct Deposed;
 
@@ -70,118 +86,135 @@ impl Runner {
 
     async fn steps(&mut self) -> Result<(), Deposed> {
         let (base, begun) = (self.run.elapsed_ms, self.places.host().clock().now());
-        let mut tasks: BTreeMap<Item, Underway> = BTreeMap::new();
-        let (mut machine, first) =
+        let (machine, first) =
             Machine::resume(self.workflow.nodes(), self.workflow.parallel(), &done(&self.workflow, &self.run));
-        let mut commands = VecDeque::from(first);
-        let mut wish = self.run.wish;
+        let wish = self.run.wish;
+        let mut part = Part { machine, commands: VecDeque::from(first), tasks: BTreeMap::new(), wish };
         if wish.is_some() {
-            commands.extend(machine.handle(Event::Cancel));
+            part.handle(Event::Cancel);
         }
         let clock = self.places.host().clock().clone();
         let now = || base + u64::try_from(clock.now().saturating_sub(begun).as_millis()).unwrap_or(u64::MAX);
         loop {
             let at_ms = now();
-            while let Some(command) = commands.pop_front() {
-                match command {
-                    Command::Expand(step) => {
-                        let event = match self.items(step) {
-                            Ok(items) => {
-                                let count = items.len();
-                                let name = self.name(step);
-                                self.tell(Progress::Expanded { step: name, items }, at_ms).await?;
-                                Event::Expanded { step, items: count }
-                            }
-                            Err(fault) => {
-                                let name = self.name(step);
-                                self.tell(Progress::Failed { step: name, item: None, fault, again_ms: None }, at_ms)
-                                    .await?;
-                                Event::NotExpanded { step }
-                            }
-                        };
-                        commands.extend(machine.handle(event));
-                    }
-                    Command::Begin { item, .. } => {
-                        self.tell(Progress::Began { step: self.name(item.step), item: item.item }, at_ms).await?;
-                        tasks.insert(item, self.begin(item));
-                    }
-                    // Told with the failure before it; the time is in what was told.
-                    Command::Wait { .. } => {}
-                    Command::Abort(item) => {
-                        // A run that is stopped to go on later finds its jobs again.
-                        let is_unwanted = wish != Some(RunState::Stopped);
-                        let mut ordered = None;
-                        if let Some(Underway { task, ordered: jobs }) = tasks.remove(&item) {
-                            drop(task);
-                            if is_unwanted {
-                                jobs.close();
-                                ordered = jobs.drain().pop();
-                            }
-                        }
-                        if let Some(job) = ordered {
-                            // Its being told may lie in the inbox.
-                            self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms)
-                                .await?;
-                        }
-                        if is_unwanted {
-                            self.cancel_job(item);
-                        }
-                    }
-                    Command::Complete(step) => self.tell(Progress::Completed { step: self.name(step) }, at_ms).await?,
-                    Command::End(outcome) => return self.end(outcome, wish, at_ms).await,
+            while let Some(command) = part.commands.pop_front() {
+                if let Command::End(outcome) = command {
+                    return self.end(outcome, part.wish, at_ms).await;
                 }
+                self.carry_out(command, &mut part, at_ms).await?;
             }
             let Ok(heard) = self.inbox.receive().await else { return Err(Deposed) };
-            let at_ms = now();
-            match heard {
-                Heard::Ended { item, outcome } => {
-                    if tasks.remove(&item).is_none() {
-                        continue;
+            self.hear(heard, &mut part, now()).await?;
+        }
+    }
+
+    /// Does what the machine commands, but the end.
+    async fn carry_out(&mut self, command: Command, part: &mut Part, at_ms: u64) -> Result<(), Deposed> {
+        match command {
+            Command::Expand(step) => {
+                let event = match self.items(step) {
+                    Ok(items) => {
+                        let count = items.len();
+                        self.tell(Progress::Expanded { step: self.name(step), items }, at_ms).await?;
+                        Event::Expanded { step, items: count }
                     }
-                    let step = self.name(item.step);
-                    match outcome.and_then(bounded) {
-                        Ok(output) => {
-                            self.tell(Progress::Succeeded { step, item: item.item, output }, at_ms).await?;
-                            commands.extend(machine.handle(Event::Succeeded(item)));
-                        }
-                        Err(fault) => {
-                            let follows = machine.handle(Event::Failed { item, may_pass: may_pass(&fault) });
-                            let again = follows.iter().find_map(|command| match command {
-                                Command::Wait { item: waiting, attempt } if *waiting == item => Some(*attempt),
-                                _ => None,
-                            });
-                            let wait = again.map(|attempt| self.wait(item, attempt, &fault));
-                            let again_ms = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-                            self.tell(Progress::Failed { step, item: item.item.into(), fault, again_ms }, at_ms)
-                                .await?;
-                            if let Some(wait) = wait {
-                                tasks.insert(item, self.later(item, wait));
-                            }
-                            commands.extend(follows);
-                        }
+                    Err(fault) => {
+                        let failed = Progress::Failed { step: self.name(step), item: None, fault, again_ms: None };
+                        self.tell(failed, at_ms).await?;
+                        Event::NotExpanded { step }
+                    }
+                };
+                part.handle(event);
+            }
+            Command::Begin { item, .. } => {
+                self.tell(Progress::Began { step: self.name(item.step), item: item.item }, at_ms).await?;
+                part.tasks.insert(item, self.begin(item));
+            }
+            Command::Abort(item) => {
+                // A run that is stopped to go on later finds its jobs again.
+                let is_unwanted = part.wish != Some(RunState::Stopped);
+                let mut ordered = None;
+                if let Some(Underway { task, ordered: jobs }) = part.tasks.remove(&item) {
+                    drop(task);
+                    if is_unwanted {
+                        jobs.close();
+                        ordered = jobs.drain().pop();
                     }
                 }
-                Heard::Job { item, job } => {
-                    let step = self.name(item.step);
-                    self.tell(Progress::Job { step, item: item.item, job }, at_ms).await?;
+                if let Some(job) = ordered {
+                    // Its being told may lie in the inbox.
+                    self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms).await?;
                 }
-                // Of an attempt that has been given up meanwhile nobody wants to know.
-                Heard::Advanced { item, .. } if !tasks.contains_key(&item) => {}
-                Heard::Advanced { item, progress } => {
-                    let step = self.name(item.step);
-                    self.tell(Progress::Advanced { step, item: item.item, progress }, at_ms).await?;
+                if is_unwanted {
+                    self.cancel_job(item);
                 }
-                Heard::Elapsed(item) => {
-                    tasks.remove(&item);
-                    commands.extend(machine.handle(Event::Elapsed(item)));
+            }
+            Command::Complete(step) => self.tell(Progress::Completed { step: self.name(step) }, at_ms).await?,
+            // A wait is told with the failure before it, its time too.
+            Command::Wait { .. } | Command::End(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Takes in what the runner is told.
+    async fn hear(&mut self, heard: Heard, part: &mut Part, at_ms: u64) -> Result<(), Deposed> {
+        match heard {
+            Heard::Ended { item, outcome } => {
+                if part.tasks.remove(&item).is_some() {
+                    self.ended(item, outcome.and_then(bounded), part, at_ms).await?;
                 }
-                Heard::Wish(state) => {
-                    wish = Some(state);
-                    commands.extend(machine.handle(Event::Cancel));
+            }
+            Heard::Job { item, job } => {
+                self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms).await?;
+            }
+            // Of an attempt that has been given up meanwhile nobody wants to know.
+            Heard::Advanced { item, .. } if !part.tasks.contains_key(&item) => {}
+            Heard::Advanced { item, progress } => {
+                self.tell(Progress::Advanced { step: self.name(item.step), item: item.item, progress }, at_ms).await?;
+            }
+            Heard::Elapsed(item) => {
+                part.tasks.remove(&item);
+                part.handle(Event::Elapsed(item));
+            }
+            Heard::Wish(state) => {
+                part.wish = Some(state);
+                part.handle(Event::Cancel);
+            }
+            Heard::Halt => return Err(Deposed),
+        }
+        Ok(())
+    }
+
+    /// An attempt has ended: says so, and waits if there is to be another.
+    async fn ended(
+        &mut self,
+        item: Item,
+        outcome: Result<Value, Fault>,
+        part: &mut Part,
+        at_ms: u64,
+    ) -> Result<(), Deposed> {
+        let step = self.name(item.step);
+        match outcome {
+            Ok(output) => {
+                self.tell(Progress::Succeeded { step, item: item.item, output }, at_ms).await?;
+                part.handle(Event::Succeeded(item));
+            }
+            Err(fault) => {
+                let follows = part.machine.handle(Event::Failed { item, may_pass: may_pass(&fault) });
+                let again = follows.iter().find_map(|command| match command {
+                    Command::Wait { item: waiting, attempt } if *waiting == item => Some(*attempt),
+                    _ => None,
+                });
+                let wait = again.map(|attempt| self.wait(item, attempt, &fault));
+                let again_ms = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+                self.tell(Progress::Failed { step, item: item.item.into(), fault, again_ms }, at_ms).await?;
+                if let Some(wait) = wait {
+                    part.tasks.insert(item, self.later(item, wait));
                 }
-                Heard::Halt => return Err(Deposed),
+                part.commands.extend(follows);
             }
         }
+        Ok(())
     }
 
     fn name(&self, step: usize) -> String {

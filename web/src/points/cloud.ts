@@ -13,6 +13,8 @@ export interface Cloud {
   rowOf: Uint32Array;
   /// How many points cannot be drawn, since a value is missing.
   missing: number;
+  /// How many lie far out and are drawn at the edge.
+  beyond: number;
   /// From what is drawn to what the columns say: value = middle + drawn · half. Not for spheres.
   middle: [number, number, number];
   half: [number, number, number];
@@ -50,30 +52,77 @@ export function range(values: ArrayLike<number>): [number, number] | null {
   return low <= high && Number.isFinite(low) && Number.isFinite(high) ? [low, high] : null;
 }
 
-/// A cloud of two or three columns. With `isEqual` all axes have one scale.
-export function cloudOf(columns: Column[], isEqual: boolean): Cloud {
+/// What part of the rows may lie far out, at most; more of them are no outliers.
+const FAR_OUT_MAX = 0.02;
+/// How many rows tell where most of them lie.
+const SAMPLE = 20_000;
+
+/// The range that most values need, where the others make it half as long again: three interquartile ranges beyond the quartiles.
+export function needed(values: ArrayLike<number>, [low, high]: [number, number]): [number, number] {
+  const every = Math.max(1, Math.floor(values.length / SAMPLE));
+  const sample: number[] = [];
+  for (let at = 0; at < values.length; at += every) if (Number.isFinite(values[at])) sample.push(values[at]);
+  sample.sort((a, b) => a - b);
+  const quartile = (part: number) => sample[Math.min(sample.length - 1, Math.floor(part * sample.length))];
+  const [first, third] = [quartile(0.25), quartile(0.75)];
+  const fence = 3 * (third - first);
+  if (!(fence > 0)) return [low, high];
+  let [least, most] = [Infinity, -Infinity];
+  let beyond = 0;
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at];
+    if (value < first - fence || value > third + fence) beyond++;
+    else {
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+  }
+  const room = 0.04 * (most - least);
+  const range: [number, number] = [Math.max(low, least - room), Math.min(high, most + room)];
+  const isStretched = high - low > 1.5 * (range[1] - range[0]);
+  return isStretched && beyond > 0 && beyond <= Math.max(5, FAR_OUT_MAX * values.length) ? range : [low, high];
+}
+
+export interface Shaping {
+  /// All axes have one scale.
+  isEqual?: boolean;
+  /// How long a unit of each axis is drawn.
+  stretch?: [number, number];
+  /// Rows that lie far out are drawn at the edge, so that the others are not one disc.
+  isEdged?: boolean;
+}
+
+/// A cloud of two or three columns.
+export function cloudOf(columns: Column[], { isEqual = false, stretch, isEdged = false }: Shaping): Cloud {
   const numbers = columns.map((column) => column.values as Float64Array);
   const count = numbers[0].length;
   const rowOf = order(count);
-  const ranges = numbers.map((values) => range(values) ?? [0, 1]);
+  const ranges = numbers.map((values) => {
+    const whole = range(values) ?? [0, 1];
+    return isEdged ? needed(values, whole) : whole;
+  });
   const middle = ranges.map(([low, high]) => low / 2 + high / 2);
-  const spans = ranges.map(([low, high]) => (high / 2 - low / 2 || Math.abs(high) / 2 || 0.5));
+  const spans = ranges.map(([low, high], axis) => (high / 2 - low / 2 || Math.abs(high) / 2 || 0.5) * (stretch?.[axis] ?? 1));
   const widest = Math.max(...spans);
-  const half = isEqual ? spans.map(() => widest) : spans;
+  const half = (isEqual || stretch ? spans.map(() => widest) : spans).map((length, axis) => length / (stretch?.[axis] ?? 1));
   const positions = new Float32Array(3 * count);
-  let missing = 0;
+  let [missing, beyond] = [0, 0];
   for (let at = 0; at < count; at++) {
     const row = rowOf[at];
-    let isWhole = true;
+    let [isWhole, isBeyond] = [true, false];
     for (let axis = 0; axis < numbers.length; axis++) {
-      const drawn = (numbers[axis][row] - middle[axis]) / half[axis];
+      const [low, high] = ranges[axis];
+      let value = numbers[axis][row];
+      if (value < low) [value, isBeyond] = [low, true];
+      else if (value > high) [value, isBeyond] = [high, true];
+      const drawn = (value - middle[axis]) / half[axis];
       positions[3 * at + axis] = drawn;
-      isWhole &&= Number.isFinite(drawn);
+      isWhole &&= Number.isFinite(numbers[axis][row]);
     }
     if (!isWhole) {
       missing++;
       positions[3 * at] = NaN;
-    }
+    } else if (isBeyond) beyond++;
   }
   const three = (values: number[], otherwise: number): [number, number, number] => [values[0], values[1], values[2] ?? otherwise];
   return {
@@ -82,6 +131,7 @@ export function cloudOf(columns: Column[], isEqual: boolean): Cloud {
     positions,
     rowOf,
     missing,
+    beyond,
     middle: three(middle, 0),
     half: three(half, 1),
   };
@@ -105,7 +155,7 @@ export function sphereOf(longitude: Float64Array, latitude: Float64Array): Cloud
     positions[3 * at + 1] = y;
     positions[3 * at + 2] = z;
   }
-  return { count, shape: 'sphere', positions, rowOf, missing, middle: [0, 0, 0], half: [1, 1, 1] };
+  return { count, shape: 'sphere', positions, rowOf, missing, beyond: 0, middle: [0, 0, 0], half: [1, 1, 1] };
 }
 
 export function onSphere(longitude: number, latitude: number): [number, number, number] {

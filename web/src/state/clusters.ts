@@ -20,6 +20,8 @@ export interface Group {
   name: string;
   number: number;
   rows: number;
+  /// What sets it apart, where that is known.
+  about?: string;
 }
 
 /// More groups than this are no categories but numbers or names.
@@ -32,21 +34,27 @@ export function byLabels(title: string, labels: Columns): Colouring {
   const cluster = labels.columns.find((column) => column.name === 'cluster' || column.name === 'component');
   const probability = labels.columns.find((column) => column.name === 'probability');
   if (!cluster || cluster.kind === 'text') throw new Error(`${title}: its labels have no column of clusters`);
-  const groupOf = new Int32Array(labels.rows);
+  return clustersOf(title, cluster.values, probability?.kind === 'number' ? probability.values : null);
+}
+
+/// By the number of the cluster of each row, below 0 for none. Clusters may have names.
+export function clustersOf(title: string, labels: Float64Array, probability: Float64Array | null, names?: string[], about?: string[]): Colouring {
+  const rows = labels.length;
+  const groupOf = new Int32Array(rows);
   const counts = new Map<number, number>();
-  for (let row = 0; row < labels.rows; row++) {
-    const number = cluster.values[row] >= 0 ? cluster.values[row] : -1;
+  for (let row = 0; row < rows; row++) {
+    const number = labels[row] >= 0 ? labels[row] : -1;
     counts.set(number, (counts.get(number) ?? 0) + 1);
   }
   const numbers = [...counts.keys()].filter((number) => number >= 0).sort((a, b) => a - b);
   const place = new Map(numbers.map((number, at) => [number, at]));
-  const groups: Group[] = numbers.map((number) => ({ name: String(number), number, rows: counts.get(number)! }));
+  const groups: Group[] = numbers.map((number) => ({ name: names?.[number] ?? String(number), number, rows: counts.get(number)!, about: about?.[number] }));
   if (counts.has(-1)) {
     place.set(-1, groups.length);
     groups.push({ name: NO_CLUSTER, number: -1, rows: counts.get(-1)! });
   }
-  for (let row = 0; row < labels.rows; row++) groupOf[row] = place.get(cluster.values[row] >= 0 ? cluster.values[row] : -1)!;
-  return { title, groupOf, groups, scale: null, probability: probability?.kind === 'number' ? probability.values : null };
+  for (let row = 0; row < rows; row++) groupOf[row] = place.get(labels[row] >= 0 ? labels[row] : -1)!;
+  return { title, groupOf, groups, scale: null, probability };
 }
 
 /// By a column: few values are groups, many numbers a scale.

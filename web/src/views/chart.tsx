@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { figure } from '../state/words.ts';
+import { groundOfPage, Save, standalone } from './save.tsx';
 
 export interface Line {
   title: string;
@@ -13,9 +14,21 @@ export interface Line {
   /// Falls from left to right, as temperatures do while a method cools.
   isFalling?: boolean;
   isStepped?: boolean;
+  isLogY?: boolean;
+  /// Each value is a dot; without a line where its neighbours have nothing to do with it.
+  dots?: 'line' | 'alone';
+  /// The dot that is larger than the others.
+  best?: number;
+  /// Places on the axis across that are marked, and what they are.
+  marks?: { at: number[]; name: string };
+  /// Where somebody is looking: a place on the axis across, and who hears of another that is clicked or stepped to.
+  now?: number | null;
+  look?: (x: number) => void;
 }
 
 const HEIGHT = 220;
+/// How wide a chart has to be for its legend.
+const LEGEND = 420;
 const ROOM = { left: 56, right: 14, top: 12, bottom: 38 };
 
 /// About `most` round numbers between two others.
@@ -32,14 +45,18 @@ export function ticks(low: number, high: number, most: number): number[] {
 }
 
 function tens(low: number, high: number, most: number): number[] {
-  const first = Math.ceil(Math.log10(low));
-  const last = Math.floor(Math.log10(high));
-  if (last <= first) return ticks(low, high, most);
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  if (last - first < 2) {
+    const fine = [1, 2, 5].flatMap((factor) => Array.from({ length: last - first + 3 }, (_, at) => factor * 10 ** (first - 1 + at)));
+    const within = fine.filter((value) => value >= low && value <= high).sort((a, b) => a - b);
+    return within.length >= 3 ? within : ticks(low, high, most);
+  }
   const every = Math.max(1, Math.ceil((last - first + 1) / most));
   return Array.from({ length: Math.floor((last - first) / every) + 1 }, (_, at) => 10 ** (first + at * every));
 }
 
-export function Chart({ title, xName, x, y, isLogX, isFalling, isStepped }: Line) {
+export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped, dots, best, marks, now, look }: Line) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useSignal(480);
   const at = useSignal<number | null>(null);
@@ -48,30 +65,43 @@ export function Chart({ title, xName, x, y, isLogX, isFalling, isStepped }: Line
     watch.observe(frame.current!);
     return () => watch.disconnect();
   }, []);
-  const pairs = x.map((value, index) => [value, y[index]] as const).filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!isLogX || a > 0));
+  const pairs = x
+    .map((value, index) => [value, y[index], index] as const)
+    .filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!isLogX || a > 0) && (!isLogY || b > 0));
   const wide = width.value;
   const xs = pairs.map(([value]) => value);
   const ys = pairs.map(([, value]) => value);
-  let [lowX, highX] = [Math.min(...xs), Math.max(...xs)];
-  let [lowY, highY] = [Math.min(...ys), Math.max(...ys)];
+  const ends = (values: number[]) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  let [lowX, highX] = ends(xs);
+  let [lowY, highY] = ends(ys);
   if (lowX === highX) [lowX, highX] = isLogX ? [lowX / 2, highX * 2] : [lowX - 0.5, highX + 0.5];
-  if (lowY === highY) [lowY, highY] = [lowY - 0.5, highY + 0.5];
+  if (lowY === highY) [lowY, highY] = isLogY ? [lowY / 2, highY * 2] : [lowY - 0.5, highY + 0.5];
   const scale = (value: number) => (isLogX ? Math.log(value) : value);
+  const upwards = (value: number) => (isLogY ? Math.log(value) : value);
   const part = (value: number) => {
     const p = (scale(value) - scale(lowX)) / (scale(highX) - scale(lowX));
     return isFalling ? 1 - p : p;
   };
-  const pixelX = (value: number) => ROOM.left + part(value) * (wide - ROOM.left - ROOM.right);
-  const pixelY = (value: number) => HEIGHT - ROOM.bottom - ((value - lowY) / (highY - lowY)) * (HEIGHT - ROOM.top - ROOM.bottom);
-  const path = pairs
-    .map(([a, b], index) => {
-      const [px, py] = [pixelX(a).toFixed(1), pixelY(b).toFixed(1)];
-      return index === 0 ? `M${px} ${py}` : isStepped ? `H${px}V${py}` : `L${px} ${py}`;
-    })
-    .join('');
-  const reading = at.value !== null && pairs[at.value] ? pairs[at.value] : pairs[pairs.length - 1];
+  const isWhole = ys.every(Number.isInteger);
+  const inset = dots ? 10 : 0;
+  const pixelX = (value: number) => ROOM.left + inset + part(value) * (wide - ROOM.left - ROOM.right - 2 * inset);
+  const pixelY = (value: number) =>
+    HEIGHT - ROOM.bottom - inset - ((upwards(value) - upwards(lowY)) / (upwards(highY) - upwards(lowY))) * (HEIGHT - ROOM.top - ROOM.bottom - 2 * inset);
+  // Where a temperature rises a second course begins: a line of its own.
+  let isLater = false;
+  const paths = ['', ''];
+  pairs.forEach(([a, b], index) => {
+    const isNew = index === 0 || (isFalling === true && a > pairs[index - 1][0]);
+    isLater ||= isNew && index > 0;
+    const [px, py] = [pixelX(a).toFixed(1), pixelY(b).toFixed(1)];
+    paths[Number(isLater)] += isNew ? `M${px} ${py}` : isStepped ? `H${px}V${py}` : `L${px} ${py}`;
+  });
+  const nearest = (value: number) => pairs.reduce((found, [a], index) => (Math.abs(scale(a) - scale(value)) < Math.abs(scale(pairs[found][0]) - scale(value)) ? index : found), 0);
+  const place = at.value ?? (now != null && pairs.length && (!isLogX || now > 0) ? nearest(now) : null);
+  const reading = place !== null && pairs[place] ? pairs[place] : pairs[best !== undefined && pairs[best] ? best : pairs.length - 1];
   const find = (clientX: number) => {
     const left = frame.current!.getBoundingClientRect().left;
+    if (!pairs.length) return;
     let [best, least] = [0, Infinity];
     pairs.forEach(([value], index) => {
       const apart = Math.abs(pixelX(value) - (clientX - left));
@@ -84,6 +114,7 @@ export function Chart({ title, xName, x, y, isLogX, isFalling, isStepped }: Line
     if (!by) return;
     event.preventDefault();
     at.value = Math.min(pairs.length - 1, Math.max(0, (at.value ?? pairs.length - 1) + by));
+    look?.(pairs[at.value]?.[0]);
   };
   return (
     <figure class="chart">
@@ -94,6 +125,7 @@ export function Chart({ title, xName, x, y, isLogX, isFalling, isStepped }: Line
             {xName} {figure(reading[0], 4)}: {figure(reading[1], 5)}
           </p>
         )}
+        {pairs.length > 0 && <Save name={title} make={() => standalone(frame.current!.querySelector('svg')!, wide, HEIGHT, groundOfPage())} />}
       </figcaption>
       <div
         class="plot"
@@ -102,12 +134,14 @@ export function Chart({ title, xName, x, y, isLogX, isFalling, isStepped }: Line
         role="img"
         aria-label={reading ? `${title} over ${xName}: ${pairs.length} points, from ${figure(ys[0], 4)} to ${figure(ys[ys.length - 1], 4)}. Arrow keys read points.` : `${title}: no points yet`}
         onPointerMove={(event) => find(event.clientX)}
+        onClick={() => at.value !== null && pairs[at.value] && look?.(pairs[at.value][0])}
         onPointerLeave={() => (at.value = null)}
         onKeyDown={step}
       >
+        {pairs.length === 0 && <p class="note">There is nothing to draw.</p>}
         {pairs.length > 0 && (
           <svg width={wide} height={HEIGHT} aria-hidden="true">
-            {ticks(lowY, highY, 4).map((value) => (
+            {(isLogY ? tens(lowY, highY, 4) : ticks(lowY, highY, 4).filter((value) => !isWhole || Number.isInteger(value))).map((value) => (
               <g key={value}>
                 <line class="gridline" x1={ROOM.left} x2={wide - ROOM.right} y1={pixelY(value)} y2={pixelY(value)} />
                 <text x={ROOM.left - 8} y={pixelY(value) + 4} text-anchor="end">
@@ -121,10 +155,27 @@ export function Chart({ title, xName, x, y, isLogX, isFalling, isStepped }: Line
               </text>
             ))}
             <text x={wide - ROOM.right} y={HEIGHT - 4} text-anchor="end">
-              {xName}
+              {isFalling ? `${xName}, falling →` : xName}
             </text>
-            <path class="curve" d={path} />
-            {at.value !== null && reading && (
+            {marks && marks.at.filter((value) => value >= lowX && value <= highX).map((value) => (
+              <path key={value} class="split" d={`M${(pixelX(value) - 3.2).toFixed(1)} ${HEIGHT - ROOM.bottom + 5.5}h6.4l-3.2 -5z`} />
+            ))}
+            {marks && marks.at.length > 0 && (
+              <g>
+                <path class="split" d={`M${ROOM.left} ${HEIGHT - 5}h6.4l-3.2 -5z`} />
+                <text x={ROOM.left + 11} y={HEIGHT - 4}>{marks.name}</text>
+              </g>
+            )}
+            {isLater && wide >= LEGEND && (
+              <g>
+                <path class="curve later" d={`M${ROOM.left + (marks?.at.length ? 62 : 0)} ${HEIGHT - 8}h18`} />
+                <text x={ROOM.left + (marks?.at.length ? 86 : 24)} y={HEIGHT - 4}>hardening</text>
+              </g>
+            )}
+            {dots !== 'alone' && <path class="curve" d={paths[0]} />}
+            {dots !== 'alone' && paths[1] && <path class="curve later" d={paths[1]} />}
+            {(dots || pairs.length === 1) && pairs.map(([a, b, index]) => <circle key={index} class="dot" cx={pixelX(a)} cy={pixelY(b)} r={index === best ? 7 : 4} />)}
+            {place !== null && reading && (
               <>
                 <line class="cross" x1={pixelX(reading[0])} x2={pixelX(reading[0])} y1={ROOM.top} y2={HEIGHT - ROOM.bottom} />
                 <circle class="dot" cx={pixelX(reading[0])} cy={pixelY(reading[1])} r="4" />

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { GROUND, type Theme } from '../colour/palette.ts';
+import { clusterColour, GROUND, type Theme } from '../colour/palette.ts';
 import { facing, fit, LEVEL, pixelOf, turned, zoomed, type Camera, type Size } from '../points/camera.ts';
 import { onSphere, type Cloud } from '../points/cloud.ts';
 import { rasterRenderer, type Renderer } from '../points/raster.ts';
@@ -10,6 +10,7 @@ import { inside, nearest } from '../points/select.ts';
 import { webglRenderer } from '../points/webgl.ts';
 import { figure } from '../state/words.ts';
 import { ticks } from './chart.tsx';
+import { element, standalone } from './save.tsx';
 
 export type Tool = 'move' | 'lasso' | 'box';
 
@@ -23,10 +24,31 @@ export interface Mark {
   z: number;
 }
 
+/// A map whose axes are degrees: stretches of longitude that are left out, as from, to, and the width of the gutter instead.
+export interface Degrees {
+  breaks: [number, number, number][];
+}
+
+/// Where the density of a component falls off by one and by two standard deviations: its mean, and its covariance as x, both, y, in what the columns say.
+export interface Outline {
+  group: number;
+  mean: [number, number];
+  covariance: [number, number, number];
+}
+
+/// Shades below the points: values from 0 to 1 of a grid whose first column runs upwards, between two corners in what the columns say.
+export interface Ground {
+  columns: number;
+  rows: number;
+  shade: ArrayLike<number>;
+  low: [number, number];
+  high: [number, number];
+}
+
 export interface Handle {
   fit(): void;
   zoom(factor: number): void;
-  picture(): Promise<Blob>;
+  svg(): SVGSVGElement;
 }
 
 interface Props {
@@ -42,6 +64,9 @@ interface Props {
   marks: Mark[];
   picked: number;
   forced: string | undefined;
+  degrees?: Degrees;
+  outlines?: Outline[] | null;
+  ground?: Ground;
   handle: { current: Handle | null };
   onSelect: (points: Uint32Array, how: How, tool: Tool) => void;
   onPick: (point: number) => void;
@@ -168,7 +193,7 @@ export function CloudView(props: Props) {
   props.handle.current = {
     fit: whole,
     zoom: (factor) => camera.peek() && move(zoomed(camera.peek()!, size.peek(), factor, size.peek().width / 2, size.peek().height / 2)),
-    picture: () => picture(frame.current!.querySelector('canvas')!, latest.current, camera.peek()!, size.peek()),
+    svg: () => svgOf(frame.current!, latest.current, camera.peek()!, size.peek()),
   };
 
   // Pointers: one moves or draws, two zoom.
@@ -284,7 +309,8 @@ export function CloudView(props: Props) {
       onKeyDown={keys}
     >
       {over && size.value.width > 0 && (
-        <Over cloud={cloud} camera={over} size={size.value} ratio={inPage} names={names} marks={props.marks} picked={props.picked} drawing={drawing.value} />
+        <Over cloud={cloud} camera={over} size={size.value} ratio={inPage} names={names} marks={props.marks} picked={props.picked} drawing={drawing.value} theme={theme}
+          degrees={props.degrees} outlines={props.outlines} ground={props.ground} />
       )}
       {tip && hovered.value && (
         <div
@@ -326,8 +352,9 @@ function startTurn(cloud: Cloud): number[] {
 }
 
 /// What stands above the points: axes or a graticule, the numbers of clusters, the lasso.
-function Over({ cloud, camera, size, ratio, names, marks, picked, drawing }: {
-  cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[]; marks: Mark[]; picked: number; drawing: [number, number][] | null;
+function Over({ cloud, camera, size, ratio, names, marks, picked, drawing, theme, degrees, outlines, ground }: {
+  cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[]; marks: Mark[]; picked: number; drawing: [number, number][] | null; theme: Theme;
+  degrees?: Degrees; outlines?: Outline[] | null; ground?: Ground;
 }) {
   const [width, height] = [size.width / ratio, size.height / ratio];
   const pixel = (x: number, y: number, z: number) => {
@@ -338,12 +365,14 @@ function Over({ cloud, camera, size, ratio, names, marks, picked, drawing }: {
   const shown = useMemo(() => apart(marks.map((mark) => ({ mark, at: pixel(mark.x, mark.y, mark.z) })), width, height, cloud.shape === 'sphere'), [marks, camera, size]);
   return (
     <svg class="over" width={width} height={height} aria-hidden="true">
-      {cloud.shape === 'plane' && <Axes cloud={cloud} camera={camera} size={size} ratio={ratio} names={names} />}
-      {cloud.shape === 'space' && <Edges names={names} pixel={pixel} />}
+      {cloud.shape === 'plane' && ground && <Cells ground={ground} plane={planeOf(cloud, camera, size, ratio)} />}
+      {cloud.shape === 'plane' && outlines && <Outlines outlines={outlines} plane={planeOf(cloud, camera, size, ratio)} theme={theme} />}
+      {cloud.shape === 'plane' && <Axes plane={planeOf(cloud, camera, size, ratio)} size={size} ratio={ratio} names={names} degrees={degrees} />}
+      {cloud.shape === 'space' && <Edges names={names} pixel={pixel} width={width} height={height} />}
       {cloud.shape === 'sphere' && <Graticule camera={camera} size={size} pixel={pixel} />}
       {shown.map(({ mark, at: [x, y] }) => (
         <g key={mark.text} class="mark" transform={`translate(${x} ${y})`}>
-          <circle r={mark.text.length > 2 ? 13 : 10} fill={mark.colour} />
+          <rect x={-halfWidth(mark)} y="-10" width={2 * halfWidth(mark)} height="20" rx="10" fill={mark.colour} />
           <text y="4" text-anchor="middle">{mark.text}</text>
         </g>
       ))}
@@ -353,55 +382,154 @@ function Over({ cloud, camera, size, ratio, names, marks, picked, drawing }: {
   );
 }
 
+/// Half the width of the number or name of a cluster, in pixels of the page.
+function halfWidth(mark: Mark): number {
+  return Math.max(10, 3.6 * mark.text.length + 6);
+}
+
 /// Marks that lie on others are left out, the first ones stay.
-function apart<T extends { at: readonly [number, number, number] }>(marks: T[], width: number, height: number, isSphere: boolean): T[] {
+function apart<T extends { mark: Mark; at: readonly [number, number, number] }>(marks: T[], width: number, height: number, isSphere: boolean): T[] {
   const kept: T[] = [];
   for (const one of marks) {
     const [x, y, depth] = one.at;
     if (x < 12 || y < 12 || x > width - 12 || y > height - 12 || (isSphere && depth < 0)) continue;
-    if (kept.every(({ at }) => Math.hypot(at[0] - x, at[1] - y) > 24)) kept.push(one);
+    const isFree = kept.every(({ mark, at }) => Math.abs(at[0] - x) > halfWidth(mark) + halfWidth(one.mark) + 2 || Math.abs(at[1] - y) > 22);
+    if (isFree) kept.push(one);
     if (kept.length >= 60) break;
   }
   return kept;
 }
 
-function Axes({ cloud, camera, size, ratio, names }: { cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[] }) {
+/// From what the columns say to pixels of the page, and back.
+interface Plane {
+  toX(pixel: number): number;
+  toY(pixel: number): number;
+  fromX(value: number): number;
+  fromY(value: number): number;
+}
+
+function planeOf({ middle, half }: Cloud, { scale, shift }: Camera, size: Size, ratio: number): Plane {
+  return {
+    toX: (pixel) => middle[0] + ((pixel * ratio - size.width / 2 - shift[0]) / scale[0]) * half[0],
+    toY: (pixel) => middle[1] - ((pixel * ratio - size.height / 2 - shift[1]) / scale[1]) * half[1],
+    fromX: (value) => (size.width / 2 + shift[0] + ((value - middle[0]) / half[0]) * scale[0]) / ratio,
+    fromY: (value) => (size.height / 2 + shift[1] - ((value - middle[1]) / half[1]) * scale[1]) / ratio,
+  };
+}
+
+/// Round degrees and where the page has them: stretches that are left out are behind one another.
+export function meridians(low: number, high: number, most: number, breaks: [number, number, number][]): [number, string][] {
+  const whole = breaks.reduce((sum, [from, to, gutter]) => sum + to - from - gutter, 0);
+  const found: [number, string][] = [];
+  const step = ticks(low, high, most);
+  const by = step.length > 1 ? step[1] - step[0] : 1;
+  for (let at = Math.ceil(low / by) * by; at <= high + whole; at += by) {
+    let shift = 0;
+    let isOut = false;
+    for (const [from, to, gutter] of breaks) {
+      if (at >= to) shift += to - from - gutter;
+      else if (at > from) isOut = true;
+    }
+    const place = at - shift;
+    if (!isOut && place >= low && place <= high) found.push([place, degree(((at + 540) % 360) - 180, 'E', 'W')]);
+  }
+  return found;
+}
+
+function degree(value: number, positive: string, negative: string): string {
+  const text = `${Number(Math.abs(value).toFixed(4))}°`;
+  return value === 0 || Math.abs(value) === 180 ? text : `${text} ${value > 0 ? positive : negative}`;
+}
+
+function Axes({ plane, size, ratio, names, degrees }: { plane: Plane; size: Size; ratio: number; names: string[]; degrees?: Degrees }) {
+  const { toX, toY, fromX, fromY } = plane;
   const [width, height] = [size.width / ratio, size.height / ratio];
-  const toX = (pixel: number) => cloud.middle[0] + ((pixel * ratio - size.width / 2 - camera.shift[0]) / camera.scale[0]) * cloud.half[0];
-  const toY = (pixel: number) => cloud.middle[1] - ((pixel * ratio - size.height / 2 - camera.shift[1]) / camera.scale[1]) * cloud.half[1];
-  const fromX = (value: number) => (size.width / 2 + camera.shift[0] + ((value - cloud.middle[0]) / cloud.half[0]) * camera.scale[0]) / ratio;
-  const fromY = (value: number) => (size.height / 2 + camera.shift[1] - ((value - cloud.middle[1]) / cloud.half[1]) * camera.scale[1]) / ratio;
-  const across = ticks(toX(0), toX(width), Math.max(2, Math.floor(width / 110)));
-  const upwards = ticks(toY(height), toY(0), Math.max(2, Math.floor(height / 80)));
+  const most = [Math.max(2, Math.floor(width / 110)), Math.max(2, Math.floor(height / 80))];
+  const across: [number, string][] = degrees
+    ? meridians(toX(0), toX(width), most[0], degrees.breaks)
+    : ticks(toX(0), toX(width), most[0]).map((value) => [value, figure(value, 6)]);
+  const upwards: [number, string][] = ticks(toY(height), toY(0), most[1]).map((value) => [value, degrees ? degree(value, 'N', 'S') : figure(value, 6)]);
+  // A gutter lies behind what is left of it: its place is that of its lower end.
+  let shift = 0;
+  const gutters = (degrees?.breaks ?? []).map(([from, to, gutter]) => {
+    const [left, right] = [fromX(from - shift), fromX(from - shift + gutter)];
+    shift += to - from - gutter;
+    return { left, right, text: `${Math.round(to - from)}° without rows, left out` };
+  });
   return (
     <>
+      {gutters.map(({ left, right, text }) => (
+        <g key={left} class="gutter">
+          <rect x={left} y="0" width={Math.max(1, right - left)} height={height} />
+          <text transform={`translate(${(left + right) / 2 + 4} ${height / 2}) rotate(-90)`} text-anchor="middle">{text}</text>
+        </g>
+      ))}
       <g class="axis">
-        {across.map((value) => {
+        {across.map(([value, text]) => {
           const x = fromX(value);
           return x < 34 || x > width - 20 ? null : (
             <g key={value}>
               <line x1={x} x2={x} y1={height - 5} y2={height} />
-              <text x={x} y={height - 8} text-anchor="middle">{figure(value, 6)}</text>
+              <text x={x} y={height - 8} text-anchor="middle">{text}</text>
             </g>
           );
         })}
-        {upwards.map((value) => {
+        {names[1] && upwards.map(([value, text]) => {
           const y = fromY(value);
           return y < 26 || y > height - 24 ? null : (
             <g key={value}>
               <line x1={0} x2={5} y1={y} y2={y} />
-              <text x={8} y={y + 4}>{figure(value, 6)}</text>
+              <text x={8} y={y + 4}>{text}</text>
             </g>
           );
         })}
         <text class="name" x={width - 8} y={height - 24} text-anchor="end">{names[0]} →</text>
-        <text class="name" x={8} y={16}>↑ {names[1]}</text>
+        {names[1] && <text class="name" x={8} y={16}>↑ {names[1]}</text>}
       </g>
     </>
   );
 }
 
-function Edges({ names, pixel }: { names: string[]; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
+/// An ellipse at so many standard deviations, by the Cholesky factor of the covariance.
+function ellipse({ mean, covariance: [xx, xy, yy] }: Outline, deviations: number, { fromX, fromY }: Plane): string {
+  const a = Math.sqrt(Math.max(0, xx));
+  const b = a > 0 ? xy / a : 0;
+  const c = Math.sqrt(Math.max(0, yy - b * b));
+  const corners = Array.from({ length: 73 }, (_, at) => {
+    const [cosine, sine] = [Math.cos((at * Math.PI) / 36), Math.sin((at * Math.PI) / 36)];
+    return `${fromX(mean[0] + deviations * a * cosine).toFixed(1)} ${fromY(mean[1] + deviations * (b * cosine + c * sine)).toFixed(1)}`;
+  });
+  return `M${corners.join('L')}Z`;
+}
+
+function Outlines({ outlines, plane, theme }: { outlines: Outline[]; plane: Plane; theme: Theme }) {
+  return (
+    <g class="outlines">
+      {outlines.map((one) => (
+        <g key={one.group} stroke={clusterColour(one.group, theme)} fill={clusterColour(one.group, theme)}>
+          <path d={ellipse(one, 1, plane)} fill-opacity=".07" />
+          <path d={ellipse(one, 2, plane)} fill-opacity="0" stroke-dasharray="5 4" />
+        </g>
+      ))}
+    </g>
+  );
+}
+
+function Cells({ ground, plane: { fromX, fromY } }: { ground: Ground; plane: Plane }) {
+  const { columns, rows, low, high, shade } = ground;
+  const x = (column: number) => fromX(low[0] + ((high[0] - low[0]) * column) / columns);
+  const y = (row: number) => fromY(low[1] + ((high[1] - low[1]) * row) / rows);
+  return (
+    <g class="ground">
+      {Array.from({ length: columns * rows }, (_, at) => {
+        const [column, row] = [Math.floor(at / rows), at % rows];
+        return <rect key={at} x={x(column)} y={y(row + 1)} width={x(column + 1) - x(column)} height={y(row) - y(row + 1)} fill-opacity={(0.65 * shade[at]).toFixed(3)} />;
+      })}
+    </g>
+  );
+}
+
+function Edges({ names, pixel, width, height }: { names: string[]; width: number; height: number; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
   const [ox, oy] = pixel(-1, -1, -1);
   const ends: [number, number, number][] = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]];
   return (
@@ -411,7 +539,7 @@ function Edges({ names, pixel }: { names: string[]; pixel: (x: number, y: number
         return (
           <g key={at}>
             <line x1={ox} y1={oy} x2={x} y2={y} />
-            <text class="name" x={x + 4} y={y - 4}>{names[at]}</text>
+            <text class="name" x={Math.min(width - 8 - 7 * names[at].length, Math.max(8, x + 4))} y={Math.min(height - 8, Math.max(16, y - 4))}>{names[at]}</text>
           </g>
         );
       })}
@@ -467,31 +595,38 @@ function Graticule({ camera, size, pixel }: { camera: Camera; size: Size; pixel:
   );
 }
 
-/// The picture as a file: the points, the numbers of clusters, and what it shows.
-async function picture(canvas: HTMLCanvasElement, { marks, caption, theme, cloud }: Props, camera: Camera, size: Size): Promise<Blob> {
+/// Up to how many points a picture that is saved has as shapes; more are its pixels.
+const SHAPES_MAX = 20_000;
+
+/// The picture as it stands, with what it shows below it: for saving.
+function svgOf(frame: HTMLElement, { caption, cloud, paint, theme, pointWidth }: Props, camera: Camera, size: Size): SVGSVGElement {
   const ratio = Math.min(2, devicePixelRatio || 1);
-  const foot = Math.round(30 * ratio);
-  const copy = document.createElement('canvas');
-  [copy.width, copy.height] = [canvas.width, canvas.height + foot];
-  const context = copy.getContext('2d')!;
-  context.fillStyle = GROUND[theme];
-  context.fillRect(0, 0, copy.width, copy.height);
-  context.drawImage(canvas, 0, 0);
-  context.font = `600 ${11 * ratio}px system-ui, sans-serif`;
-  context.textAlign = 'center';
-  const drawn = marks.map((mark) => ({ mark, at: pixelOf(camera, size, mark.x, mark.y, mark.z).map((value, axis) => (axis < 2 ? value / ratio : value)) as [number, number, number] }));
-  for (const { mark, at } of apart(drawn, size.width / ratio, size.height / ratio, cloud.shape === 'sphere')) {
-    const [x, y] = [at[0] * ratio, at[1] * ratio];
-    context.fillStyle = mark.colour;
-    context.beginPath();
-    context.arc(x, y, 10 * ratio, 0, 2 * Math.PI);
-    context.fill();
-    context.fillStyle = theme === 'light' ? '#ffffff' : '#0d1013';
-    context.fillText(mark.text, x, y + 4 * ratio);
+  const [width, height] = [size.width / ratio, size.height / ratio];
+  const over = frame.querySelector<SVGSVGElement>('.over')!;
+  const picture = standalone(over, width, height + 30, GROUND[theme]);
+  const drawn = element('g', {});
+  if (cloud.count <= SHAPES_MAX) {
+    const reach = odd(pointWidth * ratio) / ratio / 2;
+    const paths = new Map<number, string>();
+    for (let at = 0; at < cloud.count; at++) {
+      if (paint[at] >>> 24 === 0) continue;
+      const [x, y, depth] = pixelOf(camera, size, cloud.positions[3 * at], cloud.positions[3 * at + 1], cloud.positions[3 * at + 2]);
+      if (!(x >= 0 && y >= 0 && x <= size.width && y <= size.height) || (cloud.shape === 'sphere' && depth < 0)) continue;
+      paths.set(paint[at], `${paths.get(paint[at]) ?? ''}M${(x / ratio).toFixed(2)} ${(y / ratio).toFixed(2)}h0`);
+    }
+    // What is not chosen lies below.
+    for (const [word, d] of [...paths].sort(([a], [b]) => (a >>> 24) - (b >>> 24))) {
+      const hex = `#${[word & 255, (word >> 8) & 255, (word >> 16) & 255].map((one) => one.toString(16).padStart(2, '0')).join('')}`;
+      drawn.append(element('path', { d, stroke: hex, 'stroke-width': String(2 * reach), 'stroke-linecap': 'round', fill: 'none' }));
+    }
+  } else {
+    drawn.append(element('image', { href: frame.querySelector('canvas')!.toDataURL('image/png'), width: String(width), height: String(height) }));
   }
-  context.textAlign = 'left';
-  context.font = `${12 * ratio}px system-ui, sans-serif`;
-  context.fillStyle = theme === 'light' ? '#565d66' : '#a9b1ba';
-  context.fillText(caption, 10 * ratio, canvas.height + 20 * ratio);
-  return new Promise((done, failed) => copy.toBlob((blob) => (blob ? done(blob) : failed(new Error('The picture could not be made.'))), 'image/png'));
+  const ground = picture.querySelector('.ground');
+  if (ground) ground.after(drawn);
+  else picture.querySelector('rect')!.after(drawn);
+  const text = element('text', { x: '10', y: String(height + 20), 'font-size': '12', 'font-family': 'system-ui, sans-serif', fill: theme === 'light' ? '#565d66' : '#a9b1ba' });
+  text.textContent = caption;
+  picture.append(text);
+  return picture;
 }

@@ -1,32 +1,19 @@
-// Explore: the points of a data set with the clusters of a job; chosen by lasso, box or cluster, looked at row by row, saved.
+// Explore: the points of a data set on the node, with the clusters of its jobs.
 
-import { batch, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { readColumns, type Column, type Columns } from '../api/columns.ts';
-import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
-import { cloudOf, sphereOf, type Cloud } from '../points/cloud.ts';
-import { OVER, UNDER, word } from '../points/paint.ts';
-import { byColumn, byLabels, groupColour, NO_CLUSTER, rowColour, type Colouring } from '../state/clusters.ts';
-import { row as csvRow } from '../state/csv.ts';
-import { download } from '../state/download.ts';
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { readColumns, type Columns } from '../api/columns.ts';
+import { byLabels } from '../state/clusters.ts';
 import { datasetsPath, documentOf, methods, type Dataset, type Datasets, type Jobs } from '../state/node.ts';
-import { say } from '../state/notice.ts';
 import { route, settle, written } from '../state/route.ts';
-import { theme as themeSignal } from '../state/theme.ts';
 import { upload } from '../state/upload.ts';
-import { count, figure, words } from '../state/words.ts';
-import { CloudView, type Handle, type How, type Mark, type Tool } from './cloud.tsx';
+import { count, figure } from '../state/words.ts';
 import { canBeDrawn } from './data.tsx';
 import { Trouble } from './fault.tsx';
-import { Icon } from './icon.tsx';
-import { Grid } from './table.tsx';
+import { Scene, type LabelSource, type Source } from './scene.tsx';
 
 /// What is read into the page at most, in bytes of values.
 const BYTES_MAX = 600e6;
-/// How many clusters are listed before somebody asks for the rest.
-const LISTED = 40;
-/// How many chosen rows are shown as a table.
-const TABLE_MAX = 200;
 
 export default function Explore() {
   const path = datasetsPath();
@@ -90,17 +77,11 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
       </section>
     );
   }
-  return <Scene path={path} name={name} dataset={dataset} columns={columns.value} choice={choice} />;
-}
-
-interface LabelSource {
-  key: string;
-  title: string;
-  labels: string;
+  return <Explored path={path} name={name} dataset={dataset} columns={columns.value} choice={choice} />;
 }
 
 /// The tables of labels whose rows are those of a data set.
-function labelSources(document: Datasets, name: string, rows: number): LabelSource[] {
+function labelSources(path: string, document: Datasets, name: string, rows: number): LabelSource[] {
   const found: LabelSource[] = [];
   for (const service of methods()) {
     for (const [id, job] of Object.entries(documentOf<Jobs>(service.path).value?.jobs ?? {})) {
@@ -108,461 +89,24 @@ function labelSources(document: Datasets, name: string, rows: number): LabelSour
       if (!labels || document.datasets[labels]?.rows !== rows) continue;
       // Positions of items belong to the clusters of the same items.
       const isOfThese = Object.values(job.inputs).includes(name) || /\/(positions|places)$/.test(name);
-      if (isOfThese) found.push({ key: `job:${service.path}|${id}`, title: `clusters of ${id}`, labels });
+      if (!isOfThese) continue;
+      const title = `clusters of ${id}`;
+      const load = async (signal: AbortSignal) => byLabels(title, await readColumns(path, labels, rows, () => {}, signal));
+      found.push({ key: `job:${service.path}|${id}`, title, version: labels, load });
     }
   }
   return found.reverse();
 }
 
-function isNamed(columns: Column[], pattern: RegExp): Column | undefined {
-  return columns.find((column) => column.kind !== 'text' && pattern.test(column.name));
-}
-
-function Scene({ path, name, dataset, columns, choice }: { path: string; name: string; dataset: Dataset; columns: Columns; choice: preact.JSX.Element }) {
-  const { settings } = route.value;
-  const theme = themeSignal.value;
+function Explored({ path, name, dataset, columns, choice }: { path: string; name: string; dataset: Dataset; columns: Columns; choice: preact.JSX.Element }) {
   const document = documentOf<Datasets>(path).value!;
-  const numbers = columns.columns.filter((column) => column.kind !== 'text');
-  const longitude = isNamed(numbers, /^(lon|lng|long|longitude)$/i);
-  const latitude = isNamed(numbers, /^(lat|latitude)$/i);
-  const free = numbers.filter((column) => column.name !== dataset.id && column.name !== dataset.weights);
-  const usable = free.length >= 2 ? free : numbers;
-  const of = (setting: string | undefined, otherwise: Column) => numbers.find((column) => column.name === setting) ?? otherwise;
-  const isSphere = longitude !== undefined && latitude !== undefined && settings.view !== 'flat';
-  const xColumn = of(settings.x, longitude ?? usable[0]);
-  const yColumn = of(settings.y, latitude ?? usable[1] ?? usable[0]);
-  const zColumn = settings.z ? numbers.find((column) => column.name === settings.z) : undefined;
-  const sources = labelSources(document, name, columns.rows);
-  const colourKey = settings.colour ?? sources[0]?.key ?? '';
-  // A degree is as long upwards as across, and a map of positions has one unit.
-  const isEqual = (xColumn === longitude && yColumn === latitude) || /\/(positions|places)$/.test(name);
-
-  const cloud: Cloud = useMemo(() => {
-    if (isSphere) return sphereOf(longitude!.values as Float64Array, latitude!.values as Float64Array);
-    return cloudOf([xColumn, yColumn, ...(zColumn ? [zColumn] : [])], isEqual);
-  }, [isSphere, xColumn, yColumn, zColumn, isEqual]);
-
-  const colouring = useSignal<Colouring | null>(null);
-  const error = useSignal<unknown>(null);
-  const labelsName = sources.find((one) => one.key === colourKey)?.labels;
-  useEffect(() => {
-    const stop = new AbortController();
-    error.value = null;
-    (async () => {
-      try {
-        if (labelsName) {
-          const labels = await readColumns(path, labelsName, columns.rows, () => {}, stop.signal);
-          if (!stop.signal.aborted) colouring.value = byLabels(sources.find((one) => one.key === colourKey)!.title, labels);
-        } else {
-          const column = colourKey.startsWith('column:') ? columns.columns.find((one) => one.name === colourKey.slice(7)) : undefined;
-          colouring.value = column ? byColumn(column) : null;
-        }
-      } catch (caught) {
-        if (!stop.signal.aborted) [error.value, colouring.value] = [caught, null];
-      }
-    })();
-    return () => stop.abort();
-  }, [colourKey, labelsName]);
-
-  // Of each row: whether it is chosen. A new array for each choice, so that what depends on it is made anew.
-  const chosen = useSignal<Uint8Array | null>(null);
-  const recipe = useSignal<string[]>([]);
-  const hidden = useSignal<Set<number>>(new Set());
-  const picked = useSignal<number>(-1);
-  const tool = useSignal<Tool>('move');
-  const width = useSignal(0);
-  const handle = useRef<Handle | null>(null);
-  const grouping = colouring.value;
-  useEffect(() => {
-    hidden.value = new Set();
-  }, [grouping?.title]);
-
-  const isHidden = (row: number) => grouping !== null && hidden.value.size > 0 && hidden.value.has(grouping.groupOf[row]);
-  const paint = useMemo(() => paintOf(cloud, columns.rows, grouping, chosen.value, hidden.value, theme), [cloud, grouping, chosen.value, hidden.value, theme]);
-  const total = useMemo(() => (chosen.value ? chosen.value.reduce((sum, one) => sum + one, 0) : 0), [chosen.value]);
-  const marks = useMemo(() => marksOf(cloud, grouping, hidden.value, theme), [cloud, grouping, hidden.value, theme]);
-  const pickedPoint = useMemo(() => (picked.value < 0 ? -1 : cloud.rowOf.indexOf(picked.value)), [cloud, picked.value]);
-
-  const choose = (rows: Iterable<number>, how: How, step: string) => {
-    const next = how === 'replace' || !chosen.value ? new Uint8Array(columns.rows) : chosen.value.slice();
-    for (const row of rows) next[row] = how === 'subtract' ? 0 : 1;
-    const isAny = next.includes(1);
-    batch(() => {
-      chosen.value = isAny ? next : null;
-      const sign = { replace: '', add: 'and ', subtract: 'without ' }[how];
-      recipe.value = !isAny ? [] : how === 'replace' ? [step] : [...recipe.value, `${sign}${step}`];
-    });
-    say(isAny ? `${count(next.reduce((sum, one) => sum + one, 0))} rows selected.` : 'Nothing is selected.');
+  const save = async (target: string, csv: Blob, chosen: Uint8Array) => {
+    const texts = columns.columns.filter((column) => column.kind === 'text');
+    const gaps = columns.columns.some((column) => column.kind === 'number' && column.values.some((value, row) => chosen[row] && value !== value));
+    const reading = { ...(gaps ? { gaps } : {}), ...(texts.length === 1 && !gaps ? { id: texts[0].name } : {}) };
+    return (await upload(path, target, 'csv', reading, csv, false, () => {}, new AbortController().signal)).rows;
   };
-  const clear = () => batch(() => ([chosen.value, recipe.value, picked.value] = [null, [], -1]));
-  const invert = () => {
-    if (!chosen.value) return;
-    const next = chosen.value.map((one, row) => (one || isHidden(row) ? 0 : 1));
-    chosen.value = next.includes(1) ? next : null;
-    recipe.value = [...recipe.value, 'inverted'];
-  };
-  const ofGroup = function* (group: number) {
-    for (let row = 0; row < columns.rows; row++) if (grouping!.groupOf[row] === group) yield row;
-  };
-  const hideChosen = () => {
-    if (!chosen.value || !grouping) return;
-    const next = new Set(hidden.value);
-    chosen.value.forEach((one, row) => one && next.add(grouping.groupOf[row]));
-    if (next.size < grouping.groups.length) hidden.value = next;
-  };
-  const keys = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test((event.target as Element).tagName)) return;
-    const actions: Record<string, () => void> = {
-      l: () => (tool.value = 'lasso'), b: () => (tool.value = 'box'), m: () => (tool.value = 'move'), i: invert, h: hideChosen, Escape: clear,
-      f: () => handle.current?.fit(),
-    };
-    const act = actions[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
-  };
-
-  const pointWidth = width.value || (columns.rows > 300_000 ? 1 : columns.rows > 30_000 ? 2 : columns.rows > 3000 ? 4 : columns.rows > 500 ? 7 : 9);
-  const describe = (row: number) => {
-    const about = numbers.slice(0, 4).map((column) => `${column.name} ${figure(column.values[row], 6)}`);
-    return about.join(' · ');
-  };
-  const idColumn = columns.columns.find((column) => column.name === dataset.id);
-  const titleOf = (row: number) => (idColumn ? String(idColumn.kind === 'text' ? idColumn.values[row] : figure(idColumn.values[row], 12)) : `row ${count(row + 1)}`);
-  const groupName = (row: number) => {
-    const group = grouping?.groups[grouping.groupOf[row]];
-    return group ? group.name : '';
-  };
-  const what = isSphere ? 'positions on the sphere' : `${xColumn.name} and ${yColumn.name}${zColumn ? ` and ${zColumn.name}` : ''}`;
-  const caption = `${name}: ${what}${grouping ? `, coloured by ${grouping.title}` : ''}; ${count(columns.rows)} rows`;
-  const summary = `${caption}.${grouping?.groups.length ? ` ${grouping.groups.length} groups; the list beside the picture has them all.` : ''}${total ? ` ${count(total)} rows are selected; the table below has them.` : ''} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
-
-  return (
-    <div class="scene" onKeyDown={keys}>
-      <section class="card picture" aria-label="Picture">
-        <div class="tools choices">
-          {choice}
-          <Choices columns={columns} numbers={numbers} x={xColumn.name} y={yColumn.name} z={zColumn?.name ?? ''} isSphere={isSphere} canBeSphere={longitude !== undefined && latitude !== undefined} sources={sources} colourKey={colourKey} />
-        </div>
-        <div class="stage">
-          <CloudView
-            cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual} pointWidth={pointWidth} names={[xColumn.name, yColumn.name, zColumn?.name ?? '']}
-            summary={summary} caption={caption} marks={marks} picked={pickedPoint} forced={settings.renderer} handle={handle}
-            onSelect={(points, how, used) => choose(map(points, (point) => cloud.rowOf[point]), how, used)}
-            onPick={(point) => (picked.value = point < 0 ? -1 : cloud.rowOf[point])}
-            hint={(point) => {
-              const row = cloud.rowOf[point];
-              const cluster = grouping?.groups.length ? groupName(row) : '';
-              const title = cluster && cluster !== NO_CLUSTER ? `${labelsName ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
-              return { title, text: describe(row), colour: rowColour(grouping, row, theme) };
-            }}
-          />
-          <div class="palette" role="toolbar" aria-label="Tools of the picture">
-            {([['move', 'hand', 'Move (M)'], ['lasso', 'lasso', 'Lasso (L)'], ['box', 'box', 'Box (B)']] as const).map(([which, icon, title]) => (
-              <button type="button" key={which} aria-pressed={tool.value === which} title={title} aria-label={title} onClick={() => (tool.value = which)}>
-                <Icon name={icon} />
-              </button>
-            ))}
-            <button type="button" title="Zoom in (+)" aria-label="Zoom in" onClick={() => handle.current?.zoom(1.5)}><Icon name="plus" /></button>
-            <button type="button" title="Zoom out (-)" aria-label="Zoom out" onClick={() => handle.current?.zoom(1 / 1.5)}><Icon name="minus" /></button>
-            <button type="button" title="Fit all (F)" aria-label="Fit all" onClick={() => handle.current?.fit()}><Icon name="fit" /></button>
-          </div>
-        </div>
-        <div class="tools under">
-          <label>
-            Point size
-            <input type="range" min="1" max="15" step="1" value={pointWidth} onInput={(event) => (width.value = Number(event.currentTarget.value))} />
-          </label>
-          <button
-            type="button"
-            onClick={async () => {
-              try {
-                download(`${name}.png`, await handle.current!.picture());
-              } catch (caught) {
-                error.value = caught;
-              }
-            }}
-          >
-            Save picture (PNG)
-          </button>
-          <span class="note">
-            {tool.value === 'move'
-              ? cloud.shape === 'plane' ? 'Drag to move, scroll to zoom, click a point to see its row.' : 'Drag to turn, Shift and drag to move, scroll to zoom.'
-              : 'Drag around points. Shift adds, Alt takes away.'}
-          </span>
-        </div>
-        {cloud.missing > 0 && <p class="note">{count(cloud.missing)} rows have a missing value in these columns and are not drawn.</p>}
-        <Trouble error={error.value} />
-      </section>
-      <aside class="side">
-        {picked.value >= 0 && (
-          <Picked columns={columns} row={picked.value} title={titleOf(picked.value)} cluster={grouping?.groups.length ? `${words(grouping.title)}: ${groupName(picked.value)}` : ''}
-            probability={grouping?.probability?.[picked.value] ?? null} close={() => (picked.value = -1)} />
-        )}
-        {grouping && grouping.groups.length > 0 && (
-          <Groups grouping={grouping} rows={columns.rows} theme={theme} hidden={hidden.value} isOfJob={labelsName !== undefined}
-            hide={(next) => (hidden.value = next)}
-            choose={(group, how) => choose(ofGroup(group), how, `${labelsName ? 'cluster ' : `${grouping.title} `}${grouping.groups[group].name}`)} />
-        )}
-        {grouping?.scale && <Scale title={grouping.title} {...grouping.scale} theme={theme} />}
-        {!grouping && <p class="note card">Choose under "Colour" what points are coloured by. Clusters appear here when a job has found some.</p>}
-      </aside>
-      {chosen.value && (
-        <Chosen path={path} name={name} columns={columns} chosen={chosen.value} total={total} recipe={recipe.value} grouping={labelsName ? grouping : null} clear={clear} invert={invert}
-          pick={(row) => (picked.value = row)} picked={picked.value} />
-      )}
-    </div>
-  );
-}
-
-function* map<T>(values: Uint32Array, made: (value: number) => T): Iterable<T> {
-  for (const value of values) yield made(value);
-}
-
-function Choices({ columns, numbers, x, y, z, isSphere, canBeSphere, sources, colourKey }: {
-  columns: Columns; numbers: Column[]; x: string; y: string; z: string; isSphere: boolean; canBeSphere: boolean; sources: LabelSource[]; colourKey: string;
-}) {
-  const axis = (title: string, key: 'x' | 'y' | 'z', value: string) => (
-    <label>
-      {title}
-      <select value={value} onChange={(event) => settle({ [key]: event.currentTarget.value })}>
-        {key === 'z' && <option value="">none</option>}
-        {numbers.map((column) => <option key={column.name} value={column.name}>{column.name}</option>)}
-      </select>
-    </label>
-  );
-  return (
-    <>
-      <label>
-        Colour
-        <select value={colourKey} onChange={(event) => settle({ colour: event.currentTarget.value || 'none' })}>
-          <option value="none">one colour</option>
-          {sources.map((one) => <option key={one.key} value={one.key}>{one.title}</option>)}
-          {columns.columns.map((column) => <option key={column.name} value={`column:${column.name}`}>column {column.name}</option>)}
-        </select>
-      </label>
-      {canBeSphere && (
-        <label>
-          View
-          <select value={isSphere ? 'sphere' : 'flat'} onChange={(event) => settle({ view: event.currentTarget.value === 'flat' ? 'flat' : null })}>
-            <option value="sphere">sphere</option>
-            <option value="flat">columns</option>
-          </select>
-        </label>
-      )}
-      {!isSphere && (
-        <>
-          {axis('Across', 'x', x)}
-          {axis('Upwards', 'y', y)}
-          {numbers.length > 2 && axis('Depth', 'z', z)}
-        </>
-      )}
-    </>
-  );
-}
-
-function paintOf(cloud: Cloud, rows: number, grouping: Colouring | null, chosen: Uint8Array | null, hidden: Set<number>, theme: Theme): Uint32Array {
-  const paint = new Uint32Array(cloud.count);
-  const colours = grouping?.groups.map((group) => word(groupColour(group, theme), OVER)) ?? [];
-  const nothing = word(rowColour(grouping && !grouping.scale ? { ...grouping, groups: [] } : null, 0, theme), OVER);
-  const steps = Array.from({ length: 256 }, (_, at) => word(scaleColour(at / 255, theme), OVER));
-  const missing = word(scaleColour(NaN, theme), OVER);
-  const context = word(CONTEXT[theme], UNDER);
-  for (let at = 0; at < cloud.count; at++) {
-    const row = cloud.rowOf[at];
-    if (row >= rows) continue;
-    const group = grouping ? grouping.groupOf[row] : -1;
-    if (hidden.size > 0 && hidden.has(group)) continue;
-    if (chosen && !chosen[row]) paint[at] = context;
-    else if (grouping?.scale) {
-      const place = grouping.scale.place[row];
-      paint[at] = place >= 0 ? steps[Math.round(255 * place)] : missing;
-    } else paint[at] = colours[group] ?? nothing;
-  }
-  return paint;
-}
-
-/// The numbers of clusters at the middles of their points, the largest first.
-function marksOf(cloud: Cloud, grouping: Colouring | null, hidden: Set<number>, theme: Theme): Mark[] {
-  if (!grouping || grouping.groups.length < 2) return [];
-  const sums = grouping.groups.map(() => [0, 0, 0, 0]);
-  for (let at = 0; at < cloud.count; at++) {
-    const x = cloud.positions[3 * at];
-    const sum = sums[grouping.groupOf[cloud.rowOf[at]]];
-    if (!sum || x !== x) continue;
-    sum[0] += x;
-    sum[1] += cloud.positions[3 * at + 1];
-    sum[2] += cloud.positions[3 * at + 2];
-    sum[3]++;
-  }
-  return grouping.groups
-    .map((group, at) => ({ group, at, sum: sums[at] }))
-    .filter(({ group, at, sum }) => group.number >= 0 && sum[3] > 0 && !hidden.has(at) && group.name.length <= 6)
-    .sort((a, b) => b.sum[3] - a.sum[3])
-    .map(({ group, sum: [x, y, z, n] }) => {
-      const length = cloud.shape === 'sphere' ? Math.hypot(x, y, z) || 1 : n;
-      return { text: group.name, colour: groupColour(group, theme), x: x / length, y: y / length, z: z / length };
-    });
-}
-
-function Groups({ grouping, rows, theme, hidden, isOfJob, hide, choose }: {
-  grouping: Colouring; rows: number; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; choose: (group: number, how: How) => void;
-}) {
-  const isAll = useSignal(false);
-  const search = useSignal('');
-  const all = grouping.groups.map((_, at) => at);
-  const found = all.filter((at) => grouping.groups[at].name.toLowerCase().includes(search.value.trim().toLowerCase()));
-  const listed = isAll.value ? found : found.slice(0, LISTED);
-  const toggle = (at: number) => {
-    const next = new Set(hidden);
-    if (!next.delete(at)) next.add(at);
-    hide(next);
-  };
-  const isOnly = (at: number) => !hidden.has(at) && hidden.size === all.length - 1;
-  return (
-    <section class="card" aria-labelledby="groups">
-      <div class="head tight">
-        <h2 id="groups">{isOfJob ? 'Clusters' : grouping.title} <span class="soft">{count(grouping.groups.filter((group) => group.number >= 0).length)}</span></h2>
-        {hidden.size > 0 && <button type="button" onClick={() => hide(new Set())}>Show all</button>}
-      </div>
-      {grouping.groups.length > LISTED && (
-        <label>
-          <span class="unseen">Search {isOfJob ? 'clusters' : grouping.title}</span>
-          <input type="search" placeholder="Search" value={search.value} onInput={(event) => (search.value = event.currentTarget.value)} />
-        </label>
-      )}
-      <ul class="groups">
-        {listed.map((at) => {
-          const group = grouping.groups[at];
-          const title = group.number < 0 || !isOfJob ? group.name : `Cluster ${group.name}`;
-          return (
-            <li key={group.number} class={hidden.has(at) ? 'off' : ''}>
-              <button
-                type="button"
-                class="name"
-                title="Select its rows. Shift adds, Alt takes away."
-                onClick={(event) => choose(at, event.altKey ? 'subtract' : event.shiftKey ? 'add' : 'replace')}
-              >
-                <i class="swatch" style={{ background: groupColour(group, theme) }} />
-                <span class="text">{title}</span>
-                <span class="number">{count(group.rows)}</span>
-                <span class="number soft">{figure((100 * group.rows) / rows, 2)} %</span>
-              </button>
-              <button type="button" class="bare" aria-pressed={isOnly(at)} title={`Show only ${title}`} aria-label={`Show only ${title}`} onClick={() => hide(isOnly(at) ? new Set() : new Set(all.filter((one) => one !== at)))}>
-                <Icon name="only" />
-              </button>
-              <button type="button" class="bare" aria-pressed={hidden.has(at)} title={`Hide ${title}`} aria-label={`Hide ${title}`} onClick={() => toggle(at)}>
-                <Icon name={hidden.has(at) ? 'hidden' : 'shown'} />
-              </button>
-            </li>
-          );
-        })}
-      </ul>
-      {found.length > listed.length && <button type="button" onClick={() => (isAll.value = true)}>Show all {count(found.length)}</button>}
-    </section>
-  );
-}
-
-function Scale({ title, low, high, isLog, theme }: { title: string; low: number; high: number; isLog: boolean; theme: Theme }) {
-  return (
-    <section class="card" aria-label={`Scale of ${title}`}>
-      <h2>{title}</h2>
-      <div class="ramp" aria-hidden="true">
-        {Array.from({ length: 24 }, (_, at) => <i key={at} style={{ background: scaleColour(at / 23, theme) }} />)}
-      </div>
-      <p class="ends"><span>{figure(low)}</span><span>{isLog ? 'logarithmic' : ''}</span><span>{figure(high)}</span></p>
-    </section>
-  );
-}
-
-function Picked({ columns, row, title, cluster, probability, close }: { columns: Columns; row: number; title: string; cluster: string; probability: number | null; close: () => void }) {
-  return (
-    <section class="card" aria-labelledby="picked" aria-live="polite">
-      <div class="head tight">
-        <h2 id="picked">{title}</h2>
-        <button type="button" class="bare" aria-label="Close" onClick={close}><Icon name="close" /></button>
-      </div>
-      {cluster && <p class="note">{cluster}{probability !== null ? `, probability ${figure(probability, 4)}` : ''}</p>}
-      <dl class="facts one">
-        {columns.columns.slice(0, 200).map((column) => (
-          <div key={column.name}>
-            <dt>{column.name}</dt>
-            <dd>{column.kind === 'text' ? column.values[row] : figure(column.values[row], 12)}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
-}
-
-function Chosen({ path, name, columns, chosen, total, recipe, grouping, clear, invert, pick, picked }: {
-  path: string; name: string; columns: Columns; chosen: Uint8Array; total: number; recipe: string[]; grouping: Colouring | null; clear: () => void; invert: () => void;
-  pick: (row: number) => void; picked: number;
-}) {
-  const error = useSignal<unknown>(null);
-  const target = useSignal<string | null>(null);
-  const isSaving = useSignal(false);
-  const rows = useMemo(() => {
-    const found: number[] = [];
-    for (let row = 0; row < chosen.length && found.length < TABLE_MAX; row++) if (chosen[row]) found.push(row);
-    return found;
-  }, [chosen]);
-  const extra = grouping ? ['cluster', ...(grouping.probability ? ['probability'] : [])] : [];
-  const taken = new Set(columns.columns.map((column) => column.name));
-  const names = [...columns.columns.map((column) => column.name), ...extra.map((one) => (taken.has(one) ? `${one}_` : one))];
-  const valuesOf = (row: number) => [
-    ...columns.columns.map((column) => column.values[row]),
-    ...(grouping ? [grouping.groups[grouping.groupOf[row]]?.number ?? -1, ...(grouping.probability ? [grouping.probability[row]] : [])] : []),
-  ];
-  const asCsv = () => {
-    const parts: string[] = [csvRow(names)];
-    for (let row = 0; row < chosen.length; row++) if (chosen[row]) parts.push(csvRow(valuesOf(row)));
-    return new Blob(parts, { type: 'text/csv' });
-  };
-  const save = async () => {
-    isSaving.value = true;
-    error.value = null;
-    try {
-      const texts = columns.columns.filter((column) => column.kind === 'text');
-      const gaps = columns.columns.some((column) => column.kind === 'number' && column.values.some((value, row) => chosen[row] && value !== value));
-      const made = await upload(path, target.value!.trim(), 'csv', { ...(gaps ? { gaps } : {}), ...(texts.length === 1 && !gaps ? { id: texts[0].name } : {}) }, asCsv(), false, () => {}, new AbortController().signal);
-      say(`${target.value} is there: ${count(made.rows)} rows.`);
-      target.value = null;
-    } catch (caught) {
-      error.value = caught;
-    } finally {
-      isSaving.value = false;
-    }
-  };
-  return (
-    <section class="card chosen" aria-labelledby="chosen">
-      <div class="head">
-        <div>
-          <h2 id="chosen">{count(total)} rows selected</h2>
-          <p class="note">{recipe.join(', ')}</p>
-        </div>
-        <div class="tools">
-          <button type="button" class="first" onClick={() => download(`${name}-selection.csv`, asCsv())}>Export CSV</button>
-          <button type="button" onClick={() => (target.value = target.value === null ? `${name}-selection` : null)}>Save as data set</button>
-          <button type="button" onClick={invert}>Invert (I)</button>
-          <button type="button" onClick={clear}>Clear (Esc)</button>
-        </div>
-      </div>
-      {target.value !== null && (
-        <form
-          class="inline"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void save();
-          }}
-        >
-          <label>Name <input value={target.value} onInput={(event) => (target.value = event.currentTarget.value)} /></label>
-          <button type="submit" class="first" disabled={isSaving.value}>Save</button>
-        </form>
-      )}
-      <Trouble error={error.value} />
-      <Grid caption="Selected rows" names={['row', ...names]} rows={rows.map((row) => [row + 1, ...valuesOf(row)])} on={rows.indexOf(picked)} pick={(at) => pick(rows[at])} />
-      {total > rows.length && <p class="note">The first {count(rows.length)} are shown; the export has all {count(total)}.</p>}
-    </section>
-  );
+  const fixed = useMemo(() => ({ name, columns, id: dataset.id, weights: dataset.weights, layouts: [], isEqual: /\/(positions|places)$/.test(name), save }), [columns]);
+  const source: Source = { ...fixed, sources: labelSources(path, document, name, columns.rows) };
+  return <Scene source={source} settings={route.value.settings} settle={settle} choice={choice} />;
 }

@@ -10,6 +10,7 @@ const PATHS = {
   fit: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   plus: 'M12 5v14M5 12h14',
   minus: 'M5 12h14',
+  pen: 'M4 20l1-4L16 5l3 3L8 19l-4 1Zm10-13 3 3',
   close: 'M6 6l12 12M18 6 6 18',
   up: 'M12 19V5m-6 6 6-6 6 6',
 };

@@ -1,6 +1,6 @@
 // Jobs of all methods: the list, one of them with its result, and the form that makes a new one.
 
-import { useComputed, useSignal } from '@preact/signals';
+import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { post } from '../api/http.ts';
 import { readRows } from '../api/rows.ts';
@@ -9,7 +9,6 @@ import { datasetsPath, documentOf, heardOf, methods, type Datasets, type Job, ty
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { capital, count, duration, figure, when, words } from '../state/words.ts';
-import { Chart } from './chart.tsx';
 import { Trouble } from './fault.tsx';
 import { Options, isRight, options, type Typed } from './form.tsx';
 import { Rows } from './table.tsx';
@@ -21,6 +20,17 @@ interface Listed {
 }
 
 const PAGE = 50;
+
+/// Curves come when the first is wanted: the first view of the page does without them.
+const curves = signal<typeof import('./anneal.tsx') | null>(null);
+
+function useCurves(): typeof import('./anneal.tsx') | null {
+  useEffect(() => {
+    if (!curves.value) import('./anneal.tsx').then((module) => (curves.value = module)).catch(() => say('The curves could not be loaded. Reload the page.'));
+  }, []);
+  return curves.value;
+}
+
 const STATES = ['queued', 'running', 'done', 'failed', 'cancelled', 'interrupted'];
 
 function methodOf(service: Service): string {
@@ -187,6 +197,7 @@ function Detail({ service, id, job }: Listed) {
   const datasets = datasetsPath();
   const now = useSignal(Date.now());
   const table = useSignal<string | null>(null);
+  const drawing = useCurves();
   const progress = heardOf(service, id).value;
   useEffect(() => {
     if (job.state !== 'running') return;
@@ -221,14 +232,14 @@ function Detail({ service, id, job }: Listed) {
       {job.fault && <Trouble error={job.fault.reason} code={job.fault.code} />}
       {job.warnings?.map((warning) => <p class="warning" key={warning}>{warning}</p>)}
       {job.state === 'running' && job.progress && <Figures figures={job.progress.figures} />}
-      {job.state === 'running' && progress.length > 1 && x.some((one) => Number.isFinite(one)) && (
+      {drawing && job.state === 'running' && progress.length > 1 && x.some((one) => Number.isFinite(one)) && (
         <div class="pair">
-          <Chart title="Free energy" xName="temperature" x={x} y={progress.map((one) => one.figures.free_energy ?? NaN)} isLogX isFalling />
-          <Chart title="Clusters" xName="temperature" x={x} y={progress.map((one) => one.figures.clusters ?? NaN)} isLogX isFalling isStepped />
+          <drawing.Chart title="Free energy" xName="temperature" x={x} y={progress.map((one) => one.figures.free_energy ?? NaN)} isLogX isFalling />
+          <drawing.Chart title="Clusters" xName="temperature" x={x} y={progress.map((one) => one.figures.clusters ?? NaN)} isLogX isFalling isStepped />
         </div>
       )}
       {job.state === 'done' && job.figures && <Figures figures={job.figures} />}
-      {job.state === 'done' && datasets && history && <History datasets={datasets} name={history} />}
+      {job.state === 'done' && datasets && history && <History datasets={datasets} name={history} splits={job.outputs.splits} keep={(clusters, temperature) => <Keep service={service} job={job} clusters={clusters} temperature={temperature} />} />}
       {job.state === 'done' && datasets && tables.length > 0 && (
         <>
           <div class="tabs" role="group" aria-label="Tables of the result">
@@ -274,8 +285,10 @@ function Figures({ figures }: { figures: Record<string, number> }) {
 const STEPS_MAX = 4096;
 
 /// The run of a method, over the temperature where it has one.
-function History({ datasets, name }: { datasets: string; name: string }) {
+function History({ datasets, name, splits, keep }: { datasets: string; name: string; splits?: string; keep: (clusters: number, temperature: number) => preact.JSX.Element }) {
   const rows = useSignal<Record<string, unknown>[]>([]);
+  const divided = useSignal<Record<string, unknown>[]>([]);
+  const drawing = useCurves();
   const all = documentOf<Datasets>(datasets).value?.datasets[name]?.rows ?? 0;
   useEffect(() => {
     let isOver = false;
@@ -284,6 +297,14 @@ function History({ datasets, name }: { datasets: string; name: string }) {
         if (!isOver) rows.value = read.json;
       })
       .catch(() => {});
+    const divisions = splits ? documentOf<Datasets>(datasets).value?.datasets[splits]?.rows ?? 0 : 0;
+    if (splits && divisions) {
+      readRows(datasets, splits, 0, Math.min(divisions, STEPS_MAX))
+        .then((read) => {
+          if (!isOver) divided.value = read.json;
+        })
+        .catch(() => {});
+    }
     return () => {
       isOver = true;
     };
@@ -298,13 +319,51 @@ function History({ datasets, name }: { datasets: string; name: string }) {
     return { over, x: over ? column(over) : [], lines: names.slice(0, 2).map((name) => ({ name, y: column(name) })) };
   });
   const { over, x, lines } = drawn.value;
-  if (!over || rows.value.length < 2) return null;
+  const annealed = useComputed(() => {
+    const number = (row: Record<string, unknown>, name: string) => row[name] as number;
+    if (!rows.value.length || !['temperature', 'clusters', 'free_energy'].every((name) => typeof rows.value[0][name] === 'number')) return null;
+    return {
+      steps: rows.value.map((row) => ({ temperature: number(row, 'temperature'), clusters: number(row, 'clusters'), freeEnergy: number(row, 'free_energy') })),
+      splits: divided.value.map((row) => ({ temperature: number(row, 'temperature'), parent: number(row, 'parent'), clusters: number(row, 'clusters') })),
+    };
+  });
+  if (!drawing || !over || rows.value.length < 2) return null;
+  if (annealed.value) return <drawing.Anneal {...annealed.value} unit="" keep={keep} />;
   return (
     <div class="pair">
       {lines.map(({ name, y }) => (
-        <Chart key={name} title={capital(words(name))} xName={over} x={x} y={y} isLogX={over === 'temperature'} isFalling={over === 'temperature'} isStepped={name === 'clusters' || name === 'components'} />
+        <drawing.Chart key={name} title={capital(words(name))} xName={over} x={x} y={y} isLogX={over === 'temperature'} isFalling={over === 'temperature'} isStepped={name === 'clusters' || name === 'components'} />
       ))}
     </div>
+  );
+}
+
+/// Starts the job again with the number of clusters that somebody looks at, or with the temperature.
+function Keep({ service, job, clusters, temperature }: { service: string; job: Job; clusters: number; temperature: number }) {
+  const error = useSignal<unknown>(null);
+  const run = async (change: Record<string, number>) => {
+    const skipped = new Set(['clusters', 'stop_temperature', 'stop_length', 'max_clusters']);
+    const told = Object.fromEntries(Object.entries(job.options).filter(([name, value]) => value !== null && !skipped.has(name)));
+    const inputs = Object.entries(job.inputs);
+    try {
+      error.value = null;
+      const input = inputs.length === 1 ? inputs[0][1] : job.inputs;
+      const { job: begun } = await post<{ job: string }>(`${service}:run`, { input, options: { ...told, ...change } });
+      say(`${begun} is queued.`);
+      go('jobs', { service, job: begun });
+    } catch (caught) {
+      error.value = caught;
+    }
+  };
+  return (
+    <>
+      <p class="keep">
+        <button type="button" class="first" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
+        <button type="button" onClick={() => run({ stop_temperature: temperature })}>Clusters at this temperature</button>
+        <span class="soft">Either runs the method again, as a new job.</span>
+      </p>
+      <Trouble error={error.value} />
+    </>
   );
 }
 

@@ -170,7 +170,7 @@ test('clusters are hidden and isolated, and a selection becomes a data set and a
   await page.getByText('third is there: 300 rows.').waitFor();
   expect((await node.ask('/datasets')).datasets.third.rows).toBe(300);
   const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save picture (PNG)' }).click();
+  await page.getByRole('button', { name: 'Save points as PNG' }).click();
   const bytes = readFileSync(await (await saved).path());
   expect([...bytes.subarray(1, 4)].map((byte) => String.fromCharCode(byte)).join('')).toBe('PNG');
   expect(bytes.length).toBeGreaterThan(3000);
@@ -178,17 +178,109 @@ test('clusters are hidden and isolated, and a selection becomes a data set and a
   await context.close();
 });
 
-test('one cluster, eighty, and rows with missing values are drawn', async () => {
+test('an annealing is replayed, and the number of clusters on the way is kept by a new job', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/jobs?service=/clustering&job=clustering-1');
+  const slider = page.getByRole('slider', { name: 'Temperature' });
+  await slider.waitFor();
+  // At first the number that lasted longest.
+  expect(await slider.getAttribute('aria-valuetext')).toMatch(/^3 clusters at /);
+  await page.getByRole('button', { name: /^Fewer clusters/ }).click();
+  await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^2 clusters at /);
+  // By the keyboard as well, down to one.
+  await slider.focus();
+  await page.keyboard.press('Home');
+  await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^1 cluster at /);
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^3 clusters at /);
+  await page.getByRole('button', { name: /^Fewer clusters/ }).click();
+  await page.getByRole('button', { name: 'Keep 2 clusters' }).click();
+  await expect.poll(() => page.locator('#job-detail').innerText()).not.toBe('clustering-1');
+  await page.locator('section[aria-labelledby=job-detail] .state.done').waitFor();
+  const id = await page.locator('#job-detail').innerText();
+  const job = (await node.ask('/clustering')).jobs[id];
+  expect([job.options.clusters, job.options.columns, job.figures.clusters]).toEqual([2, ['x', 'y'], 2]);
+  // What it was at a temperature is a job that stops there.
+  await page.getByRole('button', { name: /^Fewer clusters/ }).click();
+  await page.getByRole('button', { name: 'Clusters at this temperature' }).click();
+  await expect.poll(() => page.locator('#job-detail').innerText()).not.toBe(id);
+  await page.locator('section[aria-labelledby=job-detail] .state.done').waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('clusters get names, which exports have, and two selections are compared', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&x=x&y=y&colour=${encodeURIComponent('job:/clustering|clustering-1')}`);
+  await page.getByRole('button', { name: 'Rename Cluster 0' }).click();
+  await page.getByRole('textbox', { name: 'New name of Cluster 0' }).fill('<i>north</i>');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /^<i>north<\/i> 300/ }).click();
+  await page.getByRole('heading', { name: '300 rows selected' }).waitFor();
+  const saved = textOf(page.waitForEvent('download'));
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const [head, first] = (await saved).split('\n');
+  expect(head).toBe('name,x,y,z,cluster,cluster_name,probability');
+  expect(first).toContain(',0,<i>north</i>,');
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  const compared = page.locator('section[aria-labelledby=compare]');
+  await compared.getByText('B: 600 rows, all other rows.').waitFor();
+  await page.getByRole('button', { name: /^Cluster 1/ }).click();
+  await compared.getByText('B: 300 rows, cluster 1.').waitFor();
+  // Clusters 0 and 1 differ by y first: 9 against groups that are a uniform 2 wide.
+  const cells = await compared.locator('table').first().locator('tbody tr').first().locator('td').allInnerTexts();
+  expect(cells[0]).toBe('y');
+  expect(Math.abs(Number(cells[3]))).toBeGreaterThan(10);
+  await page.getByRole('button', { name: 'End the comparison' }).click();
+  expect(await compared.count()).toBe(0);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('rows that lie far out are drawn at the edge, until somebody asks where they lie', async () => {
+  await node.ask('/datasets:upload?name=far&id=name', `${points(300)}far,5000,-4000,1\n`);
+  const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=far&x=x&y=y');
+  const told = page.getByText('1 row lies farther out and is drawn at the edge.');
+  await told.waitFor();
+  const names = page.locator('.axis text');
+  expect((await names.allTextContents()).some((text) => /^[1-9],?000$/.test(text))).toBe(false);
+  await page.getByRole('button', { name: 'Show where they lie' }).click();
+  await expect.poll(async () => (await names.allTextContents()).some((text) => /^-?[1-9],000$/.test(text))).toBe(true);
+  expect(await told.count()).toBe(0);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('names of columns that are markup stay text, and numbers of every size are drawn', async () => {
+  await node.ask('/datasets:upload?name=hostile', '"<img src=x onerror=alert(1)>","</script><b>",__proto__,constructor\n1e300,-1e300,1,2\n5e-324,0,3,4\n-1e300,1e300,5,6\n');
+  const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=hostile');
+  await page.getByRole('application').waitFor();
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('#picked').waitFor();
+  expect(await page.locator('section[aria-labelledby=picked] dt').allInnerTexts()).toEqual(['<img src=x onerror=alert(1)>', '</script><b>', '__proto__', 'constructor']);
+  await page.getByLabel('Colour').selectOption('column:__proto__');
+  await page.getByRole('heading', { name: '__proto__' }).waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('one cluster, eighty, three hundred, and rows with missing values are drawn', async () => {
   const gaps = points(300).split('\n').map((line, at) => (at % 10 === 5 ? line.replace(/,[^,]*,/, ',,') : line)).join('\n');
   await node.ask('/datasets:upload?name=gapped&id=name&gaps=true', gaps);
   await node.job('/clustering', { input: 'points', options: { clusters: 1 }, output: 'one' });
   await node.job('/clustering', { input: 'points', options: { clusters: 80, method: 'kmeans' }, output: 'eighty' });
+  await node.job('/clustering', { input: 'points', options: { clusters: 300, method: 'kmeans', starts: 1 }, output: 'many-clusters' });
   const jobs = (await node.ask('/clustering')).jobs as Record<string, { output: string }>;
-  for (const [output, groups] of [['one', 1], ['eighty', 80]] as const) {
+  for (const [output, groups] of [['one', 1], ['eighty', 80], ['many-clusters', 300]] as const) {
     const id = Object.keys(jobs).find((job) => jobs[job].output === output)!;
     const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&colour=${encodeURIComponent(`job:/clustering|${id}`)}`);
     await page.getByRole('heading', { name: `Clusters ${groups}` }).waitFor();
     expect(await page.locator('.groups li').count()).toBe(Math.min(40, groups));
+    if (groups > 40) {
+      await page.getByRole('button', { name: `Show all ${groups}` }).click();
+      await expect.poll(() => page.locator('.groups li').count()).toBe(groups);
+      await page.getByRole('button', { name: `Show only Cluster ${groups - 1}` }).click();
+      await expect.poll(() => page.locator('.groups li.off').count()).toBe(groups - 1);
+    }
     expect(wrongs).toEqual([]);
     await context.close();
   }

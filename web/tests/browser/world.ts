@@ -109,10 +109,19 @@ export async function openPage(browser: Browser, node: Node, hash: string, optio
 }
 
 export async function watchPage(page: Page, context: BrowserContext, node: Node): Promise<string[]> {
+  return watch(page, context, (url) => url.startsWith(node.address));
+}
+
+/// The same of a page from disk, which loads nothing but itself.
+export async function watchFile(page: Page, context: BrowserContext): Promise<string[]> {
+  return watch(page, context, (url) => url.startsWith('file://') && url.endsWith('/report.html'));
+}
+
+async function watch(page: Page, context: BrowserContext, isOwn: (url: string) => boolean): Promise<string[]> {
   const wrongs: string[] = [];
   context.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(node.address) && !url.startsWith('blob:') && !url.startsWith('data:')) wrongs.push(`foreign request: ${url}`);
+    if (!isOwn(url) && !url.startsWith('blob:') && !url.startsWith('data:')) wrongs.push(`foreign request: ${url}`);
   });
   page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => {

@@ -19,18 +19,18 @@ test('the order of drawing has each row once, and its beginning is a fair sample
 });
 
 test('what is drawn can be told back in the units of the columns', () => {
-  const cloud = cloudOf([column('x', [10, 20, 40]), column('y', [-1, 3, 0])], false);
+  const cloud = cloudOf([column('x', [10, 20, 40]), column('y', [-1, 3, 0])], {});
   for (let at = 0; at < 3; at++) {
     const row = cloud.rowOf[at];
     expect(cloud.middle[0] + cloud.half[0] * cloud.positions[3 * at]).toBeCloseTo([10, 20, 40][row], 4);
     expect(cloud.middle[1] + cloud.half[1] * cloud.positions[3 * at + 1]).toBeCloseTo([-1, 3, 0][row], 4);
   }
-  const equal = cloudOf([column('x', [0, 10]), column('y', [0, 1])], true);
+  const equal = cloudOf([column('x', [0, 10]), column('y', [0, 1])], { isEqual: true });
   expect(equal.half[0]).toBe(equal.half[1]);
 });
 
 test('rows with a missing value are counted and not drawn', () => {
-  const cloud = cloudOf([column('x', [1, NaN, 3]), column('y', [1, 2, Infinity])], false);
+  const cloud = cloudOf([column('x', [1, NaN, 3]), column('y', [1, 2, Infinity])], {});
   expect(cloud.missing).toBe(2);
   const paint = new Uint32Array(3).fill(word('#ff0000', OVER));
   const pixels = new Uint32Array(SIZE.width * SIZE.height);
@@ -40,7 +40,7 @@ test('rows with a missing value are counted and not drawn', () => {
 
 test('columns of one value and of huge ones have a place', () => {
   for (const values of [[5, 5, 5], [0, 0, 0], [1e300, -1e300, 0], [1e-300, 2e-300, 3e-300]]) {
-    const cloud = cloudOf([column('x', values), column('y', [0, 1, 2])], false);
+    const cloud = cloudOf([column('x', values), column('y', [0, 1, 2])], {});
     expect(cloud.missing, String(values)).toBe(0);
     const camera = fit(cloud, SIZE, LEVEL, [10, 10], false);
     expect([...camera.scale, ...camera.shift].every(Number.isFinite)).toBe(true);
@@ -48,7 +48,7 @@ test('columns of one value and of huge ones have a place', () => {
 });
 
 test('all points fit into the picture with its margin', () => {
-  const cloud = cloudOf([column('x', [0, 3, 9]), column('y', [100, 700, 300])], false);
+  const cloud = cloudOf([column('x', [0, 3, 9]), column('y', [100, 700, 300])], {});
   for (const isEqual of [true, false]) {
     const camera = fit(cloud, SIZE, LEVEL, [10, 10], isEqual);
     for (let at = 0; at < 3; at++) {
@@ -80,7 +80,7 @@ test('turns stay rotations', () => {
 });
 
 test('zooming keeps what is under the pointer there', () => {
-  const cloud = cloudOf([column('x', [0, 1, 2]), column('y', [0, 1, 2])], false);
+  const cloud = cloudOf([column('x', [0, 1, 2]), column('y', [0, 1, 2])], {});
   const camera = fit(cloud, SIZE, LEVEL, [10, 10], false);
   const [x, y] = pixelOf(camera, SIZE, 0.5, 0.5, 0);
   const [after, afterY] = pixelOf(zoomed(camera, SIZE, 3, x, y), SIZE, 0.5, 0.5, 0);
@@ -106,7 +106,7 @@ test('discs are round, symmetric and as wide as said', () => {
 });
 
 test('points on top hide those below, whatever their order', () => {
-  const cloud = cloudOf([column('x', [1, 1]), column('y', [1, 1])], false);
+  const cloud = cloudOf([column('x', [1, 1]), column('y', [1, 1])], {});
   const camera = { turn: LEVEL, scale: [1, 1] as [number, number], shift: [0, 0] as [number, number] };
   for (const top of [0, 1]) {
     const paint = new Uint32Array(2).fill(word('#0000ff', UNDER));
@@ -118,7 +118,7 @@ test('points on top hide those below, whatever their order', () => {
 });
 
 test('discs that stand over the edge are cut off and do not wrap around', () => {
-  const cloud = cloudOf([column('x', [0, 1]), column('y', [0, 1])], false);
+  const cloud = cloudOf([column('x', [0, 1]), column('y', [0, 1])], {});
   const paint = new Uint32Array(2).fill(word('#ff0000', OVER));
   const pixels = new Uint32Array(SIZE.width * SIZE.height);
   rasterise(pixels, SIZE, cloud, paint, { turn: LEVEL, scale: [50, 40], shift: [0, 0] }, 5, 0, Infinity);

@@ -175,6 +175,7 @@ fn told<'a>(
     Run {
         about: plan.method.about(),
         source,
+        command: Some(&plan.command),
         subject: plan.source.built_in().map(|_| census::SUBJECT),
         weights: selection.weights.as_deref(),
         ids: selection.id.as_deref(),

@@ -19,7 +19,7 @@ use crate::arguments::{
     PreparationArguments, ResultArguments, RowArguments, SpillArguments, StreamArguments, TableArguments, TableInput,
 };
 use crate::exit::{Failure, Kind, as_typed};
-use crate::plan::{execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
+use crate::plan::{command_without_end, execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
 
 /// What stands for standard input.
@@ -54,6 +54,8 @@ pub struct MethodPlan {
     pub trace: Option<PathBuf>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
+    /// What was typed, without the number of clusters, where to stop, and where results go: a report says it with another number.
+    pub command: String,
 }
 
 /// Where the data come from, and how they are read.
@@ -330,6 +332,7 @@ impl MethodPlan {
             execution,
             layout,
             resume_command: resume_command(line, &out),
+            command: command_without_end(line),
             out,
             force: results.force,
             json: results.json,

@@ -54,17 +54,19 @@ fn files_say_where_rows_are_and_how_the_map_was_found() {
     let counted: usize = nodes[1..].iter().map(|node| node[8].parse::<usize>().unwrap()).sum();
     assert_eq!(counted, 150);
 
-    let report = sandbox.read("lehr-gtm/report.html");
-    assert!(report.contains("150 rows on a map") && !report.contains("{{"));
-    // The map, and each of four columns across it, beside each other.
-    assert_eq!(report.matches("class=\"cell\"").count(), 5 * 64);
-    assert!(report.contains("style=\"--wide:4;--middle:4;--narrow:2\""));
-    // Its axes are those of the tables, and the colour of the ground is explained by numbers that nodes.csv has.
-    assert!(report.contains("<b>z1</b>") && report.contains("<b>z2</b>"));
+    let (report, figures) = sandbox.page("lehr-gtm/report.html");
+    assert!(report.contains("150 rows on a map"));
+    // Each of four columns across the map, and the ground below the rows: 64 nodes.
+    assert_eq!(figures["planes"]["planes"].as_array().unwrap().len(), 4);
+    let layout = &figures["picture"]["layouts"][0];
+    assert_eq!(layout["ground"]["shade"].as_array().unwrap().len(), 64);
+    // Rows are coloured by a column, axes are those of the tables, and the ground is explained by numbers that nodes.csv has.
+    assert_eq!(figures["picture"]["colour"], "column:sepal_length");
+    assert_eq!(layout["names"], serde_json::json!(["z1", "z2"]));
     let stretched =
         |of: fn(f64, f64) -> f64| nodes[1..].iter().map(|node| node[7].parse().unwrap()).reduce(of).unwrap();
-    let (_, ramp) = report.split_once("<p class=\"ramp\">stretched by ").unwrap();
-    let (least, most) = ramp.split_once("<i></i>").unwrap();
+    let ramp = layout["note"].as_str().unwrap().strip_prefix("Stretched by ").unwrap();
+    let (least, most) = ramp.split_once(" to ").unwrap();
     let most: f64 = most.split_once(' ').unwrap().0.parse().unwrap();
     let near = |said: f64, exact: f64| (said / exact - 1.0).abs() < 0.01;
     assert!(near(least.parse().unwrap(), stretched(f64::min)) && near(most, stretched(f64::max)), "{least}, {most}");
@@ -319,11 +321,13 @@ fn results_of_a_clustering_are_not_replaced_by_those_of_a_map() {
 #[test]
 fn maps_of_one_and_three_dimensions_have_pages_too() {
     let sandbox = iris();
-    for (dimensions, nodes, cells) in [("1", "12", 5 * 12), ("3", "4", 0)] {
+    for (dimensions, nodes, cells) in [("1", "12", 12), ("3", "4", 0)] {
         let line = ["gtm", "iris.csv", "--columns", COLUMNS, "--dimensions", dimensions, "--nodes", nodes, "--quiet"];
         sandbox.lehr(&line).succeeded();
-        let report = sandbox.read("lehr-gtm/report.html");
-        assert_eq!(report.matches("class=\"cell\"").count(), cells, "{dimensions}");
+        let (report, figures) = sandbox.page("lehr-gtm/report.html");
+        let layout = &figures["picture"]["layouts"][0];
+        assert_eq!(layout["ground"]["shade"].as_array().map_or(0, Vec::len), cells, "{dimensions}");
+        assert_eq!(layout["axes"].as_array().unwrap().len(), if dimensions == "3" { 3 } else { 2 });
         assert!(!report.contains("NaN") && !report.contains("inf\""), "{dimensions}");
     }
 }

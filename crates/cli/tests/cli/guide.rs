@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use lehr_data::synthetic::{Component, gaussian_mixture};
+
 use super::sandbox::Sandbox;
 
 /// Lines without how long it took.
@@ -55,7 +57,9 @@ fn printed(sandbox: &Sandbox, line: &str) -> String {
         ["lehr", ref arguments @ ..] => {
             let outcome = sandbox.lehr(arguments).succeeded();
             // Progress is shown of runs that take a while.
-            let told = outcome.stderr.lines().filter(|line| !line.contains(" %, annealing, "));
+            let is_progress =
+                |line: &str| line.contains(" %, annealing, ") || line.starts_with("choosing the number, ");
+            let told = outcome.stderr.lines().filter(|line| !is_progress(line));
             told.map(|line| format!("{line}\n")).collect::<String>() + &outcome.stdout
         }
         ["head", count, file] => {
@@ -70,15 +74,9 @@ fn printed(sandbox: &Sandbox, line: &str) -> String {
     }
 }
 
-/// `UPDATE_EXPECT=1` writes what is printed into the page.
-#[test]
-fn the_guide_to_a_first_table_shows_what_the_commands_print() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let sandbox = Sandbox::new();
-    for name in ["penguins.csv", "next_season.csv"] {
-        sandbox.write(name, fs::read(root.join("datasets/penguins").join(name)).unwrap());
-    }
-    let page = root.join("docs/guide/first-table.md");
+/// Runs the sessions of a page; with `UPDATE_EXPECT=1` writes what they print into it. Says how many there were.
+fn check_page(name: &str, sandbox: &Sandbox) -> usize {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide").join(name);
     let guide = fs::read_to_string(&page).unwrap();
     let mut blocks = guide.split("```console\n");
     let mut found = blocks.next().unwrap().to_owned();
@@ -87,9 +85,32 @@ fn the_guide_to_a_first_table_shows_what_the_commands_print() {
         let (session, rest) = block.split_once("```").unwrap();
         let line = session.lines().next().unwrap();
         commands += 1;
-        let text = printed(&sandbox, line.strip_prefix("$ ").unwrap());
+        let text = printed(sandbox, line.strip_prefix("$ ").unwrap());
         found += &format!("```console\n{line}\n{}```{rest}", timeless(&text));
     }
+    expect_test::expect_file![page].assert_eq(&found);
+    commands
+}
+
+#[test]
+fn the_guide_to_the_number_of_clusters_shows_what_the_commands_print() {
+    let iris = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/iris/iris.csv");
+    let sandbox = Sandbox::with("iris.csv", fs::read(iris).unwrap());
+    let one = Component { center: vec![0.0, 0.0], deviation: 1.0, weight: 1.0 };
+    let (cloud, _) = gaussian_mixture(500, &[one], 0);
+    let rows: String = cloud.values().chunks_exact(2).map(|row| format!("{:.4},{:.4}\n", row[0], row[1])).collect();
+    sandbox.write("cloud.csv", format!("x,y\n{rows}"));
+    assert_eq!(check_page("clusters.md", &sandbox), 2);
+}
+
+#[test]
+fn the_guide_to_a_first_table_shows_what_the_commands_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sandbox = Sandbox::new();
+    for name in ["penguins.csv", "next_season.csv"] {
+        sandbox.write(name, fs::read(root.join("datasets/penguins").join(name)).unwrap());
+    }
+    let commands = check_page("first-table.md", &sandbox);
     assert!((4..10).contains(&commands), "{commands}");
     assert!(sandbox.list("penguins").contains(&"report.html".to_owned()));
     // What the page says of the result: 218 of 224 birds are with their species, and so many of the next season.
@@ -105,5 +126,4 @@ fn the_guide_to_a_first_table_shows_what_the_commands_print() {
     assert_eq!(together(&sandbox.read("penguins.csv"), &sandbox.read("penguins/labels.csv")), 218);
     let next = printed(&sandbox, "lehr predict penguins/model.json next_season.csv --id \"Individual ID\"");
     assert_eq!(together(&sandbox.read("next_season.csv"), &next), 117);
-    expect_test::expect_file![page].assert_eq(&found);
 }

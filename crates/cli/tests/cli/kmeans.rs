@@ -44,7 +44,7 @@ fn files_say_what_can_be_checked_on_paper() {
     for words in ["groups.csv: x, y, weighted by w. K-means.", "the best of 4 starts", "Most sweeps of a start"] {
         assert!(page.contains(words), "{words}");
     }
-    assert!(!page.contains("id=\"plot-clusters\"") && !page.contains("Critical temperature"));
+    assert!(!page.contains("id=\"course\"") && !page.contains("Critical temperature"));
 
     // The model says of the same rows what the run said, and is as sure.
     let found = sandbox.lehr(&["predict", "lehr-out/model.json", "groups.csv"]).succeeded().stdout;

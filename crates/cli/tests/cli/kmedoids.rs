@@ -57,8 +57,9 @@ fn files_say_which_flowers_are_medoids_and_what_each_cluster_costs() {
     let items: usize = clusters[1..].iter().map(|row| row[2].parse::<usize>().unwrap()).sum();
     assert_eq!(items, 150);
 
-    let report = sandbox.read("lehr-kmedoids/report.html");
-    assert!(report.contains("150 items in 3 clusters about medoids") && !report.contains("{{"));
+    let (report, figures) = sandbox.page("lehr-kmedoids/report.html");
+    assert!(report.contains("150 items in 3 clusters about medoids"));
+    assert_eq!(figures["heat"]["blocks"].as_array().unwrap().len(), 3);
 }
 
 #[test]

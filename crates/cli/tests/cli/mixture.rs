@@ -56,16 +56,23 @@ fn files_say_what_was_found() {
     assert_eq!((numbers.len(), numbers[2]), (11, 50.0));
     assert!((numbers[3] - 5.006).abs() < 1e-3 && (numbers[7] - 0.3489).abs() < 1e-3, "{line}");
 
-    let report = sandbox.read("lehr-mixture/report.html");
-    assert_eq!(report.matches("class=\"ellipse\"").count(), 3);
-    assert!(report.contains("150 rows in 3 components") && !report.contains("{{"));
+    let (report, figures) = sandbox.page("lehr-mixture/report.html");
+    assert!(report.contains("150 rows in 3 components"));
     // Whoever looks at the picture sees what the axes are, and which ellipse is which line of the table.
-    assert!(report.contains("<b>first principal axis</b>") && report.contains("<b>second principal axis</b>"));
-    assert_eq!(report.matches("<i class=\"number\"").count(), 3);
+    let layout = &figures["picture"]["layouts"][0];
+    assert!(
+        layout["names"][0].as_str().unwrap().starts_with("first principal axis (92 % of the variance)"),
+        "{}",
+        layout["names"]
+    );
+    let groups: Vec<u64> =
+        layout["outlines"].as_array().unwrap().iter().map(|outline| outline["group"].as_u64().unwrap()).collect();
+    assert_eq!(groups, [0, 1, 2]);
+    assert_eq!(report.matches("<tr data-cluster=").count(), 3);
 }
 
 #[test]
-fn the_picture_has_room_for_every_ellipse() {
+fn outlines_are_those_of_the_components_as_the_picture_shows_them() {
     let sandbox = iris();
     // Two columns as they are, two that are scaled, one column, and principal axes.
     let pictures = [
@@ -77,27 +84,33 @@ fn the_picture_has_room_for_every_ellipse() {
     for (columns, scale) in pictures {
         let line = ["mixture", "iris.csv", "--columns", columns, "--scale", scale, "--components", "2", "--quiet"];
         sandbox.lehr(&line).succeeded();
-        let report = sandbox.read("lehr-mixture/report.html");
-        let (_, drawing) = report.split_once("class=\"drawn\" viewBox=\"0 0 ").unwrap();
-        let (size, drawing) = drawing.split_once('"').unwrap();
-        let size: Vec<f64> = size.split(' ').map(|number| number.parse().unwrap()).collect();
-        let outlines: Vec<&str> = drawing.split("class=\"ellipse outer\" d=\"M").skip(1).collect();
+        let (_, figures) = sandbox.page("lehr-mixture/report.html");
+        let layout = &figures["picture"]["layouts"][0];
+        let outlines = layout["outlines"].as_array().unwrap();
         assert_eq!(outlines.len(), 2, "{columns}");
         if columns == "petal_length" {
-            assert!(report.contains("<b>petal_length</b>"), "the axis across has its name");
-            let (_, upwards) = report.split_once("<div class=\"upwards\"").unwrap();
-            assert!(upwards.starts_with(" aria-hidden=\"true\"></div>"), "the height of one column means nothing");
+            assert_eq!(
+                layout["names"],
+                serde_json::json!(["petal_length", ""]),
+                "the height of one column means nothing"
+            );
             // Of a Gaussian in one dimension; what ellipses hold is less.
-            assert!(report.contains("Lines hold 68 % ") && !report.contains("Ellipses hold"));
+            let note = layout["note"].as_str().unwrap();
+            assert!(note.contains("Lines hold 68 % ") && !note.contains("Ellipses hold"), "{note}");
         }
-        for outline in outlines {
-            for corner in outline.split_once('Z').unwrap().0.split('L') {
-                let (x, y) = corner.split_once(' ').unwrap();
-                let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
-                assert!(
-                    (0.0..=size[0]).contains(&x) && (0.0..=size[1]).contains(&y),
-                    "{columns}: {corner} of {size:?}"
-                );
+        let components = sandbox.read("lehr-mixture/components.csv");
+        for (outline, line) in outlines.iter().zip(components.lines().skip(1)) {
+            let of = |name: &str, at: usize| outline[name][at].as_f64().unwrap();
+            let covariance = [0, 1, 2].map(|at| of("covariance", at));
+            assert!(covariance[0] > 0.0 && covariance[0] * covariance[2] >= covariance[1].powi(2) - 1e-12, "{columns}");
+            if columns != COLUMNS {
+                // Columns are drawn as they are: means and deviations are those of the table.
+                let told: Vec<f64> = line.split(',').map(|field| field.parse().unwrap()).collect();
+                let drawn = columns.split(',').count();
+                for axis in 0..drawn {
+                    assert!((of("mean", axis) - told[3 + axis]).abs() < 1e-9, "{columns}: {outline} {line}");
+                    assert!((of("covariance", 2 * axis).sqrt() - told[3 + drawn + axis]).abs() < 1e-9, "{columns}");
+                }
             }
         }
     }
@@ -115,11 +128,13 @@ fn the_number_with_the_least_bic_is_taken_and_all_are_shown() {
     // As is known of iris: BIC sees two groups, of which one is two species.
     assert_eq!(summary["result"]["components"], 2);
     assert!(outcome.stdout.contains("the least BIC of all that were tried: 1 "), "{}", outcome.stdout);
-    let report = sandbox.read("lehr-mixture/report.html");
-    let (_, curve) = report.split_once("BIC against the number of components").unwrap();
-    for expected in ["<b>components</b>", "<b>BIC</b>", "<title>2 components: BIC 574.0178</title>"] {
-        assert!(curve.contains(expected), "{expected}");
-    }
+    let (_, figures) = sandbox.page("lehr-mixture/report.html");
+    let curve = &figures["criteria"]["lines"][0];
+    assert_eq!(
+        (&curve["title"], &curve["x"], &curve["best"]),
+        (&"BIC".into(), &serde_json::json!([1, 2, 3, 4]), &1.into())
+    );
+    assert!((curve["y"][1].as_f64().unwrap() - 574.0178).abs() < 1e-4, "{curve}");
 }
 
 #[test]

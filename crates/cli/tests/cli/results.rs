@@ -208,13 +208,18 @@ fn the_report_is_one_page_that_loads_nothing() {
     }
     assert!(page.contains("10 rows in 3 clusters") && page.contains("&lt;x&gt;"));
     assert!(!page.contains("<x>"), "names of columns are text, never markup");
-    assert!(!page.contains("{{"), "every part of the template is filled");
-    assert_eq!(page.matches("<tr data-cluster=").count(), 3);
-    let (_, data) = page.split_once("id=\"data\">").unwrap();
-    let data: serde_json::Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
-    assert_eq!(data["clusters"].as_array().unwrap().len(), 3);
-    // Ten points: two bytes a coordinate and one a label, as base64.
-    assert_eq!([&data["map"]["x"], &data["map"]["labels"]].map(|text| text.as_str().unwrap().len()), [28, 16]);
+    let (words, figures) = sandbox.page("lehr-out/report.html");
+    assert_eq!(words.matches("<tr data-cluster=").count(), 3);
+    // One script may run, and nothing may be loaded.
+    assert!(words.contains("content=\"default-src 'none'; script-src 'sha256-"));
+    let scene = &figures["picture"];
+    assert_eq!(
+        (&scene["rows"], &scene["ids"], &scene["columns"][0]["name"]),
+        (&10.into(), &serde_json::Value::Null, &"<x>".into())
+    );
+    // Ten points: four bytes a coordinate and two a label, as base64.
+    let packed = [&scene["layouts"][0]["axes"][0], &scene["groupings"][0]["of"]];
+    assert_eq!(packed.map(|text| text.as_str().unwrap().len()), [56, 28]);
 }
 
 #[test]
@@ -228,14 +233,31 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn the_range_shown_with_the_suggested_number_is_that_of_its_widest_plateau() {
+fn a_number_that_was_chosen_is_shown_with_its_reason_and_the_runners_up() {
     let iris = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/iris/iris.csv");
     let sandbox = Sandbox::new();
-    let shown = sandbox.lehr(&["cluster", iris, "--scale", "std", "--out", "o"]).succeeded().stdout;
-    let plateaus = sandbox.summary("o")["result"]["suggestion"]["plateaus"].as_array().unwrap().clone();
-    let ends = |plateau: &serde_json::Value| Some((plateau["from"].as_f64()?, plateau["to"].as_f64()?));
-    let closed = plateaus.iter().filter(|plateau| plateau["clusters"] != 1).filter_map(ends);
-    let (from, to) = closed.max_by(|left, right| (left.0 / left.1).total_cmp(&(right.0 / right.1))).unwrap();
-    assert!((from / 5.879 - 1.0).abs() < 1e-3 && (to / 2.867 - 1.0).abs() < 1e-3, "{from} to {to}");
-    assert!(shown.contains("temperatures, 5.879 to 2.867"), "{shown}");
+    let columns = "sepal_length,sepal_width,petal_length,petal_width";
+    let shown = sandbox.lehr(&["cluster", iris, "--columns", columns, "--out", "o"]).succeeded().stdout;
+    let number = sandbox.summary("o")["result"]["number"].clone();
+    assert_eq!(
+        (number["clusters"].as_u64(), number["rows"].as_u64(), number["needed"].as_f64()),
+        (Some(2), Some(150), Some(6.0))
+    );
+    let reason = number["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("2 clusters: the density has a valley between every two neighbouring clusters"),
+        "{reason}"
+    );
+    assert!(shown.contains(reason) && shown.contains("runners-up: "), "{shown}");
+    assert!(shown.contains("clusters  distance  separation (nats)"), "{shown}");
+    let page = std::fs::read_to_string(sandbox.path("o/report.html")).unwrap();
+    assert!(page.contains("Why this number of clusters") && page.contains(reason), "{page}");
+    let chosen: Vec<u64> =
+        number["candidates"].as_array().unwrap().iter().filter_map(|of| of["clusters"].as_u64()).collect();
+    assert!(chosen.is_sorted_by(|left, right| left > right) && chosen.contains(&2), "{chosen:?}");
+    // Where the number is given nothing is said of others.
+    sandbox.lehr(&["cluster", iris, "--clusters", "2", "--out", "given"]).succeeded();
+    assert!(sandbox.summary("given")["result"]["number"].is_null());
+    let page = std::fs::read_to_string(sandbox.path("given/report.html")).unwrap();
+    assert!(!page.contains("Why this number of clusters"));
 }

@@ -50,6 +50,15 @@ impl Sandbox {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
+    /// A page of results: what it says without its script, and the figures that the script draws.
+    pub fn page(&self, name: &str) -> (String, serde_json::Value) {
+        let page = self.read(name);
+        let (words, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+        let data: serde_json::Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+        assert!(!words.contains("{{"), "every part of {name} is filled in");
+        (words.to_owned(), data["figures"].clone())
+    }
+
     /// The names in a folder, sorted; empty if there is none.
     pub fn list(&self, name: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(name)).into_iter().flatten();

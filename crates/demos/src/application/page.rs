@@ -4,9 +4,9 @@ use lehr_methods::Classes;
 use lehr_methods::numbers::{self, counted, duration, grouped, share, significant};
 use lehr_mining::agreement::Agreement;
 use lehr_mining::enrichment::Enrichment;
-use lehr_report::markup::escape;
-use lehr_report::pairs::{self, Colouring};
-use serde_json::json;
+use lehr_report::figure::Figures;
+use lehr_report::markup::{Page, escape, section, swatch, table};
+use lehr_report::pairs;
 
 use super::found::{Found, in_rich, knowledge};
 
@@ -34,34 +34,27 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
         pairs::suggested(model),
         pairs::trust(map, shepard),
     );
-    let known = application.known.as_ref().map(Colouring::Classes);
-    let colourings: Vec<Colouring<'_>> =
-        [Colouring::Classes(found.clusters)].into_iter().chain(known).chain([Colouring::Stress]).collect();
-    let figures = pairs::map_section(map.dimension)
-        + &pairs::heat_section()
-        + &pairs::growth_section()
-        + &pairs::shepard_section()
-        + &pairs::fall_section();
-    let mut tables = String::from("<h2>The clusters</h2>\n") + &pairs::clusters_table(&application.ids, model);
+    let classes: Vec<&Classes> = [found.clusters].into_iter().chain(&application.known).collect();
+    let mut figures = Figures::default();
+    let mut main = pairs::map_section(subject.about(), &application.ids, map, &classes, &mut figures)
+        + &pairs::heat_section(found.matrix, &model.labels, &application.ids, &mut figures)
+        + &pairs::clusters_table(&application.ids, model);
     if let Some(enrichment) = found.enrichment {
         lead += &format!(" {}.", in_rich(enrichment));
-        tables += &enrichment_table(found, enrichment);
+        main += &enrichment_table(found, enrichment);
     } else if let (Some(known), Some(agreement)) = (&application.known, found.agreement) {
         let index = significant(agreement.adjusted_rand, 3);
         lead += &format!(" Clusters and known {} agree by an adjusted Rand index of {index}.", known.name);
-        tables += &agreement_table(known, agreement);
+        main += &agreement_table(known, agreement);
     }
     if !found.marks.is_empty() {
-        tables += &marks_table(found);
+        main += &marks_table(found);
     }
-    tables += &stages_table(stages);
-    let data = json!({
-        "map": pairs::map_data(&application.ids, map, &colourings),
-        "heat": pairs::heat(found.matrix, &model.labels),
-        "shepard": pairs::shepard_data(shepard),
-        "curves": { "growth": pairs::growth(model), "fall": pairs::fall(map) },
-    });
-    pairs::fill(subject.about(), &headline, &lead, found.warnings, &figures, &tables, &data)
+    main += &pairs::growth_section(model, None, &mut figures);
+    main += &pairs::fit_sections(map, shepard, &mut figures);
+    main += &stages_table(stages);
+    let (headline, source, warnings) = (&headline, subject.about(), found.warnings);
+    Page { headline, source, lead: escape(&lead), warnings, main, figures }.html()
 }
 
 fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> String {
@@ -72,7 +65,7 @@ fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> String {
         .zip(&found.model.clusters)
         .enumerate()
         .map(|(cluster, (of, facts))| {
-            let number = |text: String| format!("<td class=\"number\">{}</td>", escape(&text));
+            let number = |text: String| format!("<td>{}</td>", escape(&text));
             let cells = number(grouped(of.items))
                 + &number(grouped(of.active))
                 + &number(numbers::share(of.active as f64, of.items as f64))
@@ -80,46 +73,57 @@ fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> String {
                 + &number(significant(of.chance, 2));
             let structure = structures.map_or(String::new(), |known| {
                 format!(
-                    "<td>{} <code>{}</code></td>",
+                    "<td class=\"words\">{} <code>{}</code></td>",
                     escape(&found.application.ids[facts.medoid]),
                     escape(&known[facts.medoid])
                 )
             });
             format!(
-                "<tr><td><i class=\"swatch\" data-cluster=\"{cluster}\"></i>{cluster}</td>{cells}{structure}</tr>\n"
+                "<tr data-cluster=\"{cluster}\"><td data-value=\"{cluster}\">{}{cluster}</td>{cells}{structure}</tr>\n",
+                swatch(cluster)
             )
         })
         .collect();
-    let structure = if structures.is_some() { "<th>medoid</th>" } else { "" };
-    format!(
-        "<h2>Where the active compounds are</h2><p class=\"caption\">Of {} compounds {} are active. The factor is how many times as frequent they are in the cluster as in all; chance, how likely so many \
-         or more are among as many compounds drawn at random. {}.</p>\n\
-         <div class=\"scroll\"><table><thead><tr><th>cluster</th><th class=\"number\">compounds</th><th class=\"number\">active</th><th class=\"number\">share</th>\
-         <th class=\"number\">factor</th><th class=\"number\">chance</th>{structure}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
-        grouped(enrichment.items),
-        grouped(enrichment.active),
-        in_rich(enrichment)
+    let head = ["cluster", "compounds", "active", "share", "factor", "chance"];
+    let head = head.into_iter().chain(structures.is_some().then_some("medoid\t"));
+    section(
+        "activity",
+        "Where the active compounds are",
+        &format!(
+            "Of {} compounds {} are active. The factor is how many times as frequent they are in the cluster as in all; chance, how likely so many \
+             or more are among as many compounds drawn at random. {}.",
+            grouped(enrichment.items),
+            grouped(enrichment.active),
+            in_rich(enrichment)
+        ),
+        &table("activities", "Where the active compounds are", head, &rows),
     )
 }
 
 fn agreement_table(known: &Classes, agreement: &Agreement) -> String {
-    let number = |text: String| format!("<td class=\"number\">{text}</td>");
-    let head: String =
-        known.classes.iter().map(|class| format!("<th class=\"number\">{}</th>", escape(class))).collect();
+    let number = |text: String| format!("<td>{text}</td>");
     let rows: String = agreement
         .counts
         .chunks(agreement.classes.max(1))
         .enumerate()
         .map(|(cluster, counts)| {
             let cells: String = counts.iter().map(|count| number(grouped(*count))).collect();
-            format!("<tr><td><i class=\"swatch\" data-cluster=\"{cluster}\"></i>{cluster}</td>{cells}</tr>\n")
+            format!(
+                "<tr data-cluster=\"{cluster}\"><td data-value=\"{cluster}\">{}{cluster}</td>{cells}</tr>\n",
+                swatch(cluster)
+            )
         })
         .collect();
-    format!(
-        "<h2>Clusters and known classes</h2><p class=\"caption\">Items by cluster and {}. The adjusted Rand index is {}: 1 for the same partition, 0 for what chance gives.</p>\n\
-         <div class=\"scroll\"><table><thead><tr><th>cluster</th>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
-        escape(&known.name),
-        significant(agreement.adjusted_rand, 3)
+    let head = ["cluster"].into_iter().chain(known.classes.iter().map(String::as_str));
+    section(
+        "agreement",
+        "Clusters and known classes",
+        &format!(
+            "Items by cluster and {}. The adjusted Rand index is {}: 1 for the same partition, 0 for what chance gives.",
+            known.name,
+            significant(agreement.adjusted_rand, 3)
+        ),
+        &table("agreements", "Clusters and known classes", head, &rows),
     )
 }
 
@@ -127,12 +131,15 @@ fn marks_table(found: &Found<'_>) -> String {
     let rows: String = (0..found.marks.len())
         .map(|cluster| {
             let marks = escape(&knowledge(found, cluster, usize::MAX)).replace(", ", "<br>");
-            format!("<tr><td><i class=\"swatch\" data-cluster=\"{cluster}\"></i>{cluster}</td><td>{marks}</td></tr>\n")
+            format!("<tr data-cluster=\"{cluster}\"><td data-value=\"{cluster}\">{}{cluster}</td><td class=\"words\">{marks}</td></tr>\n", swatch(cluster))
         })
         .collect();
-    format!(
-        "<h2>What marks the clusters</h2><p class=\"caption\">The features whose means in the cluster are furthest from those of all, in standard deviations; of features that at least \
-         half of its members have.</p>\n<div class=\"scroll\"><table><thead><tr><th>cluster</th><th>features</th></tr></thead><tbody>\n{rows}</tbody></table></div>\n"
+    section(
+        "marks",
+        "What marks the clusters",
+        "The features whose means in the cluster are furthest from those of all, in standard deviations; of features that at least \
+         half of its members have.",
+        &table("features", "What marks the clusters", ["cluster", "features\t"], &rows),
     )
 }
 
@@ -142,14 +149,17 @@ fn stages_table(stages: &[(&'static str, f64)]) -> String {
         .iter()
         .map(|(stage, seconds)| {
             format!(
-                "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+                "<tr><td class=\"words\">{}</td><td>{}</td><td>{}</td></tr>\n",
                 escape(stage),
                 duration(*seconds),
                 share(*seconds, total)
             )
         })
         .collect();
-    format!(
-        "<h2>The time of each stage</h2>\n<div class=\"scroll\"><table><thead><tr><th>stage</th><th class=\"number\">time</th><th class=\"number\">share</th></tr></thead><tbody>\n{rows}</tbody></table></div>\n"
+    section(
+        "stages",
+        "The time of each stage",
+        "",
+        &table("times", "The time of each stage", ["stage\t", "time", "share"], &rows),
     )
 }

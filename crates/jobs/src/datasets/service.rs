@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use lehr_runtime::{Context, block_on, blocking};
+use lehr_runtime::{Context, Reply, block_on, blocking};
 use lehr_services::{
-    Beginning, Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Reference, Service, Starting,
-    Subscribe, Subscription,
+    Beginning, Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Operation, Reference, Service,
+    Starting, Subscribe, Subscription,
 };
 use lehr_sync::{Arc, thread::spawn_detached};
 
@@ -415,14 +415,38 @@ impl Independent<Finish> for DatasetService {
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {
-    /// What stands under a name, if the request has begun it: `before` is the state from before.
-    pub(super) async fn of(call: &Call, before: &Datasets, name: &str) -> Result<Option<Self>, Fault> {
+    /// Begins something under a name, and says what came of it and whether the request has begun it. A task of its own does so: if the request ends
+    /// before the service has answered, the task still learns what was begun, and takes it back.
+    pub(super) async fn by<O>(call: &Call, begin: O, name: String) -> Result<(O::Reply, Option<Self>), Fault>
+    where
+        O: Operation<Contract = Datasets>,
+    {
         let own = call.own::<Datasets>()?;
-        let state = own.get().await?;
-        let content = |state: &Datasets| state.uploads.get(name).map(|upload| upload.content);
-        let begun = content(&state).filter(|_| content(before) != content(&state));
         let dispatcher = call.host()?.dispatcher().clone();
-        Ok(begun.map(|content| Self(Some((own, dispatcher, Abandon { name: name.to_owned(), content })))))
+        let (reply, answer) = Reply::new();
+        let spawner = dispatcher.clone();
+        let task = async move {
+            // Who waits no more leaves the outcome here, and dropping it takes back what was begun.
+            drop(reply.answer(Self::of(own, dispatcher, begin, name).await));
+        };
+        Context::named("begin an upload").detached().build().run(|| spawner.spawn(task)).detach();
+        answer.await.map_err(|refusal| Fault::new(Code::ServiceStopping, refusal.to_string()))?
+    }
+
+    async fn of<O>(
+        own: Reference<Datasets>,
+        dispatcher: lehr_runtime::Handle,
+        begin: O,
+        name: String,
+    ) -> Result<(O::Reply, Option<Self>), Fault>
+    where
+        O: Operation<Contract = Datasets>,
+    {
+        let content = |state: &Datasets| state.uploads.get(&name).map(|upload| upload.content);
+        let before = content(&*own.get().await?);
+        let begun = own.call(begin).await?;
+        let after = content(&*own.get().await?).filter(|after| before != Some(*after));
+        Ok((begun, after.map(|content| Self(Some((own, dispatcher, Abandon { name, content }))))))
     }
 
     /// The request has succeeded.
@@ -467,13 +491,10 @@ impl Independent<Open> for DatasetService {
             fault: None,
             content: 0,
         };
-        let before = call.own::<Datasets>()?.get().await?;
-        // Begun only by the call: until then there is nothing to take back.
         let own = call.own::<Datasets>()?;
         let mut changes = own.subscribe(Subscribe::default().keys([name.clone()])).await?;
-        own.call(StartReading { name: name.clone(), file: Some(file) }).await?;
-        let begun = Begun::of(call, &before, &name).await?;
-        drop(before);
+        let start = StartReading { name: name.clone(), file: Some(file) };
+        let ((), begun) = Begun::by(call, start, name.clone()).await?;
         let dataset = read(&own, &name, &mut changes).await?;
         if let Some(begun) = begun {
             begun.keep();

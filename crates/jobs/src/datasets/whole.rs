@@ -131,10 +131,8 @@ impl Independent<UploadFile> for DatasetService {
         let begin =
             Begin { name: name.clone(), format, bytes, sha256, columns, weights, id, delimiter, header, gaps, replace };
         let own = call.own::<Datasets>()?;
-        let before = own.get().await?;
-        let mut offset = own.call(begin).await?.offset;
-        let begun = Begun::of(call, &before, &name).await?;
-        drop(before);
+        let (begun_at, begun) = Begun::by(call, begin, name.clone()).await?;
+        let mut offset = begun_at.offset;
         while offset < all {
             let end = all.min(offset + PIECE_BYTES);
             let is_whole = offset == 0 && end == all;

@@ -4,7 +4,8 @@ use std::any::Any;
 use std::sync::OnceLock;
 
 use lehr_mining::anneal::{Split, Step};
-use lehr_mining::vector::{Centroids, Cluster, Finish, OUTLIER, Outliers, Plateau, Suggestion};
+use lehr_mining::number::{Candidate, NEEDED, Number};
+use lehr_mining::vector::{Centroids, Cluster, Finish, OUTLIER, Outliers};
 use lehr_mining::{kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::Serialize;
@@ -16,7 +17,7 @@ use crate::data::Data;
 use crate::explain::{Explanation, Mark, Portrait, Question, explain};
 use crate::method::{Fit, Spent};
 use crate::model::Learnt;
-use crate::numbers::{counted, quantity, share};
+use crate::numbers::{aligned, counted, grouped, quantity, share, significant};
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
@@ -85,8 +86,8 @@ pub struct Annealed {
     pub history: Vec<Step>,
     /// One entry a division.
     pub splits: Vec<Split>,
-    /// Where the number of clusters was not given.
-    pub suggestion: Option<Suggestion>,
+    /// How the number of clusters was chosen, where it was.
+    pub number: Option<Number>,
     /// What the finish compared.
     pub finish: Finish,
 }
@@ -101,7 +102,7 @@ impl Fitted {
             critical_temperature: model.critical_temperature,
             history: model.history,
             splits: model.splits,
-            suggestion: model.suggestion,
+            number: model.number,
             finish: model.finish,
         };
         Self {
@@ -312,16 +313,35 @@ impl Fitted {
             .numbers("next_critical", numbers(|step| step.next_critical))
     }
 
-    /// Where the number of clusters was not given: which, and on what evidence.
-    fn suggested(&self, unit: &str) -> Option<String> {
-        let suggestion = self.cooled()?.suggestion.as_ref()?;
-        let plateau = suggestion.plateau()?;
-        Some(format!(
-            "{} suggested: of all numbers it lasted over the widest range of temperatures, {} to {}",
-            counted(plateau.clusters as u64, "cluster"),
-            quantity(plateau.from, unit),
-            quantity(plateau.to?, unit)
-        ))
+    /// A line a number of clusters that was compared; none where the number was given.
+    fn numbers(&self) -> Table<'_> {
+        let number = self.number();
+        let candidates = number.map_or(&[][..], |number| &number.candidates);
+        let numbers = |of: fn(&Candidate) -> f64| candidates.iter().map(of).collect();
+        let verdict = |candidate| number.map_or("", |number| number.verdict(candidate)).to_owned();
+        Table::new("numbers")
+            .counts("clusters", candidates.iter().map(|candidate| candidate.clusters as u64).collect())
+            .numbers("mean_cost", numbers(|candidate| candidate.mean_cost))
+            .numbers("separation", numbers(|candidate| candidate.separation.unwrap_or(f64::NAN)))
+            .numbers("division", numbers(|candidate| candidate.division))
+            .texts("verdict", candidates.iter().map(verdict).collect())
+    }
+
+    /// The numbers of clusters that a person is shown, where the number was chosen: heads, and a line of cells for each.
+    pub fn shortlist(&self) -> Option<([&'static str; 4], Vec<[String; 4]>)> {
+        let number = self.number().filter(|number| number.candidates.len() > 1)?;
+        let line = |candidate: &Candidate| {
+            let separation = candidate.separation.map_or_else(String::new, |nats| format!("{nats:.1}"));
+            let distance = significant(candidate.mean_cost.sqrt(), 4);
+            [grouped(candidate.clusters as u64), distance, separation, number.verdict(candidate).to_owned()]
+        };
+        let heads = ["clusters", "distance", "separation (nats)", "verdict"];
+        Some((heads, number.shortlist().into_iter().map(line).collect()))
+    }
+
+    /// How the number of clusters was chosen, where it was.
+    pub fn number(&self) -> Option<&Number> {
+        self.cooled()?.number.as_ref()
     }
 }
 
@@ -379,19 +399,43 @@ struct Energies {
 enum Way<'a> {
     Annealed {
         finish: &'a Finish,
-        suggestion: Option<SuggestionFacts<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        number: Option<NumberFacts<'a>>,
     },
     /// The weighted sum of squares that each start came to.
-    Started {
-        starts: &'a [f64],
-    },
+    Started { starts: &'a [f64] },
 }
 
-/// Where the number of clusters was not given: which number stayed longest, and how long each did.
+/// How the number of clusters was chosen, where it was.
 #[derive(Serialize)]
-struct SuggestionFacts<'a> {
+struct NumberFacts<'a> {
     clusters: usize,
-    plateaus: &'a [Plateau],
+    reason: String,
+    /// What a separation must reach, in nats.
+    needed: f64,
+    /// How many rows were looked at, and how many have positive weight.
+    rows: usize,
+    rows_of: usize,
+    /// The most clusters that could be found, if there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
+    runners_up: Vec<&'a Candidate>,
+    candidates: &'a [Candidate],
+}
+
+impl<'a> NumberFacts<'a> {
+    fn of(number: &'a Number) -> Self {
+        Self {
+            clusters: number.clusters,
+            reason: number.reason(),
+            needed: NEEDED,
+            rows: number.rows,
+            rows_of: number.rows_of,
+            limit: number.limit,
+            runners_up: number.runners_up(),
+            candidates: &number.candidates,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -440,6 +484,7 @@ impl Fit for Fitted {
             "labels" => self.labels_table(data),
             "centers" => self.centers_table(data),
             "history" => self.history(),
+            "numbers" => self.numbers(),
             "marks" => self.marks_table(data),
             "outliers" => match self.outlying(data) {
                 Some(outlying) => outlying.table(rows),
@@ -451,7 +496,6 @@ impl Fit for Fitted {
 
     fn figures(&self, _: Data<'_>) -> Vec<(&'static str, f64)> {
         let (cooled, outliers) = (self.cooled(), self.outliers.as_ref());
-        let suggestion = cooled.and_then(|annealed| annealed.suggestion.as_ref());
         let figures = [
             ("clusters", Some(self.clusters.len() as f64)),
             ("objective", Some(self.objective)),
@@ -462,7 +506,7 @@ impl Fit for Fitted {
             ("iterations", Some(self.iterations as f64)),
             ("outliers", outliers.map(|outliers| outliers.rows as f64)),
             ("outlier_weight", outliers.map(|outliers| outliers.weight)),
-            ("suggested_clusters", suggestion.map(|suggestion| suggestion.clusters as f64)),
+            ("suggested_clusters", self.number().map(|number| number.clusters as f64)),
         ];
         figures.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -486,13 +530,9 @@ impl Fit for Fitted {
             iterations: self.iterations,
             outliers: self.outliers.as_ref().map(|found| OutlierFacts { rows: found.rows, weight: found.weight }),
             way: match &self.course {
-                Course::Annealed(annealed) => Way::Annealed {
-                    finish: &annealed.finish,
-                    suggestion: annealed.suggestion.as_ref().map(|suggestion| SuggestionFacts {
-                        clusters: suggestion.clusters,
-                        plateaus: &suggestion.plateaus,
-                    }),
-                },
+                Course::Annealed(annealed) => {
+                    Way::Annealed { finish: &annealed.finish, number: annealed.number.as_ref().map(NumberFacts::of) }
+                }
                 Course::Started(starts) => Way::Started { starts },
             },
         };
@@ -572,7 +612,7 @@ impl Fit for Fitted {
             let part = share(outliers.rows as f64, all as f64);
             format!("{} ({part}) in no cluster, labelled -1", counted(outliers.rows, "row"))
         });
-        let suggested = self.suggested(self.parameters.unit_of_cost(rows.unit_squared()));
+        let (reason, others) = (self.number().map(Number::reason), self.number().and_then(Number::others));
         // Where many rows are far out, the clusters have long tails, and no row stands out.
         let few = |outlying: &&Outlying| (1..=all as usize / 50).contains(&outlying.rows.len());
         let outlying = self.outlying(data).filter(few).map(|outlying| {
@@ -580,9 +620,18 @@ impl Fit for Fitted {
             let found = counted(outlying.rows.len() as u64, "row");
             format!("{found} out of the ordinary, farther than about {shown} from every centre: see outliers.csv")
         });
-        let lines: Vec<String> = [Some(headline), nats, outside, suggested, outlying].into_iter().flatten().collect();
+        let lines = [Some(headline), nats, outside, reason, others, outlying];
+        let lines: Vec<String> = lines.into_iter().flatten().collect();
+        let compared = self.shortlist().map_or_else(String::new, |(heads, lines)| {
+            let columns: Vec<(&str, Vec<String>)> = heads
+                .into_iter()
+                .enumerate()
+                .map(|(place, head)| (head, lines.iter().map(|line| line[place].clone()).collect()))
+                .collect();
+            aligned(&columns) + "\n"
+        });
         let portraits = self.explanation(data).map(|explained| portraits(&explained.clusters)).unwrap_or_default();
-        format!("{}\n\n{}{portraits}", lines.join("\n"), table.text())
+        format!("{}\n\n{compared}{}{portraits}", lines.join("\n"), table.text())
     }
 
     fn warnings(&self) -> &[String] {

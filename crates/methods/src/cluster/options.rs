@@ -6,7 +6,7 @@ use lehr_mining::vector::{self, Cost};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What [`Cluster`](super::Cluster) can be told. The default suggests the number of clusters.
+/// What [`Cluster`](super::Cluster) can be told. The default chooses the number of clusters.
 ///
 /// # Example
 /// ```
@@ -31,7 +31,7 @@ pub struct Options {
     #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "LENGTH"))]
     pub stop_length: Option<f64>,
     /// Where clusters are not given: the most clusters
-    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "32, or no limit with a stop temperature or length"))]
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "what the rows allow"))]
     pub max_clusters: Option<usize>,
     /// Rows farther than this from every centre are outliers, labelled -1, and move none (unit of the columns as they are scaled; km on the sphere)
     #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "RADIUS"))]

@@ -86,7 +86,8 @@ impl Tree {
             let leaf = leaves.swap_remove(at);
             leaves.extend(grower.divide(leaf));
         }
-        leaves.sort_by_key(|leaf| grower.majority(&leaf.rows).0);
+        leaves.sort_by_cached_key(|leaf| grower.majority(&leaf.rows).0);
+        let majorities: Vec<usize> = leaves.iter().map(|leaf| grower.majority(&leaf.rows).0).collect();
         let mut counts = vec![(0usize, 0usize); leaves.len()];
         for row in &labelled {
             let of = |leaf: &Leaf| {
@@ -99,16 +100,16 @@ impl Tree {
                 continue;
             };
             counts[at].0 += 1;
-            counts[at].1 += usize::from(labels[*row as usize] == Some(grower.majority(&leaves[at].rows).0));
+            counts[at].1 += usize::from(labels[*row as usize] == Some(majorities[at]));
         }
         let repeated: usize = counts.iter().map(|(_, right)| right).sum();
-        let rule = |(leaf, (rows, right)): (&Leaf, &(usize, usize))| Rule {
+        let rule = |((leaf, cluster), (rows, right)): ((&Leaf, &usize), &(usize, usize))| Rule {
             conditions: grower.words(&leaf.conditions),
-            cluster: grower.majority(&leaf.rows).0,
+            cluster: *cluster,
             rows: *rows,
             purity: *right as f64 / (*rows).max(1) as f64,
         };
-        let rules = leaves.iter().zip(&counts).map(rule).collect();
+        let rules = leaves.iter().zip(&majorities).zip(&counts).map(rule).collect();
         Some(Self { accuracy: repeated as f64 / labelled.len() as f64, rules })
     }
 }

@@ -66,6 +66,8 @@ pub struct Split {
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
+    /// Choosing the number of clusters.
+    Choosing,
     /// Cooling, and dividing what becomes unstable.
     Annealing,
     /// Cooling at a fixed number of components, until memberships are hard.
@@ -84,6 +86,7 @@ impl Stage {
     /// Its name, in progress lines, timers and traces.
     pub const fn name(self) -> &'static str {
         match self {
+            Stage::Choosing => "choosing the number",
             Stage::Annealing => "annealing",
             Stage::Hardening => "hardening",
             Stage::Refining => "refining",

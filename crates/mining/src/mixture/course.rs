@@ -294,7 +294,7 @@ impl<'a> Course<'a> {
             Some(clustering) => clustering,
             None => {
                 let (parameters, memory) = (&problem.clusterings[attempt], &problem.memories[attempt]);
-                vector::course::Course::begin(&problem.table.rows, parameters, memory, rounds).await?
+                vector::course::Course::begin(&problem.table.rows, parameters, None, memory, rounds).await?
             }
         };
         if !clustering.is_done() {

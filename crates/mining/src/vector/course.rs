@@ -24,6 +24,7 @@ use crate::anneal::growth::{Grown, Limits};
 use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
 use crate::anneal::{Measured, Progress, Settled, Stage, run, settle};
 use crate::lloyd::{Centers, Lloyd, Remembered, Sponge, TO_THE_END, trim};
+use crate::number::Number;
 use crate::round::{LeafCells, Rounds};
 use crate::rows::bernoulli::merging_cost;
 use crate::rows::{Rows, Scalar};
@@ -65,6 +66,8 @@ pub struct Finish {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
+    /// Where the number of clusters was chosen.
+    pub(crate) number: Option<Number>,
     #[serde(flatten)]
     pub(crate) grown: Grown<Components>,
     /// The better branch so far.
@@ -123,6 +126,7 @@ impl<'a, T: Scalar> Course<'a, T> {
     pub async fn begin(
         rows: &'a Rows<T>,
         parameters: &'a Parameters,
+        number: Option<Number>,
         memory: &'a LeafCells<Remembered>,
         rounds: &mut dyn Rounds,
     ) -> Result<Self, Error> {
@@ -132,6 +136,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         let state = State {
             // Points that are all the same have nothing to anneal.
             phase: if critical_temperature > LEAST_CRITICAL { Phase::Growing } else { Phase::Refining },
+            number,
             grown: Grown::new(system.components, critical_temperature),
             best: None,
             search: None,

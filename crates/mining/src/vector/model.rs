@@ -7,8 +7,9 @@ use lehr_ranks::timing::Spread;
 use super::course::{Finish, LEAST_CRITICAL, State};
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
-use crate::anneal::{Split, Step, Suggestion};
+use crate::anneal::{Split, Step};
 use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, Totals};
+use crate::number::Number;
 use crate::rows::{Cost, Input, Rows, Scalar};
 
 /// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by falling weight.
@@ -46,8 +47,8 @@ pub struct Model {
     pub history: Vec<Step>,
     /// One entry a division, in their order.
     pub splits: Vec<Split>,
-    /// Where the number of clusters was not given.
-    pub suggestion: Option<Suggestion>,
+    /// How the number of clusters was chosen, where neither it nor a final temperature was given.
+    pub number: Option<Number>,
     /// What the finish compared.
     pub finish: Finish,
     /// Seconds by phase, of this process only.
@@ -92,8 +93,9 @@ impl Model {
         parameters: &Parameters,
     ) -> Self {
         let is_open = parameters.final_temperature().is_none();
-        let asked = parameters.clusters.filter(|_| is_open);
-        let suggest = parameters.clusters.is_none() && is_open;
+        let chosen = outcome.state.number.as_ref().map(|number| number.clusters);
+        let asked = parameters.clusters.or(chosen).filter(|_| is_open);
+        let how = if chosen.is_some() { "chosen" } else { "asked for" };
         let Outcome { state, totals, spent } = outcome;
         let grown = state.grown;
         let found = Clusters::new(input, rows, &totals, Numbering::ByWeight, labelled);
@@ -105,15 +107,15 @@ impl Model {
         {
             let positions = distinct_positions(input, asked);
             warnings.push(if positions < asked {
-                format!("{asked} clusters were asked for, but the points of positive weight have only {positions} distinct positions")
+                format!("{asked} clusters were {how}, but the points of positive weight have only {positions} distinct positions")
             } else if rows.bernoulli.is_some() {
                 format!(
-                    "{asked} clusters were asked for, but only {} were found: no other division is likelier, with the prior that each cluster has",
+                    "{asked} clusters were {how}, but only {} were found: no other division is likelier, with the prior that each cluster has",
                     found.clusters.len()
                 )
             } else {
                 format!(
-                    "{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does",
+                    "{asked} clusters were {how}, but only {} were found: to divide one of them changes less than rounding does",
                     found.clusters.len()
                 )
             });
@@ -142,8 +144,7 @@ impl Model {
                 last.clusters
             ));
         }
-        let suggestion = suggest.then(|| Suggestion::new(grown.plateaus, found.clusters.len()));
-        warnings.extend(suggestion.as_ref().and_then(Suggestion::warning));
+        warnings.extend(state.number.as_ref().and_then(|number| number.warning(parameters.max_clusters)));
         let squared = rows.units.squared(1.0);
         Model {
             dimension: rows.dimension,
@@ -162,7 +163,7 @@ impl Model {
             iterations: state.sweeps,
             history: grown.history,
             splits: grown.splits,
-            suggestion,
+            number: state.number,
             finish: state.finish,
             phases: spent.phases,
             timers: spent.timers,

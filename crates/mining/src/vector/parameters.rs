@@ -9,13 +9,13 @@ use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Cost, Input, PLACE, Precision, Rows};
 
-/// The most clusters that are tried in order to suggest a number.
-const MOST_SUGGESTED: usize = 32;
+/// How many clusters a run is expected to have where a temperature ends it.
+const EXPECTED: usize = 32;
 
-/// How to anneal. The default suggests the number of clusters.
+/// How to anneal. The default chooses the number of clusters.
 ///
-/// Without `clusters`, `stop_temperature` and `stop_length` the run goes on to 32 clusters (or `max_clusters`) and takes the number of clusters that persisted
-/// over the widest range of temperatures (the plateau rule).
+/// Without `clusters`, `stop_temperature` and `stop_length` the number is the largest at which the density has a valley between every two neighbouring clusters
+/// ([`number`](crate::number)); 1 if rows are one group.
 ///
 /// # Example
 /// ```
@@ -32,7 +32,7 @@ pub struct Parameters {
     pub stop_temperature: Option<f64>,
     /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
-    /// The most clusters where `clusters` is not given, at least 1. Default: 32 where the number is to be suggested; none where a final temperature says when to
+    /// The most clusters where `clusters` is not given, at least 1. Default: what the rows allow where the number is chosen (a group has some rows); none where a final temperature says when to
     /// stop. Of sparse rows never more than have 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
     /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; positive. Default: none, and every row
@@ -81,14 +81,18 @@ impl Default for Parameters {
 impl Parameters {
     /// The most components while the number is not given, for `rows` rows.
     pub(crate) fn most_clusters<T: Real>(&self, rows: &Rows<T>) -> usize {
-        let default = if self.final_temperature().is_some() { rows.count } else { MOST_SUGGESTED };
-        self.max_clusters.unwrap_or(default).min(MOST_CLUSTERS).min(rows.most_centers())
+        self.max_clusters.unwrap_or(rows.count).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
     /// How many clusters a run has at once, as far as its parameters say; where a temperature ends it, that is not known.
     pub(crate) fn most_expected(&self, rows: usize) -> usize {
         let grown = self.clusters.map(|clusters| (clusters as f64 * self.overshoot).ceil() as usize);
-        grown.or(self.max_clusters).unwrap_or(MOST_SUGGESTED).min(rows)
+        grown.or(self.max_clusters).unwrap_or(EXPECTED).min(rows)
+    }
+
+    /// Whether the number of clusters is to be chosen: neither it nor a final temperature is given.
+    pub(crate) fn is_open(&self) -> bool {
+        self.clusters.is_none() && self.final_temperature().is_none()
     }
 
     /// The final temperature, however it was said.

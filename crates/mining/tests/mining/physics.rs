@@ -85,19 +85,6 @@ fn many_dimensions_divide_along_the_same_axis_as_few() {
 }
 
 #[test]
-fn the_plateau_rule_suggests_the_number_that_is_there() {
-    let (points, truth) = synthetic::lattice(&[3, 2], 200, 0.05, 4);
-    let model = run(&points, &Parameters::default());
-    let suggestion = model.suggestion.unwrap();
-    assert_eq!(suggestion.clusters, 6);
-    assert_eq!(model.clusters.len(), 6);
-    let of = |row: usize| (truth[row], model.labels[row]);
-    for row in 1..points.len() {
-        assert_eq!(of(row).0 == of(row - 1).0, of(row).1 == of(row - 1).1, "row {row}");
-    }
-}
-
-#[test]
 fn a_final_length_is_a_final_temperature() {
     let points = datasets::iris().0;
     let length = run(&points, &Parameters { stop_length: Some(0.5), ..Parameters::default() });
@@ -119,19 +106,4 @@ fn many_dimensions_divide_across_the_first_axis_too() {
         assert!((second.critical_temperature - 2.0).abs() < 0.01, "{dimension} dimensions: {second:?}");
         assert!(second.temperature > 1.8, "{dimension} dimensions: {second:?}");
     }
-}
-
-#[test]
-fn the_plateau_rule_counts_a_number_that_lasts_to_the_end() {
-    // Three positions, and three clusters each a ten-millionth of their distance wide: nothing divides the third number within reach.
-    for width in [0.0, 1e-7] {
-        let values = (0..60).map(|row| [0.0, 1.0, 5.0][row % 3] + width * (row / 3) as f64 / 20.0).collect();
-        let model = run(&Points::new(values, 1).unwrap(), &Parameters::default());
-        let suggestion = model.suggestion.unwrap();
-        assert_eq!((suggestion.clusters, model.clusters.len()), (3, 3), "{:?}", suggestion.plateaus);
-        assert!(model.warnings.is_empty(), "{:?}", model.warnings);
-    }
-    // That each of a few rows is a cluster of its own says nothing.
-    let scattered = Points::new(vec![0.0, 1.1, 2.3, 3.2, 9.0, 10.2, 11.1, 12.5], 1).unwrap();
-    assert_eq!(run(&scattered, &Parameters::default()).clusters.len(), 2);
 }

@@ -220,7 +220,7 @@ def pages(curl):
 
 
 def large_bodies(curl, folder):
-    """More than nginx takes unless it is told otherwise (1 MiB)."""
+    """More than nginx takes by default (1 MiB)."""
     (folder / "large.csv").write_text(sites(250_000))
     taken = json.loads(curl.ask("/datasets:upload", "-F", f"file=@{folder}/large.csv", "-F", f"name=large-{curl.version[0]}", "-F", "id=site"))
     assert taken["rows"] == 250_000, taken

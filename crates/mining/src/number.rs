@@ -1,0 +1,269 @@
+//! How many groups rows have, chosen by the valleys between them.
+//!
+//! Rows are given to more cells than there are groups; then cells are merged, two at a time, until one is left. Two neighbours are separate groups if the density has a valley between them:
+//! if their rows, projected on a line, are so much likelier with two modes than with one that rows without structure hardly ever are. The number chosen is the largest at which every two neighbours
+//! have a valley between them. If there is none, the rows are one group. See `docs/design/number.md` for what this was compared with, and where it fails.
+//!
+//! | file | subject |
+//! | --- | --- |
+//! | `sample.rs` | the rows that are looked at |
+//! | `partition.rs` | cells: centres and the rows nearest to them |
+//! | `valley.rs` | the statistic: two modes against one |
+//! | `separation.rs` | from two cells to a line with counts on it |
+//! | `hierarchy.rs` | merging from many cells to one |
+//!
+//! All of it is one thread's arithmetic in a fixed order, so it has the same bits wherever it is done.
+
+mod hierarchy;
+mod partition;
+mod sample;
+mod separation;
+mod valley;
+
+use serde::{Deserialize, Serialize};
+
+use hierarchy::{Step, compare_neighbors, divide_all, merge_all};
+use partition::Partition;
+pub(crate) use sample::Sample;
+
+use crate::Error;
+use crate::anneal::Control;
+
+/// How much likelier rows must be with a valley between two groups than without one, in nats. Uniform rows, which look most like two groups, come so far in less than one
+/// of a hundred sets (`docs/design/number.md`).
+pub const NEEDED: f64 = 6.0;
+/// The most cells that numbers are looked for among, and how many there are at first.
+const MOST_CELLS: usize = 1_024;
+const FIRST_CELLS: usize = 32;
+/// A cell has at least so many rows on average.
+const ROWS_A_CELL: usize = 4;
+
+/// A division is another one than that of the merged cells if its cost is less than this share of theirs.
+const ANOTHER: f64 = 0.75;
+
+/// The number of clusters that was chosen, and on what evidence.
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::{Execution, anneal::Silent, vector::{Parameters, cluster}};
+/// // Thirty rows about 0 and thirty about 9.
+/// let values = (0..60).map(|row| f64::from(9 * (row % 2)) + f64::from(row) / 60.0).collect();
+/// let model = cluster(&Points::new(values, 1)?, &Parameters::default(), &Execution::default(), &mut Silent)?;
+/// let number = model.number.unwrap();
+/// assert_eq!((number.clusters, number.rows), (2, 60));
+/// assert!(number.chosen().separation.unwrap() > lehr_mining::number::NEEDED);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Number {
+    /// The number chosen; 1 where the rows are one group.
+    pub clusters: usize,
+    /// The numbers compared, falling: from twice the largest that is separated and ten more, down to 1.
+    pub candidates: Vec<Candidate>,
+    /// How many rows were looked at: all of positive weight, or a sample of them.
+    pub rows: usize,
+    /// How many rows have positive weight.
+    pub rows_of: usize,
+    /// The most clusters that could be found, if there may be more.
+    pub limit: Option<usize>,
+}
+
+/// A number of clusters, and its scores.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The number.
+    pub clusters: usize,
+    /// Mean squared distance of the rows looked at from the centres, in the squared unit of the input.
+    pub mean_cost: f64,
+    /// How much likelier the rows are with a valley between the two neighbours that are separated least, in nats. Nothing for 1.
+    pub separation: Option<f64>,
+    /// How much likelier the rows of a cluster are with a valley within it, in nats, at most. 0 where the separation is too small to look for one.
+    pub division: f64,
+    /// Whether every two neighbours are separated, and no cluster is divided more clearly than they are.
+    pub is_separated: bool,
+}
+
+impl Number {
+    /// The candidate chosen.
+    pub fn chosen(&self) -> &Candidate {
+        let chosen = self.candidates.iter().find(|candidate| candidate.clusters == self.clusters);
+        chosen.unwrap_or(&self.candidates[self.candidates.len() - 1])
+    }
+
+    /// The best of the smaller numbers and the best of the larger ones: the largest of those that are separated, and the one with the highest separation.
+    pub fn runners_up(&self) -> Vec<&Candidate> {
+        let above = self.candidates.iter().filter(|candidate| candidate.clusters > self.clusters);
+        let below =
+            self.candidates.iter().filter(|candidate| candidate.clusters < self.clusters && candidate.clusters > 1);
+        let separation = |candidate: &&Candidate| candidate.separation.unwrap_or(0.0);
+        let above = above.max_by(|a, b| separation(a).total_cmp(&separation(b)));
+        let below = below
+            .clone()
+            .find(|candidate| candidate.is_separated)
+            .or_else(|| below.max_by(|a, b| separation(a).total_cmp(&separation(b))));
+        below.into_iter().chain(above).collect()
+    }
+
+    /// The candidates to show where there is room for few: the one chosen, two below it, three above it, and the runners-up.
+    pub fn shortlist(&self) -> Vec<&Candidate> {
+        let runners_up = self.runners_up();
+        let near = self.clusters.saturating_sub(2)..=self.clusters + 3;
+        let is_shown = |candidate: &&Candidate| near.contains(&candidate.clusters) || runners_up.contains(candidate);
+        self.candidates.iter().filter(is_shown).collect()
+    }
+
+    /// Why this number, in a sentence without a full stop.
+    pub fn reason(&self) -> String {
+        let nats = |candidate: &Candidate| format!("{:.1} nats", candidate.separation.unwrap_or(0.0));
+        let sample = match self.rows < self.rows_of {
+            true => format!("; {} of {} rows were looked at", self.rows, self.rows_of),
+            false => String::new(),
+        };
+        if self.clusters > 1 {
+            return format!(
+                "{} clusters: the density has a valley between every two neighbouring clusters (the weakest reaches {}; {NEEDED} are needed){sample}",
+                self.clusters,
+                nats(self.chosen())
+            );
+        }
+        let best = self.runners_up();
+        match best.last().filter(|best| best.separation.is_some()) {
+            Some(best) => format!(
+                "1 cluster: in every division some neighbouring clusters have no valley in the density between them (the best, {} clusters, reaches {}; {NEEDED} are needed){sample}",
+                best.clusters,
+                nats(best)
+            ),
+            None => "1 cluster: there are too few rows, or too few different ones, to divide".to_owned(),
+        }
+    }
+
+    /// What is to be said of a candidate, in a few words.
+    pub fn verdict(&self, candidate: &Candidate) -> &'static str {
+        match candidate {
+            candidate if candidate.clusters == self.clusters => "chosen",
+            candidate if candidate.clusters == 1 => "coarser",
+            candidate if candidate.is_separated && candidate.clusters > self.clusters => {
+                "separated, but above the limit"
+            }
+            candidate if candidate.is_separated => "separated, but coarser",
+            candidate if candidate.separation.is_some_and(|nats| nats < NEEDED) => "not separated",
+            _ => "a valley within a cluster is deeper",
+        }
+    }
+
+    /// The runners-up, in a sentence without a full stop; nothing if there are none.
+    pub fn others(&self) -> Option<String> {
+        let told = |candidate: &&Candidate| {
+            let nats = candidate.separation.unwrap_or(0.0);
+            format!("{} ({nats:.1} nats: {})", candidate.clusters, self.verdict(candidate))
+        };
+        let told: Vec<String> = self.runners_up().iter().map(told).collect();
+        (self.clusters > 1 && !told.is_empty()).then(|| format!("runners-up: {}", told.join(", ")))
+    }
+
+    /// That the limit was reached, if it was; `allowed` is what the user set.
+    pub(crate) fn warning(&self, allowed: Option<usize>) -> Option<String> {
+        let limit = self.limit?;
+        let cure = if allowed == Some(limit) { "raise max_clusters, or give the number" } else { "give the number" };
+        Some(format!("there may be more than {limit} clusters, the most that could be found: {cure}"))
+    }
+}
+
+/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells. `hear` gets the number of
+/// cells that are left after each merge.
+///
+/// # Errors
+/// Those of `grow`; [`Error::Stopped`] if `hear` says stop.
+pub(crate) fn choose(
+    sample: &Sample,
+    most: usize,
+    mut grow: impl FnMut(usize) -> Result<Vec<f64>, Error>,
+    hear: &mut dyn FnMut(usize) -> Control,
+) -> Result<Number, Error> {
+    let (rows, rows_of) = (sample.len(), sample.rows_of);
+    let most_cells = MOST_CELLS.min((rows / ROWS_A_CELL).max(rows.min(3)));
+    let most_cells = most_cells.min(FIRST_CELLS.max(4 * most.min(MOST_CELLS)));
+    let first = FIRST_CELLS.min(most_cells);
+    if first < 2 {
+        return Ok(Number::one(rows, rows_of));
+    }
+    let grown = grow(first)?;
+    let mut centers: Vec<Vec<f64>> = grown.chunks_exact(sample.dimension).map(<[f64]>::to_vec).collect();
+    loop {
+        let mut partition = Partition::new(sample, centers);
+        let cells = partition.len();
+        let (divided, most_divided) = divide_all(&partition);
+        let may_grow = cells < most_cells && divided.len() > cells;
+        // So many cells are looked at that one of them looks divided without cause.
+        if may_grow && most_divided >= NEEDED + (cells as f64).ln() {
+            centers = divided;
+            continue;
+        }
+        // Few cells a group leave some groups without one of their own.
+        let few_groups = 3 * cells / 5;
+        let steps = merge_all(&mut partition, if may_grow { few_groups } else { usize::MAX }, hear)?;
+        let best = steps.iter().find(|step| step.is_separated()).map_or(1, |step| step.clusters);
+        if may_grow && best > few_groups {
+            centers = divided;
+            continue;
+        }
+        let allowed = steps.iter().find(|step| step.is_separated() && step.clusters <= most);
+        let clusters = allowed.map_or(1, |step| step.clusters);
+        // Either there are more than are allowed, or more cells would be needed than there may be.
+        let limit = if best > clusters {
+            Some(most)
+        } else {
+            (best > few_groups && cells >= most_cells).then_some(most.min(cells))
+        };
+        let unit = sample.length * sample.length / rows as f64;
+        let near = steps.into_iter().filter(|step| step.clusters <= 2 * best + 10);
+        let candidates = near.map(|step| Candidate::new(step, unit)).collect();
+        return Ok(Number { clusters, candidates, rows, rows_of, limit });
+    }
+}
+
+impl Number {
+    /// Looks at the clusters that annealing made for the number. They have the least cost, so they may be others than the merged cells, which have a valley between
+    /// every two. If they cost far less and have none, the next smaller number that is separated takes its place. Says whether it does.
+    pub(crate) fn gives_way(&mut self, sample: &Sample, centers: &[f64]) -> bool {
+        let unit = sample.length * sample.length / self.rows as f64;
+        let Some(at) = self.candidates.iter().position(|candidate| candidate.clusters == self.clusters) else {
+            return false;
+        };
+        let Some(dimension) = centers.len().checked_div(self.clusters).filter(|_| self.clusters > 1) else {
+            return false;
+        };
+        let centers = centers.chunks_exact(dimension).map(|center| sample.image(center)).collect();
+        let partition = Partition::new(sample, centers);
+        if partition.cost() * unit >= ANOTHER * self.candidates[at].mean_cost {
+            return false;
+        }
+        let (step, _) = compare_neighbors(&partition, &mut Default::default());
+        if step.separation >= NEEDED {
+            return false;
+        }
+        self.candidates[at] = Candidate::new(step, unit);
+        let smaller = self.candidates[at + 1..].iter().find(|candidate| candidate.is_separated);
+        self.clusters = smaller.map_or(1, |candidate| candidate.clusters);
+        true
+    }
+
+    /// Rows that nothing divides.
+    fn one(rows: usize, rows_of: usize) -> Self {
+        let candidate = Candidate { clusters: 1, mean_cost: 0.0, separation: None, division: 0.0, is_separated: true };
+        Self { clusters: 1, candidates: vec![candidate], rows, rows_of, limit: None }
+    }
+}
+
+impl Candidate {
+    fn new(step: Step, unit: f64) -> Self {
+        Self {
+            clusters: step.clusters,
+            mean_cost: step.cost * unit,
+            separation: (step.clusters > 1).then_some(step.separation),
+            division: step.division,
+            is_separated: step.clusters == 1 || step.is_separated(),
+        }
+    }
+}

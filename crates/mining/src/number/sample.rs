@@ -1,0 +1,226 @@
+//! The rows that the number of clusters is chosen by: all of them, or as many as show groups of a thousandth.
+
+use lehr_data::Points;
+use lehr_numerics::compensated::Sum;
+use lehr_numerics::random::Stream;
+
+use crate::rows::Input;
+
+/// The most rows, and the most numbers, that are looked at; but never fewer rows than `LEAST_ROWS`, if there are so many.
+const MOST_ROWS: usize = 16_384;
+const MOST_NUMBERS: usize = 1 << 20;
+const LEAST_ROWS: usize = 2_048;
+/// Rows of more columns than this are projected on fewer.
+const MOST_COLUMNS: usize = 1_024;
+const PROJECTED: usize = 256;
+/// Rows are on a sphere if their squared lengths differ by this share of them at most.
+const SAME_LENGTH: f64 = 1e-5;
+/// From so many different values on a column of equal steps is taken to be one that was rounded.
+const LEAST_STEPS: usize = 5;
+
+/// Some rows from their mean, in a power of two of their largest deviation, in double precision.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub dimension: usize,
+    /// One input unit in units of the sample.
+    pub length: f64,
+    /// How many rows of positive weight the input has.
+    pub rows_of: usize,
+    /// Where the origin of the input is.
+    origin: Vec<f64>,
+    /// Whether all rows are equally far from the origin: positions on the globe, and rows scaled to length 1.
+    is_on_sphere: bool,
+    values: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Sample {
+    /// Draws the rows: of each of as many equal runs of rows of positive weight, one.
+    pub fn of(input: Input<'_>, seed: u64) -> Self {
+        let positive = (0..input.len()).filter(|&row| input.weight(row) > 0.0).count();
+        let columns = input.dimension();
+        let dimension = if columns > MOST_COLUMNS { PROJECTED } else { columns };
+        let count = positive.min(MOST_ROWS).min((MOST_NUMBERS / dimension).max(LEAST_ROWS));
+        let draw = Stream::new(seed, "rows to choose the number of clusters by");
+        // One in each run: distinct, and in order.
+        let start = |run: usize| (run as u128 * positive as u128 / count as u128) as usize;
+        let drawn = |run: usize| {
+            let length = start(run + 1) - start(run);
+            start(run) + ((draw.uniform(run as u64) * length as f64) as usize).min(length - 1)
+        };
+        let mut sample = Self {
+            dimension,
+            length: 1.0,
+            rows_of: positive,
+            origin: vec![0.0; dimension],
+            is_on_sphere: false,
+            values: Vec::with_capacity(count * dimension),
+            weights: Vec::new(),
+        };
+        let mut runs = (0..count).map(drawn);
+        let mut next = runs.next();
+        let with_weight = (0..input.len()).filter(|&row| input.weight(row) > 0.0);
+        for (rank, row) in with_weight.enumerate() {
+            if next == Some(rank) {
+                sample.push(input, row);
+                next = runs.next();
+            }
+        }
+        let is_of_numbers = matches!(input, Input::Numbers(_));
+        sample.is_on_sphere = is_of_numbers && sample.has_one_length();
+        sample.center();
+        if is_of_numbers && !sample.is_on_sphere {
+            sample.unround(seed);
+        }
+        sample
+    }
+
+    /// Appends a row. One of many columns is projected: each column goes to one of fewer, with a sign, both drawn by its number. Distances stay about as they are, and the image of a
+    /// density of one mode has one.
+    fn push(&mut self, input: Input<'_>, row: usize) {
+        let start = self.values.len();
+        self.values.resize(start + self.dimension, 0.0);
+        let out = &mut self.values[start..];
+        if self.dimension == input.dimension() {
+            input.read(row, out);
+        } else {
+            let draw = projection();
+            input.for_each_value(row, |column, value| project(&draw, column, value, out));
+        }
+        self.weights.push(input.weight(row));
+    }
+
+    /// Whether all rows are equally far from the origin, but for the rounding of numbers in single precision.
+    fn has_one_length(&self) -> bool {
+        let lengths = self.values.chunks_exact(self.dimension).map(|row| row.iter().map(|x| x * x).sum::<f64>());
+        let (low, high) = lengths.fold((f64::INFINITY, 0.0f64), |(low, high), at| (low.min(at), high.max(at)));
+        self.dimension > 1 && high.is_normal() && high - low <= SAME_LENGTH * high
+    }
+
+    fn center(&mut self) {
+        let total = Sum::of(self.weights.iter().copied());
+        let dimension = self.dimension;
+        for column in 0..dimension {
+            let weighted = self.weights.iter().zip(self.values.iter().skip(column).step_by(dimension));
+            let mean = Sum::of(weighted.map(|(weight, value)| weight / total * value));
+            self.values.iter_mut().skip(column).step_by(dimension).for_each(|value| *value -= mean);
+            self.origin[column] -= mean;
+        }
+        let largest = self.values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
+        if largest.is_normal() {
+            self.length = largest.log2().floor().exp2();
+            self.values.iter_mut().chain(&mut self.origin).for_each(|value| *value /= self.length);
+        }
+        let weight = total / self.weights.len().max(1) as f64;
+        self.weights.iter_mut().for_each(|own| *own /= weight);
+    }
+
+    /// Undoes the rounding of columns whose values are all so many equal steps apart, such as counts and ages: each value goes somewhere within its step. Else the steps would be valleys.
+    fn unround(&mut self, seed: u64) {
+        let (rows, dimension) = (self.len(), self.dimension);
+        let draw = Stream::new(seed, "what rounding took");
+        for column in 0..dimension {
+            let mut seen: Vec<f64> = self.values.iter().skip(column).step_by(dimension).copied().collect();
+            seen.sort_unstable_by(f64::total_cmp);
+            let Some(step) = step_of(&seen) else { continue };
+            for row in 0..rows {
+                let within = draw.uniform((row * dimension + column) as u64) - 0.5;
+                self.values[row * dimension + column] += within * step;
+            }
+        }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.values[row * self.dimension..][..self.dimension]
+    }
+
+    /// The middle of the sphere that the rows are on, if they are.
+    pub fn sphere(&self) -> Option<&[f64]> {
+        self.is_on_sphere.then_some(&self.origin)
+    }
+
+    /// Where a position of the input is.
+    pub fn image(&self, position: &[f64]) -> Vec<f64> {
+        let mut image = vec![0.0; self.dimension];
+        if position.len() == self.dimension {
+            image.copy_from_slice(position);
+        } else {
+            let draw = projection();
+            position.iter().enumerate().for_each(|(column, &value)| project(&draw, column, value, &mut image));
+        }
+        image.iter_mut().zip(&self.origin).for_each(|(at, origin)| *at = *at / self.length + origin);
+        image
+    }
+
+    /// In units of the mean weight.
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights[row]
+    }
+
+    /// The same rows, to be clustered.
+    pub fn points(&self) -> Option<Points> {
+        Points::new(self.values.clone(), self.dimension)
+            .and_then(|points| points.with_weights(self.weights.clone()))
+            .ok()
+    }
+}
+
+/// Where many columns go to when they are projected on fewer.
+fn projection() -> Stream {
+    Stream::new(0, "columns projected on fewer")
+}
+
+/// Adds a value of one of many columns to one of fewer.
+fn project(draw: &Stream, column: usize, value: f64, fewer: &mut [f64]) {
+    let bits = draw.bits(column as u64);
+    let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
+    fewer[(bits >> 1) as usize % fewer.len()] += sign * value;
+}
+
+/// The step of a column that has few different values for its rows (twice the root of their number at most), all of them equal steps apart.
+fn step_of(sorted: &[f64]) -> Option<f64> {
+    let range = sorted.last()? - sorted.first()?;
+    let gaps = || sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 1e-9 * range);
+    let steps = gaps().count();
+    if steps + 1 < LEAST_STEPS || (steps + 1).pow(2) > 4 * sorted.len() {
+        return None;
+    }
+    let least = gaps().fold(f64::INFINITY, f64::min);
+    gaps().all(|gap| ((gap / least).round() - gap / least).abs() < 1e-3).then_some(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_a_step_and_measurements_and_classes_have_none() {
+        let sorted = |mut values: Vec<f64>| {
+            values.sort_unstable_by(f64::total_cmp);
+            values
+        };
+        assert_eq!(step_of(&sorted((0..100).map(|row| f64::from(row % 9)).collect())), Some(1.0));
+        assert_eq!(step_of(&sorted((0..100).map(|row| f64::from(row * row)).collect())), None);
+        assert_eq!(step_of(&sorted((0..100).map(|row| f64::from(row % 3)).collect())), None);
+        assert_eq!(step_of(&[]), None);
+    }
+
+    #[test]
+    fn a_sample_is_of_rows_with_weight_in_their_order_and_of_all_of_few() {
+        let rows = 3 * MOST_ROWS;
+        let values: Vec<f64> = (0..rows).map(|row| (row as f64).sqrt()).collect();
+        let weights: Vec<f64> = (0..rows).map(|row| f64::from(u8::from(row % 2 == 0))).collect();
+        let points = Points::new(values, 1).unwrap().with_weights(weights).unwrap();
+        let sample = Sample::of((&points).into(), 7);
+        assert_eq!(sample.len(), MOST_ROWS);
+        assert!((1..sample.len()).all(|row| sample.row(row - 1) < sample.row(row)));
+        let few = Points::new(vec![3.0, 1.0, 2.0], 1).unwrap();
+        let sample = Sample::of((&few).into(), 7);
+        assert_eq!((0..3).map(|row| sample.row(row)[0] * sample.length + 2.0).collect::<Vec<_>>(), [3.0, 1.0, 2.0]);
+    }
+}

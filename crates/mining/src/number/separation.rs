@@ -1,0 +1,322 @@
+//! Whether the density of rows has a valley between two centres.
+//!
+//! The rows looked at are those of one convex cell: what would be nearer to the mean of the two than to any other centre. Where the density has one mode that is log-concave (a normal,
+//! a uniform on any convex body, an exponential, in any direction and correlation), its projection from a convex cell onto any line is log-concave too (Prékopa), and has one mode.
+//! So a valley in the projection is a valley in the density. The two cells alone would not do: their common face is narrower than they are, and even uniform rows thin out there.
+//!
+//! Rows on a sphere, such as positions on the globe, are looked at along a great circle in place of a line: seen from the side, rows that are spread evenly over a cap thicken towards its rim.
+//!
+//! A row pulls its own centre towards itself; in many columns that alone divides the projections. Each row's own part in its centre is therefore taken out.
+
+use super::partition::{Partition, squared};
+use super::valley::{bins, valley};
+
+/// In up to so many columns the direction that separates two cells best is tried as well as the line between their centres.
+const MOST_FOR_DISCRIMINANT: usize = 32;
+/// The share of rows at each end of a line that is left out: a single row far away would leave all others in one bin.
+const TAIL: f64 = 0.005;
+/// A valley is looked for between the centres, so far from each of them, as a share of their distance.
+const MARGIN: f64 = 0.1;
+
+/// Two centres on a sphere are opposite each other if the middle between them is nearer than this to that of the sphere, as a share of the radius.
+const NOT_OPPOSITE: f64 = 0.2;
+/// What a valley between opposite centres counts.
+const OPPOSITE_SHARE: f64 = 0.5;
+
+/// What was seen between two centres.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Separation {
+    /// How much likelier the rows are with a valley between the centres.
+    pub between: f64,
+    /// The most that a valley within one of the two cells, along the same line, makes its rows likelier.
+    pub within: f64,
+}
+
+/// Evidence of a valley between the centres of two cells.
+pub(super) fn separation(partition: &Partition<'_>, a: usize, b: usize) -> Separation {
+    let middle = partition.middle(a, b);
+    let sample = partition.sample;
+    let rows: Vec<usize> = (0..sample.len())
+        .filter(|&row| {
+            let label = partition.labels[row];
+            label == a || label == b || squared(sample.row(row), &middle) < partition.own[row]
+        })
+        .collect();
+    let cell = Cell {
+        partition,
+        rows: &rows,
+        centers: [&partition.centers[a], &partition.centers[b]],
+        masses: [partition.masses[a], partition.masses[b]],
+        side: &|row| match partition.labels[row] {
+            label if label == a => Some(0),
+            label if label == b => Some(1),
+            _ => None,
+        },
+    };
+    cell.separation()
+}
+
+/// Evidence of a valley between the halves of one cell.
+pub(super) fn division(partition: &Partition<'_>, k: usize, halves: &[Vec<f64>; 2]) -> f64 {
+    let sample = partition.sample;
+    let rows: Vec<usize> = (0..sample.len()).filter(|&row| partition.labels[row] == k).collect();
+    let side = |row: usize| {
+        let values = sample.row(row);
+        Some((squared(values, &halves[1]) < squared(values, &halves[0])) as usize)
+    };
+    let mut masses = [0.0; 2];
+    rows.iter().for_each(|&row| masses[side(row).unwrap_or(0)] += sample.weight(row));
+    Cell { partition, rows: &rows, centers: [&halves[0], &halves[1]], masses, side: &side }.separation().between
+}
+
+/// The rows of a convex cell, and two centres in it.
+struct Cell<'a> {
+    partition: &'a Partition<'a>,
+    rows: &'a [usize],
+    centers: [&'a [f64]; 2],
+    masses: [f64; 2],
+    /// In which of the two a row had a part.
+    side: &'a dyn Fn(usize) -> Option<usize>,
+}
+
+impl Cell<'_> {
+    fn separation(&self) -> Separation {
+        let dimension = self.partition.sample.dimension;
+        let difference: Vec<f64> = self.centers[1].iter().zip(self.centers[0]).map(|(b, a)| b - a).collect();
+        let straight = self.along(&difference, &difference, &|residual| residual.iter().map(|x| x * x).sum());
+        if !(2..=MOST_FOR_DISCRIMINANT).contains(&dimension) {
+            return straight;
+        }
+        let Some(factor) = self.scatter() else { return straight };
+        let direction = factor.solve(&difference);
+        let best = self.along(&direction, &difference, &|residual| {
+            factor.solve(residual).iter().zip(residual).map(|(x, y)| x * y).sum()
+        });
+        Separation { between: straight.between.max(best.between), within: straight.within.max(best.within) }
+    }
+
+    /// What is seen along a direction, which is a metric times the difference of the centres; `square` is the metric's squared length of a residual.
+    fn along(&self, direction: &[f64], difference: &[f64], square: &dyn Fn(&[f64]) -> f64) -> Separation {
+        let sample = self.partition.sample;
+        let length: f64 = direction.iter().zip(difference).map(|(x, y)| x * y).sum();
+        if length <= 0.0 {
+            return Separation::default();
+        }
+        let sphere = self.partition.sample.sphere();
+        let circle = sphere.and_then(|sphere| Circle::new(sphere, self.centers, direction));
+        // Opposite centres of rows all over the sphere turn to wherever the rows look most divided by chance.
+        let share = if sphere.is_some() && circle.is_none() { OPPOSITE_SHARE } else { 1.0 };
+        let mut residual = vec![0.0; difference.len()];
+        let mut placed: Vec<(f64, f64, Option<usize>)> = Vec::with_capacity(self.rows.len());
+        for &row in self.rows {
+            let (values, weight, side) = (sample.row(row), sample.weight(row), (self.side)(row));
+            let mut place = match &circle {
+                Some(circle) => circle.place(values) * length,
+                None => {
+                    let middle = self.centers[0].iter().zip(self.centers[1]).map(|(a, b)| 0.5 * (a + b));
+                    values.iter().zip(middle).zip(direction).map(|((x, middle), d)| (x - middle) * d).sum()
+                }
+            };
+            // The centre without the row is farther from it by 1 + w / (m - w).
+            if let Some(side) = side {
+                let rest = self.masses[side] - weight;
+                if rest > 1e-9 * weight {
+                    let own = self.centers[side];
+                    residual.iter_mut().zip(values.iter().zip(own)).for_each(|(r, (x, c))| *r = x - c);
+                    let share = weight / rest;
+                    let pulled = 0.5 * square(&residual) * share * (2.0 + share);
+                    place += if side == 0 { pulled } else { -pulled };
+                }
+            }
+            placed.push((place / length, weight, side));
+        }
+        placed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let between = share * evidence(placed.iter().map(|&(place, weight, _)| (place, weight)), Some((-0.5, 0.5)));
+        let within = |side: usize| {
+            let own = placed.iter().filter(|&&(_, _, of)| of == Some(side));
+            evidence(own.map(|&(place, weight, _)| (place, weight)), None)
+        };
+        Separation { between, within: if between < super::NEEDED { 0.0 } else { within(0).max(within(1)) } }
+    }
+
+    /// The scatter about the two centres in one, drawn towards a round one the more the fewer rows a column has.
+    fn scatter(&self) -> Option<Factor> {
+        let sample = self.partition.sample;
+        let dimension = sample.dimension;
+        let mut scatter = vec![0.0; dimension * dimension];
+        let (mut rows, mut weights) = (0.0, 0.0);
+        let mut residual = vec![0.0; dimension];
+        for &row in self.rows {
+            let Some(side) = (self.side)(row) else { continue };
+            let (values, weight) = (sample.row(row), sample.weight(row));
+            residual.iter_mut().zip(values.iter().zip(self.centers[side])).for_each(|(r, (x, c))| *r = x - c);
+            for j in 0..dimension {
+                for k in 0..=j {
+                    scatter[j * dimension + k] += weight * residual[j] * residual[k];
+                }
+            }
+            rows += 1.0;
+            weights += weight;
+        }
+        let trace: f64 = (0..dimension).map(|j| scatter[j * dimension + j]).sum();
+        let columns = dimension as f64;
+        let share = 3.0 * columns / (rows + 3.0 * columns);
+        for j in 0..dimension {
+            for k in 0..=j {
+                let at = &mut scatter[j * dimension + k];
+                *at *= (1.0 - share) / weights;
+                if j == k {
+                    *at += share * trace / columns / weights;
+                }
+            }
+        }
+        Factor::new(scatter, dimension)
+    }
+}
+
+/// A great circle through two centres of rows on a sphere, or in another direction from their middle.
+struct Circle<'a> {
+    sphere: &'a [f64],
+    /// From the middle of the sphere to that of the centres, and the direction in which one goes from there: of length 1, at right angles.
+    axes: [Vec<f64>; 2],
+    angles: [f64; 2],
+}
+
+impl<'a> Circle<'a> {
+    /// Nothing where the centres are opposite each other, so that no circle is the one through them.
+    fn new(sphere: &'a [f64], centers: [&[f64]; 2], direction: &[f64]) -> Option<Self> {
+        let unit = |vector: Vec<f64>| {
+            let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+            (length > 0.0).then(|| vector.into_iter().map(|x| x / length).collect::<Vec<f64>>())
+        };
+        let of = |center: &[f64]| unit(center.iter().zip(sphere).map(|(x, o)| x - o).collect());
+        let (a, b) = (of(centers[0])?, of(centers[1])?);
+        let between: Vec<f64> = a.iter().zip(&b).map(|(a, b)| 0.5 * (a + b)).collect();
+        if between.iter().map(|x| x * x).sum::<f64>() < NOT_OPPOSITE * NOT_OPPOSITE {
+            return None;
+        }
+        let out = unit(between)?;
+        let along: f64 = direction.iter().zip(&out).map(|(d, o)| d * o).sum();
+        let ahead = unit(direction.iter().zip(&out).map(|(d, o)| d - along * o).collect())?;
+        let mut circle = Self { sphere, axes: [out, ahead], angles: [0.0; 2] };
+        circle.angles = centers.map(|center| circle.angle(center));
+        (circle.angles[0] < circle.angles[1]).then_some(circle)
+    }
+
+    fn angle(&self, values: &[f64]) -> f64 {
+        let [x, y] = [0, 1].map(|axis| {
+            values.iter().zip(self.sphere).zip(&self.axes[axis]).map(|((x, o), a)| (x - o) * a).sum::<f64>()
+        });
+        y.atan2(x)
+    }
+
+    /// Where a row is: the centres are at -1/2 and 1/2.
+    fn place(&self, values: &[f64]) -> f64 {
+        (self.angle(values) - self.angles[0]) / (self.angles[1] - self.angles[0]) - 0.5
+    }
+}
+
+/// Cholesky's factor of a scatter.
+struct Factor {
+    lower: Vec<f64>,
+    dimension: usize,
+}
+
+impl Factor {
+    fn new(mut lower: Vec<f64>, dimension: usize) -> Option<Self> {
+        for j in 0..dimension {
+            for i in j..dimension {
+                let dot: f64 = (0..j).map(|k| lower[i * dimension + k] * lower[j * dimension + k]).sum();
+                let rest = lower[i * dimension + j] - dot;
+                if i == j {
+                    if rest <= 0.0 {
+                        return None;
+                    }
+                    lower[j * dimension + j] = rest.sqrt();
+                } else {
+                    lower[i * dimension + j] = rest / lower[j * dimension + j];
+                }
+            }
+        }
+        Some(Self { lower, dimension })
+    }
+
+    fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let (l, n) = (&self.lower, self.dimension);
+        let mut x = right.to_vec();
+        for i in 0..n {
+            let dot: f64 = (0..i).map(|k| l[i * n + k] * x[k]).sum();
+            x[i] = (x[i] - dot) / l[i * n + i];
+        }
+        for i in (0..n).rev() {
+            let dot: f64 = (i + 1..n).map(|k| l[k * n + i] * x[k]).sum();
+            x[i] = (x[i] - dot) / l[i * n + i];
+        }
+        x
+    }
+}
+
+/// Evidence of a valley in sorted places with their weights: between two of them, or anywhere.
+fn evidence(placed: impl Iterator<Item = (f64, f64)> + Clone, between: Option<(f64, f64)>) -> f64 {
+    let (mut weights, mut squares) = (0.0, 0.0);
+    for (_, weight) in placed.clone() {
+        weights += weight;
+        squares += weight * weight;
+    }
+    if squares <= 0.0 {
+        return 0.0;
+    }
+    // Weights have no unit: they count as so many rows as would know their mean as well (Kish).
+    let effective = weights * weights / squares;
+    let at = |share: f64| {
+        let mut passed = 0.0;
+        placed.clone().find(|&(_, weight)| {
+            passed += weight;
+            passed >= share * weights
+        })
+    };
+    let (Some((low, _)), Some((high, _))) = (at(TAIL), at(1.0 - TAIL)) else { return 0.0 };
+    let (low, high) = between.map_or((low, high), |(a, b)| (low.min(a), high.max(b)));
+    let mut counts = vec![0.0; bins(effective)];
+    let width = (high - low) / counts.len() as f64;
+    if width <= 0.0 {
+        return 0.0;
+    }
+    for (place, weight) in placed {
+        if (low..=high).contains(&place) {
+            let bin = ((place - low) / width) as usize;
+            let last = counts.len() - 1;
+            counts[bin.min(last)] += weight * effective / weights;
+        }
+    }
+    let cuts = match between {
+        None => 1..=counts.len() - 1,
+        Some((a, b)) => {
+            let inner = MARGIN * (b - a);
+            let first = ((a + inner - low) / width).ceil();
+            let last = ((b - inner - low) / width).floor();
+            first.min(last) as usize..=first.max(last) as usize
+        }
+    };
+    valley(&counts, cuts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_on_a_sphere_is_placed_by_its_angle_between_two_centres() {
+        let at = |degrees: f64| [degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0];
+        let (a, b) = (at(10.0), at(50.0));
+        let ahead: Vec<f64> = b.iter().zip(&a).map(|(b, a)| b - a).collect();
+        let circle = Circle::new(&[0.0; 3], [&a, &b], &ahead).unwrap();
+        for (degrees, place) in [(10.0, -0.5), (50.0, 0.5), (30.0, 0.0), (0.0, -0.75), (130.0, 2.5)] {
+            assert!((circle.place(&at(degrees)) - place).abs() < 1e-12, "{degrees}");
+        }
+        // Beside the circle: the angle at its axis.
+        assert!(circle.place(&[0.3 * 30f64.to_radians().cos(), 0.3 * 30f64.to_radians().sin(), 0.9]).abs() < 1e-12);
+        let opposite = at(189.0);
+        assert!(Circle::new(&[0.0; 3], [&a, &opposite], &ahead).is_none());
+    }
+}

@@ -1,0 +1,71 @@
+//! What comes along with a message, and how it is written in headers.
+
+use std::time::Duration;
+
+use hyper::StatusCode;
+use hyper::header::HeaderMap;
+use lehr_runtime::TraceParent;
+use lehr_services::{Code, Fault, Options, Version};
+
+use crate::edge::Edge;
+use crate::refusal::Refused;
+
+/// How long an answer is of use to the client, in milliseconds.
+pub(crate) const TIMEOUT: &str = "lehr-timeout-ms";
+
+/// The contract that the client was built with: name, space, version.
+pub(crate) const CONTRACT: &str = "lehr-contract";
+
+/// Which life of the service is meant, or has answered.
+pub(crate) const INCARNATION: &str = "lehr-incarnation";
+
+/// Makes sending it again harmless.
+pub(crate) const KEY: &str = "idempotency-key";
+
+/// The version that the state must have, whichever life it is of.
+pub(crate) const IF_VERSION: &str = "lehr-if-version";
+
+/// What comes along in the headers.
+pub(crate) fn options(edge: &Edge, headers: &HeaderMap, caller: String) -> Result<Options, Refused> {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"));
+    let bad = |name: &str, expected: &str, found: &str| {
+        Refused::with(
+            StatusCode::BAD_REQUEST,
+            Fault::new(Code::InvalidValue, format!("header {name}: expected {expected}, found {found:?}")),
+        )
+    };
+    let limits = edge.limits();
+    let within = match text(TIMEOUT) {
+        None => limits.answer_time,
+        Some(found) => match found.parse::<u64>() {
+            Ok(time) if time > 0 => Duration::from_millis(time).min(limits.answer_time_max),
+            _ => return Err(bad(TIMEOUT, "milliseconds", found)),
+        },
+    };
+    let incarnation = match text(INCARNATION) {
+        None => None,
+        Some(found) => Some(found.parse::<u64>().map_err(|_| bad(INCARNATION, "a number", found))?),
+    };
+    let contract = match text(CONTRACT) {
+        None => None,
+        Some(found) => Some(read_contract(found).ok_or_else(|| bad(CONTRACT, "a name and a version", found))?),
+    };
+    let key = match text(KEY) {
+        Some(found) if found.is_empty() || found.len() > 255 => return Err(bad(KEY, "1 to 255 characters", found)),
+        found => found.map(str::to_owned),
+    };
+    // A trace that cannot be read is none: tracing must not break what it traces.
+    let trace = text("traceparent").and_then(|text| text.parse::<TraceParent>().ok());
+    let mut options =
+        Options { within: Some(within), key, incarnation, trace, contract, caller: Some(caller), if_version: None };
+    if let Some(found) = text(IF_VERSION) {
+        options.if_version = Some(found.parse().map_err(|_| bad(IF_VERSION, "a number", found))?);
+    }
+    Ok(options)
+}
+
+fn read_contract(text: &str) -> Option<(String, Version)> {
+    let (name, version) = text.rsplit_once(' ')?;
+    let (major, minor) = version.split_once('.')?;
+    Some((name.to_owned(), Version::new(major.parse().ok()?, minor.parse().ok()?)))
+}

@@ -1,0 +1,93 @@
+//! The fields of an operation that stand beside its body: in the query of the address, or in a form.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use lehr_services::{Code, Fault, Format, OperationDescription, raw_document};
+use serde_json::{Map, Value};
+
+/// The fields of an operation that stand in the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`. What can be read as JSON is
+/// that, unless the field is a text; all else is text. A list may be JSON, words with commas between them, or the field named once for each item, as OpenAPI's `explode` has it.
+///
+/// # Errors
+/// [`Code::InvalidValue`] for a field that is named twice and takes no list.
+pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Result<Map<String, Value>, Fault> {
+    let mut fields = Map::new();
+    for (name, text) in form_urlencoded::parse(text.as_bytes()) {
+        let schema = operation.map(|operation| &operation.body["properties"][&*name]);
+        let kinds = schema.map(|schema| &schema["type"]);
+        let may_be = |wanted: &str| match kinds {
+            Some(Value::String(kind)) => kind == wanted,
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == wanted),
+            _ => false,
+        };
+        let is_of_texts = schema.is_some_and(|schema| schema["items"]["type"] == "string");
+        let item = |text: &str| match serde_json::from_str(text) {
+            Ok(value) if !is_of_texts => value,
+            _ => Value::from(text),
+        };
+        if let Some(before) = fields.get_mut(&*name) {
+            match before {
+                Value::Array(items) if may_be("array") => items.push(item(&text)),
+                _ => return Err(Fault::new(Code::InvalidValue, format!("{name}: given twice in the address"))),
+            }
+            continue;
+        }
+        let value = match serde_json::from_str(&text) {
+            Ok(Value::Null) if may_be("null") => Value::Null,
+            Ok(value @ Value::Array(_)) if may_be("array") => value,
+            _ if may_be("array") && !may_be("string") => text.split(',').map(item).collect(),
+            Ok(value @ Value::String(_)) => value,
+            // As Python writes it.
+            Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("true") => Value::Bool(true),
+            Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("false") => Value::Bool(false),
+            Ok(value) if !may_be("string") => value,
+            _ => Value::from(&*text),
+        };
+        fields.insert(name.into_owned(), value);
+    }
+    Ok(fields)
+}
+
+/// Bytes and the fields beside them, as the document of an operation; in JSON where more fields are to come.
+pub(crate) fn bytes_as(
+    is_json: bool,
+    mut fields: Map<String, Value>,
+    media_type: &str,
+    bytes: &[u8],
+) -> Result<(Format, Vec<u8>), Fault> {
+    if !is_json {
+        return Ok((Format::MessagePack, raw_document(&fields, media_type, bytes)?));
+    }
+    fields.insert("media_type".to_owned(), media_type.into());
+    fields.insert("data".to_owned(), STANDARD.encode(bytes).into());
+    Ok((Format::Json, Format::Json.encode(&Value::Object(fields))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_services::Verb;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_query_is_read_as_the_operation_expects_it() {
+        let body = json!({ "properties": {
+            "name": { "type": "string" }, "weights": { "type": ["string", "null"] }, "columns": { "type": ["array", "null"], "items": { "type": "string" } },
+            "limit": { "type": "integer" }, "gaps": { "type": "boolean" }, "format": { "$ref": "#/$defs/Form" },
+        } });
+        let operation = OperationDescription { verb: Verb::Query, body, reply: Value::Null, raw: Vec::new() };
+        let text = "name=2026&weights=null&columns=lon,lat&limit=4&format=csv&other=true";
+        let expected = json!({ "name": "2026", "weights": null, "columns": ["lon", "lat"], "limit": 4, "format": "csv", "other": true });
+        let read = |text: &str| query(text, Some(&operation)).map(Value::Object);
+        assert_eq!(read(text), Ok(expected));
+        assert_eq!(read("gaps=False&name=True"), Ok(json!({ "gaps": false, "name": "True" })));
+        let quoted = read("name=%22a%22&columns=%5B%22x%22%5D&weights=7");
+        assert_eq!(quoted, Ok(json!({ "name": "a", "columns": ["x"], "weights": "7" })));
+        assert_eq!(query("name=2026", None).map(Value::Object), Ok(json!({ "name": 2026 })));
+        // A list as OpenAPI's clients write it.
+        assert_eq!(read("columns=1&columns=b&columns=7"), Ok(json!({ "columns": ["1", "b", "7"] })));
+        assert_eq!(read("columns=7"), Ok(json!({ "columns": ["7"] })));
+        assert_eq!(read("limit=4&limit=5").unwrap_err().reason(), "limit: given twice in the address");
+    }
+}

@@ -1,0 +1,53 @@
+//! Answers as HTTP has them: pages, documents, streams of events.
+
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderValue};
+use hyper::{Response, StatusCode};
+use lehr_services::Format;
+use serde_json::Value;
+use tokio::sync::mpsc::Receiver;
+
+use crate::body::Answer;
+use crate::edge::{Edge, Peer};
+use crate::refusal::Refused;
+
+/// A response with a body of this type.
+pub(crate) fn response(status: StatusCode, media_type: &'static str, body: Answer) -> Response<Answer> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Says which methods there are.
+pub(crate) fn methods(allow: &str) -> Response<Answer> {
+    let mut response = response(StatusCode::NO_CONTENT, Format::Json.media_type(), Answer::Whole(None));
+    response.headers_mut().insert(header::ALLOW, HeaderValue::try_from(allow).unwrap_or(HeaderValue::from_static("")));
+    response
+}
+
+/// A page of the node itself.
+pub(crate) fn page(
+    edge: &Edge,
+    peer: &Peer,
+    media_type: &'static str,
+    text: String,
+) -> Result<Response<Answer>, Refused> {
+    Ok(response(StatusCode::OK, media_type, Answer::whole(edge.counted(peer, text.into_bytes())?)))
+}
+
+/// A document as JSON.
+pub(crate) fn document(edge: &Edge, peer: &Peer, value: &Value) -> Result<Response<Answer>, Refused> {
+    page(edge, peer, Format::Json.media_type(), value.to_string())
+}
+
+/// An answer of events.
+pub(crate) fn event_stream(events: Receiver<Bytes>) -> Response<Answer> {
+    let mut response = response(StatusCode::OK, "text/event-stream", Answer::Events(events));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // nginx keeps answers back until it has some kilobytes, unless told otherwise.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

@@ -1,0 +1,75 @@
+//! Figures of a page, as its script draws them: a place in the page and the data for it.
+//!
+//! The script and its style are the viewer's (`web/src/report.tsx`), so that a report and a node show things in one way.
+
+use std::io::{self, Write};
+
+use lehr_mining::anneal::{Split, Step};
+use serde_json::{Map, Value, json};
+
+use crate::packed;
+
+/// The figures of a page by the id of their place.
+#[derive(Debug, Default)]
+pub struct Figures(Map<String, Value>);
+
+impl Figures {
+    /// Adds a figure; the answer is its place in the page.
+    pub fn add(&mut self, id: &str, figure: Value) -> String {
+        self.0.insert(id.to_owned(), figure);
+        format!("<div class=\"figure\" id=\"{id}\"></div>")
+    }
+
+    /// All of them as JSON that cannot end the script element in which it stands. They are megabytes, so they are not copied where they need not be.
+    pub(crate) fn json(self) -> String {
+        let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
+        // A text that grows takes twice its room.
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, &figures).expect("numbers and texts are JSON");
+        let mut text = Vec::with_capacity(length.0);
+        serde_json::to_writer(&mut text, &figures).expect("numbers and texts are JSON");
+        drop(figures);
+        let text = String::from_utf8(text).expect("JSON is UTF-8");
+        if text.contains('<') { text.replace('<', "\\u003c") } else { text }
+    }
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One or two curves beside each other.
+pub fn lines(lines: Vec<Value>) -> Value {
+    json!({ "kind": "lines", "lines": lines })
+}
+
+/// An annealing, to be replayed. `command` is what was typed, without the number of clusters.
+pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&str>) -> Value {
+    let steps: Vec<Value> =
+        history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();
+    let splits: Vec<Value> =
+        splits.iter().map(|split| json!([split.temperature, split.parent, split.clusters])).collect();
+    json!({ "kind": "anneal", "steps": steps, "splits": splits, "unit": unit, "command": command })
+}
+
+/// How often two quantities came together, `bins` a side, the second rising with the row.
+pub fn density(title: &str, bins: usize, counts: &[u64], names: [&str; 2], ends: [f64; 2]) -> Value {
+    json!({ "kind": "density", "title": title, "bins": bins, "counts": counts, "names": names, "ends": ends })
+}
+
+/// Columns across a topographic map of that many nodes each way: a name and a value for each node.
+pub fn planes<'a>(columns: usize, rows: usize, planes: impl Iterator<Item = (&'a str, Vec<f64>)>) -> Value {
+    let plane =
+        |(name, values): (&str, Vec<f64>)| json!({ "name": name, "values": packed::floats(values.into_iter()) });
+    json!({ "kind": "planes", "title": "columns", "columns": columns, "rows": rows, "planes": planes.map(plane).collect::<Vec<_>>() })
+}

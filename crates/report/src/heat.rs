@@ -1,0 +1,193 @@
+//! The dissimilarities of all pairs as a picture: clusters that are close stand beside each other, under their tree.
+
+use lehr_data::dissimilarities::Dissimilarities;
+use serde_json::{Value, json};
+
+use crate::packed;
+
+/// Cells a side of the picture at most.
+const CELLS: usize = 320;
+/// Items of a cell that are looked at, a side; and of a cluster.
+const SAMPLED: usize = 12;
+const SAMPLED_OF_CLUSTER: usize = 60;
+/// Items whose names the page carries at most.
+const NAMED: usize = 20_000;
+
+/// Means of the dissimilarities in a grid of items, in the order of their clusters and of the tree of these.
+pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String]) -> Value {
+    let items = matrix.items();
+    let clusters = labels.iter().max().map_or(0, |most| *most as usize + 1);
+    let mut members = vec![Vec::new(); clusters];
+    labels.iter().enumerate().for_each(|(item, label)| members[*label as usize].push(item));
+    let between = between(matrix, &members);
+    let (order, tree) = joined(&between, &members);
+    let items_in_order: Vec<usize> = order.iter().flat_map(|&cluster| members[cluster].iter().copied()).collect();
+    let (cells, levels, largest) = grid(matrix, &items_in_order);
+    let mut from = 0;
+    let blocks: Vec<Value> = order
+        .iter()
+        .map(|&cluster| {
+            let to = from + members[cluster].len();
+            let share = |place: usize| place as f64 / items.max(1) as f64;
+            let block = json!({ "cluster": cluster, "from": share(from), "to": share(to), "items": to - from });
+            from = to;
+            block
+        })
+        .collect();
+    let means = order.iter().flat_map(|&a| order.iter().map(move |&b| (a, b)));
+    let names: Option<Vec<&str>> =
+        (items <= NAMED).then(|| items_in_order.iter().map(|&item| ids[item].as_str()).collect());
+    json!({
+        "kind": "heat",
+        "title": title,
+        "cells": cells,
+        "levels": packed::shares(levels.into_iter().map(|mean| mean.map(|mean| if largest > 0.0 { mean / largest } else { 0.0 }))),
+        "largest": largest,
+        "blocks": blocks,
+        "between": packed::floats(means.map(|(a, b)| between[a][b].unwrap_or(f64::NAN))),
+        "tree": tree,
+        "ids": names,
+    })
+}
+
+/// Some of many, evenly chosen.
+fn some(of: &[usize], most: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+    of.iter().copied().step_by(of.len().div_ceil(most).max(1))
+}
+
+/// The mean dissimilarity of pairs of two clusters; none where no pair is known.
+fn between(matrix: &Dissimilarities, members: &[Vec<usize>]) -> Vec<Vec<Option<f64>>> {
+    let mut means = vec![vec![None; members.len()]; members.len()];
+    for a in 0..members.len() {
+        for b in a..members.len() {
+            let (one, other) = (some(&members[a], SAMPLED_OF_CLUSTER), some(&members[b], SAMPLED_OF_CLUSTER));
+            let mean = mean(matrix, one, other).or((a == b).then_some(0.0));
+            means[a][b] = mean;
+            means[b][a] = mean;
+        }
+    }
+    means
+}
+
+fn mean(
+    matrix: &Dissimilarities,
+    one: impl Iterator<Item = usize>,
+    other: impl Iterator<Item = usize> + Clone,
+) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0u32);
+    for i in one {
+        for value in other.clone().filter(|&j| j != i).filter_map(|j| matrix.get(i, j)) {
+            sum += value;
+            count += 1;
+        }
+    }
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// The order of the clusters, and their joins by average linkage: two nodes and the mean between them. Nodes are the clusters by their place in the
+/// order, then the joins. Clusters between which nothing is known are joined last.
+fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, f64)>) {
+    struct Node {
+        clusters: Vec<usize>,
+        items: f64,
+        number: usize,
+    }
+    let clusters = members.len();
+    let highest = between.iter().flatten().flatten().copied().fold(0.0, f64::max);
+    let mut apart: Vec<Vec<f64>> =
+        between.iter().map(|row| row.iter().map(|mean| mean.unwrap_or(highest)).collect()).collect();
+    let mut nodes: Vec<Node> = (0..clusters)
+        .map(|cluster| Node { clusters: vec![cluster], items: members[cluster].len() as f64, number: cluster })
+        .collect();
+    let mut joins = Vec::new();
+    while nodes.len() > 1 {
+        let mut best = (f64::INFINITY, 0, 1);
+        for a in 0..nodes.len() {
+            for b in a + 1..nodes.len() {
+                if apart[a][b] < best.0 {
+                    best = (apart[a][b], a, b);
+                }
+            }
+        }
+        let (height, a, b) = best;
+        // The ends that are closer meet in the middle.
+        let other = nodes.remove(b);
+        let one = &mut nodes[a];
+        let close = |x: usize, y: usize| between[x][y].unwrap_or(highest);
+        let (first, last) = (other.clusters[0], other.clusters[other.clusters.len() - 1]);
+        let end = one.clusters[one.clusters.len() - 1];
+        let is_turned = close(end, last) < close(end, first);
+        joins.push((one.number, other.number, height));
+        let (n, m) = (one.items, other.items);
+        one.clusters.extend(if is_turned { other.clusters.into_iter().rev().collect() } else { other.clusters });
+        one.items += m;
+        one.number = clusters + joins.len() - 1;
+        let moved = apart.remove(b);
+        let total = (n + m).max(f64::MIN_POSITIVE);
+        for row in &mut apart {
+            row.remove(b);
+        }
+        for other in 0..nodes.len() {
+            let from = if other < b { moved[other] } else { moved[other + 1] };
+            let mean = (n * apart[a][other] + m * from) / total;
+            apart[a][other] = mean;
+            apart[other][a] = mean;
+        }
+    }
+    let order = nodes.pop().map_or_else(Vec::new, |node| node.clusters);
+    let mut place = vec![0; clusters];
+    order.iter().enumerate().for_each(|(at, &cluster)| place[cluster] = at);
+    let number = |node: usize| if node < clusters { place[node] } else { node };
+    (order, joins.into_iter().map(|(a, b, height)| (number(a), number(b), height)).collect())
+}
+
+/// Means in a grid over items in an order: how many a side, each, and the largest.
+fn grid(matrix: &Dissimilarities, order: &[usize]) -> (usize, Vec<Option<f64>>, f64) {
+    let items = order.len();
+    let cells = items.min(CELLS);
+    let range = |cell: usize| &order[cell * items / cells..(cell + 1) * items / cells];
+    let mut means = vec![None; cells * cells];
+    let mut largest = 0.0f64;
+    for row in 0..cells {
+        for column in row..cells {
+            let found = mean(matrix, some(range(row), SAMPLED), some(range(column), SAMPLED))
+                .or((row == column).then_some(0.0));
+            largest = largest.max(found.unwrap_or(0.0));
+            means[row * cells + column] = found;
+            means[column * cells + row] = found;
+        }
+    }
+    (cells, means, largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Clusters 0 and 2 are close, 1 is far from both.
+    fn three() -> (Vec<Vec<Option<f64>>>, Vec<Vec<usize>>) {
+        let far = |a: f64, b: f64| Some((a - b).abs());
+        let places = [0.0, 10.0, 1.0];
+        let between = places.iter().map(|a| places.iter().map(|b| far(*a, *b)).collect()).collect();
+        (between, vec![vec![0, 1], vec![2], vec![3]])
+    }
+
+    #[test]
+    fn clusters_that_are_close_stand_beside_each_other_under_one_join() {
+        let (between, members) = three();
+        let (order, tree) = joined(&between, &members);
+        assert_eq!(order, [0, 2, 1]);
+        // Places 0 and 1 at 1; then that join (node 3) and place 2 at the mean over items: (2 · 10 + 9) / 3.
+        assert_eq!(tree[0], (0, 1, 1.0));
+        assert_eq!((tree[1].0, tree[1].1), (3, 2));
+        assert!((tree[1].2 - 29.0 / 3.0).abs() < 1e-12, "{tree:?}");
+    }
+
+    #[test]
+    fn one_cluster_has_no_tree_and_unknown_pairs_are_joined_last() {
+        assert_eq!(joined(&[vec![Some(0.0)]], &[vec![0]]), (vec![0], vec![]));
+        let (mut between, members) = three();
+        (between[0][2], between[2][0]) = (None, None);
+        assert_eq!(joined(&between, &members).1.len(), 2);
+    }
+}

@@ -1,0 +1,170 @@
+//! The points of a page: what each is called, its values, and where it is drawn.
+
+use lehr_data::frame::{Values, date};
+use lehr_methods::Rows;
+use serde_json::{Map, Value, json};
+
+use crate::packed;
+use crate::picture::Picture;
+
+/// Bytes of values and of names that a page carries at most; the tables have all.
+const VALUES_BYTES: usize = 3 << 20;
+const NAMES_BYTES: usize = 3 << 20;
+/// Columns that a page carries at most.
+const COLUMNS_MAX: usize = 60;
+
+/// Points to be drawn.
+pub struct Scene {
+    rows: usize,
+    fields: Map<String, Value>,
+    columns: Vec<Value>,
+    groupings: Vec<Value>,
+    layouts: Vec<Value>,
+}
+
+impl Scene {
+    /// So many points of a set of data of that name.
+    pub fn new(name: &str, rows: usize) -> Self {
+        let fields = Map::from_iter([("name".to_owned(), json!(name)), ("isEqual".to_owned(), json!(false))]);
+        Self { rows, fields, columns: Vec::new(), groupings: Vec::new(), layouts: Vec::new() }
+    }
+
+    /// Some rows of a table, with their names and values.
+    pub fn of_rows(name: &str, space: &Rows, weights: Option<&str>, rows: &[usize]) -> Self {
+        let mut scene = Self::new(name, rows.len());
+        if let Some(ids) = space.ids() {
+            scene.name_rows(rows.iter().map(|&row| ids[row].clone()).collect());
+        }
+        if rows.len() < space.len() {
+            scene.fields.insert("numbers".into(), json!(packed::rows(rows.iter().copied())));
+        }
+        let room = VALUES_BYTES / (4 * rows.len().max(1));
+        let room = room.clamp(2, COLUMNS_MAX);
+        if let Some(origin) = space.origin() {
+            for column in origin.frame.columns().iter().take(room) {
+                match &column.values {
+                    Values::Numbers(values) => {
+                        scene.column(&column.name, rows.iter().map(|&row| values[row]));
+                    }
+                    Values::Times(values) => {
+                        let text = |value: f64| if value.is_nan() { String::new() } else { date(value) };
+                        scene.texts(&column.name, rows.iter().map(|&row| text(values[row])));
+                    }
+                    Values::Categories(texts) => {
+                        let text = |row: &usize| texts.text(*row).unwrap_or_default().to_owned();
+                        scene.texts(&column.name, rows.iter().map(text));
+                    }
+                }
+            }
+        } else if !space.has_many_columns() {
+            // Row by row, since they may be in a file; and only what the page will carry, since they may be more than memory holds.
+            let names = &space.columns()[..room.min(space.columns().len())];
+            let mut columns: Vec<Vec<f32>> = names.iter().map(|_| Vec::with_capacity(rows.len())).collect();
+            for &row in rows {
+                let values = space.row(row);
+                columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value as f32));
+            }
+            for (name, values) in names.iter().zip(columns) {
+                scene.column(name, values.into_iter().map(f64::from));
+            }
+        }
+        if let (Some(column), Some(values)) = (weights, space.weights()) {
+            scene.column(column, rows.iter().map(|&row| values[row]));
+        }
+        scene
+    }
+
+    /// What the points are called, unless that takes too much room.
+    pub fn name_rows(&mut self, ids: Vec<String>) {
+        if ids.iter().map(String::len).sum::<usize>() <= NAMES_BYTES {
+            self.fields.insert("ids".into(), Value::Array(ids.into_iter().map(Value::String).collect()));
+        }
+    }
+
+    /// A column of numbers.
+    pub fn column(&mut self, name: &str, values: impl Iterator<Item = f64>) {
+        self.columns.push(named(name, "values", Value::String(packed::floats(values))));
+    }
+
+    /// A column of texts.
+    pub fn texts(&mut self, name: &str, texts: impl Iterator<Item = String>) {
+        self.columns.push(named(name, "texts", Value::Array(texts.map(Value::String).collect())));
+    }
+
+    /// What points are divided by: a number each, [`u32::MAX`] for none. Classes have names.
+    pub fn grouping(&mut self, title: &str, of: impl Iterator<Item = u32>, names: Option<&[String]>) {
+        let mut grouping = json!({ "title": title, "of": packed::labels(of) });
+        if let Some(names) = names {
+            grouping["names"] = json!(names);
+        }
+        self.groupings.push(grouping);
+    }
+
+    /// What is to be said of each group of the last division, in a few words.
+    pub fn about_groups(&mut self, about: Vec<&str>) {
+        if let Some(grouping) = self.groupings.last_mut() {
+            grouping["about"] = json!(about);
+        }
+    }
+
+    /// What points are coloured by at first, where they have no groups.
+    pub fn coloured_by(&mut self, column: &str) {
+        self.fields.insert("colour".into(), json!(format!("column:{column}")));
+    }
+
+    /// The table whose rows are the groups.
+    pub fn with_table(&mut self, id: &str) {
+        self.fields.insert("table".into(), json!(id));
+    }
+
+    /// A picture, with what it has beyond its points.
+    pub fn picture(&mut self, picture: &Picture, beyond: Value) {
+        let axes = [0, 1]
+            .map(|axis| packed::floats(picture.points.iter().map(|point| if axis == 0 { point.0 } else { point.1 })));
+        let mut layout = json!({
+            "key": "picture",
+            "title": picture.title,
+            "names": picture.names,
+            "axes": axes,
+            "isEqual": picture.is_equal,
+            "note": picture.note,
+        });
+        if picture.degrees {
+            layout["degrees"] = json!({ "breaks": picture.breaks });
+            layout["stretch"] = json!([picture.narrowing, 1.0]);
+        }
+        merge(&mut layout, beyond);
+        self.layouts.push(layout);
+    }
+
+    /// Places of two or three coordinates each that share a unit.
+    pub fn places(&mut self, title: &str, names: &[&str], places: &[Vec<f64>], beyond: Value) {
+        let axes: Vec<String> =
+            (0..names.len()).map(|axis| packed::floats(places.iter().map(|place| place[axis]))).collect();
+        let mut layout = json!({ "key": "places", "title": title, "names": names, "axes": axes, "isEqual": true });
+        merge(&mut layout, beyond);
+        self.layouts.push(layout);
+    }
+
+    /// As the script draws it.
+    pub fn figure(self) -> Value {
+        let Self { rows, mut fields, columns, groupings, layouts } = self;
+        fields.insert("kind".into(), json!("scene"));
+        fields.insert("rows".into(), json!(rows));
+        fields.insert("columns".into(), Value::Array(columns));
+        fields.insert("groupings".into(), Value::Array(groupings));
+        fields.insert("layouts".into(), Value::Array(layouts));
+        Value::Object(fields)
+    }
+}
+
+/// A column. `json!` would copy what it has.
+fn named(name: &str, key: &str, values: Value) -> Value {
+    Value::Object(Map::from_iter([("name".to_owned(), json!(name)), (key.to_owned(), values)]))
+}
+
+fn merge(layout: &mut Value, beyond: Value) {
+    if let (Value::Object(layout), Value::Object(beyond)) = (layout, beyond) {
+        layout.extend(beyond);
+    }
+}

@@ -1,0 +1,198 @@
+//! The page of every method, by what it says and what it carries. `LEHR_PAGES=FOLDER` keeps the pages, to be looked at.
+
+use std::fs;
+use std::path::Path;
+
+use lehr_data::Points;
+use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_data::scale::Scale;
+use lehr_methods::{Classes, Data, Frame, Matrix, Rows, Task};
+use lehr_mining::Execution;
+use lehr_mining::anneal::Silent;
+use lehr_ranks::Layout;
+use lehr_report::Run;
+use serde_json::Value;
+
+/// Three groups in three columns; a row that lies far out; an id and a column whose names are to be escaped.
+fn table() -> Points {
+    let (mut values, mut ids) = (Vec::new(), Vec::new());
+    let spread = |n: usize| (n as f64 * 0.618_033_988_749_894_9).fract();
+    for row in 0..150 {
+        let (x, y) = [(0.0, 0.0), (10.0, 0.0), (5.0, 9.0)][row % 3];
+        values.extend([x + 2.0 * spread(row + 1), y + 2.0 * spread(7 * row + 3), 3.0 * spread(31 * row + 5)]);
+        ids.push(format!("row-{row}"));
+    }
+    values.extend([900.0, -700.0, 1.0]);
+    ids.push("<img src=x onerror=alert(1)>".to_owned());
+    let columns = ["x", "<b>y</b>", "z"].map(str::to_owned).to_vec();
+    Points::new(values, 3).unwrap().with_columns(columns).unwrap().with_ids(ids).unwrap()
+}
+
+fn rows() -> Rows {
+    Rows::new(table(), Frame::Columns(Scale::None)).unwrap()
+}
+
+/// Distances of the rows but the last.
+fn matrix() -> Matrix {
+    let table = table();
+    let items = table.len() - 1;
+    let mut values = Vec::new();
+    for i in 0..items {
+        for j in i + 1..items {
+            let squared: f64 = table.row(i).iter().zip(table.row(j)).map(|(a, b)| (a - b).powi(2)).sum();
+            values.push(squared.sqrt());
+        }
+    }
+    let classes: Vec<&str> = (0..items).map(|item| ["a", "b", "<c>"][item % 3]).collect();
+    Matrix {
+        dissimilarities: Dissimilarities::new(items, Form::Condensed, Values::F64(values), 1.0).unwrap(),
+        ids: table.ids().unwrap()[..items].to_vec(),
+        weights: None,
+        classes: Some(Classes::new("known", &classes)),
+    }
+}
+
+/// The page of a method: what it says without its script, and its figures.
+fn page(kept: &str, name: &str, data: Data<'_>, options: &str) -> (String, Value) {
+    let execution = Execution::default();
+    let method = lehr_methods::find(name).unwrap();
+    let task = Task { data, checkpoint: None, execution: &execution, observer: &mut Silent };
+    let fit = method.run(task, &serde_json::from_str(options).unwrap()).unwrap();
+    let run = Run {
+        about: method.about(),
+        source: "some/points & more.csv",
+        subject: None,
+        command: Some("lehr cluster points.csv"),
+        weights: None,
+        ids: None,
+        scale: Scale::None,
+        engine: execution.engine,
+        layout: Layout::threads(execution.ranks),
+        threads: execution.threads,
+        is_resumed: false,
+        warnings: fit.warnings(),
+        phases: fit.spent().phases,
+    };
+    let page = lehr_report::page(&run, data, &*fit);
+    #[allow(clippy::disallowed_methods, reason = "who looks at pages says where to keep them")]
+    let folder = std::env::var("LEHR_PAGES");
+    if let Ok(folder) = folder {
+        fs::create_dir_all(Path::new(&folder).join(kept)).unwrap();
+        fs::write(Path::new(&folder).join(kept).join("report.html"), &page).unwrap();
+    }
+    let (words, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+    let (data, script) = rest.split_once("</script>").unwrap();
+    assert!(!words.contains("{{") && !words.contains("<img src") && !words.contains("<b>y</b>"), "{kept}: {words}");
+    assert!(!data.contains('<'), "{kept}: data cannot end their element");
+    assert!(script.ends_with("</script>\n</body>\n</html>\n"), "{kept}");
+    let figures = serde_json::from_str::<Value>(data).unwrap()["figures"].clone();
+    for id in figures.as_object().unwrap().keys() {
+        assert!(words.contains(&format!("<div class=\"figure\" id=\"{id}\">")), "{kept}: {id} has no place");
+    }
+    (words.to_owned(), figures)
+}
+
+/// The numbers of a packed column.
+fn bytes(packed: &Value) -> usize {
+    let text = packed.as_str().unwrap();
+    text.len() / 4 * 3 - text.bytes().rev().take_while(|&byte| byte == b'=').count()
+}
+
+#[test]
+fn clusters_have_points_with_names_a_table_outliers_and_a_course() {
+    let rows = rows();
+    let (words, figures) = page("cluster", "cluster", Data::Rows(&rows), r#"{ "clusters": 4 }"#);
+    assert!(words.contains("151 rows in 4 clusters") && words.contains("&lt;b&gt;y&lt;/b&gt;"));
+    assert!(words.contains("What sets the clusters apart"));
+    assert_eq!(words.matches("<tr data-cluster=").count(), 4);
+    let scene = &figures["picture"];
+    assert_eq!((&scene["kind"], &scene["rows"], &scene["table"]), (&"scene".into(), &151.into(), &"clusters".into()));
+    assert_eq!(scene["ids"][150], "<img src=x onerror=alert(1)>");
+    assert_eq!(bytes(&scene["columns"][1]["values"]), 4 * 151);
+    assert_eq!(bytes(&scene["groupings"][0]["of"]), 2 * 151);
+    assert_eq!(scene["groupings"][0]["about"].as_array().unwrap().len(), 4);
+    assert!(scene["layouts"][0]["names"][0].as_str().unwrap().starts_with("first principal axis ("));
+    let course = &figures["course"];
+    assert_eq!((&course["kind"], &course["command"]), (&"anneal".into(), &"lehr cluster points.csv".into()));
+    assert_eq!(course["steps"][0][1], 1);
+    assert_eq!(course["splits"][0][2], 2);
+    // One cluster has no names, and k-means has starts in place of a course.
+    let (words, figures) = page("one", "cluster", Data::Rows(&rows), r#"{ "clusters": 1 }"#);
+    assert!(words.contains("1 row far out") && words.contains("&lt;img src=x"));
+    assert!(words.contains("151 rows in 1 cluster") && !words.contains("What sets the clusters apart"));
+    assert_eq!(figures["picture"]["groupings"][0].get("about"), None);
+    let (words, figures) =
+        page("kmeans", "cluster", Data::Rows(&rows), r#"{ "clusters": 8, "method": "kmeans", "starts": 12 }"#);
+    assert!(words.contains("of 12 starts") || words.contains("Of 12 starts"), "{words}");
+    assert_eq!(figures.get("course"), None);
+}
+
+#[test]
+fn a_map_of_the_world_leaves_out_what_is_empty() {
+    let towns = [(-119.0, 39.0), (-81.0, 38.5)];
+    let place = |row: usize| [towns[row % 2].0 + 0.01 * row as f64, towns[row % 2].1 + 0.005 * row as f64];
+    let values: Vec<f64> = (0..80).flat_map(place).collect();
+    let points = Points::new(values, 2).unwrap().with_columns(vec!["lon".into(), "lat".into()]).unwrap();
+    let rows = Rows::new(points, Frame::Sphere).unwrap();
+    let (_, figures) = page("sphere", "cluster", Data::Rows(&rows), r#"{ "clusters": 2 }"#);
+    let layout = &figures["picture"]["layouts"][0];
+    assert_eq!((&layout["title"], layout["degrees"]["breaks"].as_array().unwrap().len()), (&"map".into(), 1));
+    let narrowing = layout["stretch"][0].as_f64().unwrap();
+    assert!((narrowing - 39.0_f64.to_radians().cos()).abs() < 0.01, "{narrowing}");
+}
+
+#[test]
+fn components_have_outlines_and_the_evidence_for_their_number() {
+    let rows = rows();
+    let (words, figures) = page("mixture", "mixture", Data::Rows(&rows), r#"{ "max_components": 4 }"#);
+    assert!(words.contains("How many components"), "{words}");
+    let layout = &figures["picture"]["layouts"][0];
+    let outlines = layout["outlines"].as_array().unwrap();
+    assert_eq!(outlines.len(), words.matches("<tr data-cluster=").count());
+    let covariance = |at: usize| outlines[0]["covariance"][at].as_f64().unwrap();
+    assert!(covariance(0) > 0.0 && covariance(0) * covariance(2) >= covariance(1).powi(2) - 1e-9);
+    let curve = &figures["criteria"]["lines"][0];
+    let bic: Vec<f64> = curve["y"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
+    let best = curve["best"].as_u64().unwrap() as usize;
+    assert!(bic.len() == 4 && bic.iter().all(|value| *value >= bic[best]), "{bic:?}");
+}
+
+#[test]
+fn topographic_maps_of_one_to_three_dimensions_are_coloured_by_a_column() {
+    let rows = rows();
+    for (dimensions, nodes, cells) in [(1, 12, 12), (2, 8, 64), (3, 4, 0)] {
+        let options = format!(r#"{{ "dimensions": {dimensions}, "nodes": {nodes} }}"#);
+        let (words, figures) = page(&format!("gtm-{dimensions}"), "gtm", Data::Rows(&rows), &options);
+        assert!(words.contains("151 rows on a map"));
+        let scene = &figures["picture"];
+        assert_eq!(scene["colour"], "column:x");
+        let layout = &scene["layouts"][0];
+        assert_eq!(layout["ground"]["shade"].as_array().map_or(0, Vec::len), cells, "{dimensions}");
+        assert_eq!(layout["axes"].as_array().unwrap().len(), if dimensions == 3 { 3 } else { 2 });
+        let planes = figures["planes"]["planes"].as_array().map_or(0, Vec::len);
+        assert_eq!(planes, if dimensions == 3 { 0 } else { 3 });
+    }
+}
+
+#[test]
+fn dissimilarities_stand_in_the_order_of_their_tree_and_items_have_names() {
+    let matrix = matrix();
+    let data = Data::Matrix(&matrix);
+    let (words, figures) = page("pairwise", "pairwise", data, r#"{ "clusters": 3 }"#);
+    assert!(words.contains("150 items in 3 clusters") && figures["course"]["kind"] == "anneal");
+    let (of_medoids, medoids) = page("kmedoids", "kmedoids", data, r#"{ "clusters": 3 }"#);
+    assert!(of_medoids.contains("150 items in 3 clusters about medoids"));
+    for heat in [&figures["heat"], &medoids["heat"]] {
+        assert_eq!((&heat["cells"], bytes(&heat["levels"])), (&150.into(), 150 * 150));
+        assert_eq!((heat["blocks"].as_array().unwrap().len(), heat["tree"].as_array().unwrap().len()), (3, 2));
+        assert_eq!(bytes(&heat["between"]), 4 * 9);
+        assert_eq!(heat["ids"].as_array().unwrap().len(), 150);
+    }
+    let (words, figures) = page("embed", "embed", data, r#"{ "dimension": 3 }"#);
+    assert!(words.contains("150 items in 3 dimensions"));
+    let scene = &figures["picture"];
+    assert_eq!(scene["groupings"][0]["names"], serde_json::json!(["<c>", "a", "b"]));
+    assert_eq!(scene["layouts"][0]["axes"].as_array().unwrap().len(), 3);
+    let counts = figures["density"]["counts"].as_array().unwrap();
+    assert_eq!(counts.iter().map(|count| count.as_u64().unwrap()).sum::<u64>(), 150 * 149 / 2);
+}

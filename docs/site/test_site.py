@@ -1,0 +1,85 @@
+import unittest
+from pathlib import Path
+
+import help_text
+import outside
+
+HELP = """Cluster rows
+
+Reads a table.
+
+Usage: lehr cluster [OPTIONS] <INPUT>
+
+Arguments:
+  <INPUT>
+          The table
+
+The clustering:
+  -k, --clusters <K>
+          Stop at this many clusters, at least 1
+
+      --scale <SCALE>
+          Scale the columns first [default: none]
+
+          Possible values:
+          - none: As they are
+          - std:  By mean and standard deviation
+
+Example:
+  lehr cluster blocks.csv --clusters 20
+      twenty centres
+
+Exit codes: 0 done.
+"""
+
+
+class HelpText(unittest.TestCase):
+    def test_help_is_taken_apart_by_its_headings(self):
+        about, usage, sections, closing = help_text.parts(HELP)
+        self.assertEqual((about, usage), ("Cluster rows\n\nReads a table.", "lehr cluster [OPTIONS] <INPUT>"))
+        self.assertEqual([heading for heading, _ in sections], ["Arguments", "The clustering", "Example"])
+        self.assertEqual([term for term, _ in sections[1][1]], ["-k, --clusters <K>", "--scale <SCALE>"])
+        self.assertEqual([line for line in closing if line], ["Exit codes: 0 done."])
+
+    def test_short_help_has_term_and_meaning_in_one_line(self):
+        _, _, sections, _ = help_text.parts("A program\n\nUsage: lehr <COMMAND>\n\nCommands:\n  cluster  Cluster rows\n  gtm      Draw a map\n")
+        self.assertEqual(sections, [("Commands", [("cluster", ["Cluster rows"]), ("gtm", ["Draw a map", ""])])])
+
+    def test_prose_of_a_section_is_a_paragraph(self):
+        _, _, sections, _ = help_text.parts("A node\n\nUsage: lehr serve\n\nSignals:\n  SIGTERM ends the node. SIGHUP reads the\n  policy.\n")
+        self.assertEqual(sections, [("Signals", [("", ["SIGTERM ends the node. SIGHUP reads the", "policy.", ""])])])
+
+    def test_an_entry_keeps_its_values(self):
+        _, _, sections, _ = help_text.parts(HELP)
+        self.assertEqual([line for line in help_text.entry(*sections[1][1][1]) if line],
+                         ["`--scale <SCALE>`", ":   Scale the columns first \\[default: none\\]", "    Values: `none`: As they are; `std`: By mean and standard deviation"])
+
+    def test_examples_are_what_is_typed_with_comments(self):
+        _, _, sections, _ = help_text.parts(HELP)
+        self.assertEqual(list(help_text.examples(sections[2][1])), ["$ lehr cluster blocks.csv --clusters 20", "# twenty centres"])
+
+    def test_text_is_shown_as_it_is_and_options_are_code(self):
+        self.assertEqual(help_text.escaped("a_b *c* <D> with --missing"), "a\\_b \\*c\\* \\<D\\> with `--missing`")
+
+
+class Outside(unittest.TestCase):
+    FOLDER = Path(outside.ROOT) / "docs/guide"
+
+    def link(self, text):
+        return "\n".join(outside._lines(text, self.FOLDER))
+
+    def test_pages_that_stand_elsewhere_are_pages_of_the_site(self):
+        self.assertEqual(self.link("[a](../../ARCHITECTURE.md#x)"), "[a](/architecture.md#x)")
+
+    def test_files_outside_are_downloads_and_folders_are_named(self):
+        self.assertEqual(self.link("[a](../../Makefile)"), "{download}`a </../Makefile>`")
+        self.assertEqual(self.link("[a](../../tools)"), "a (`tools`)")
+
+    def test_links_within_and_to_other_sites_stay_and_code_is_left_alone(self):
+        self.assertEqual(self.link("[a](https://x.org) [b](#c)"), "[a](https://x.org) [b](#c)")
+        self.assertEqual(self.link("[a](maps.md)"), "[a](/guide/maps.md)")
+        self.assertEqual(self.link("```\n[a](../../Makefile)\n```"), "```\n[a](../../Makefile)\n```")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,248 @@
+import { C as e, T as t, a as n, b as r, o as i, s as a, w as o } from "./app.js";
+import { a as s, o as c, r as l, t as u } from "./chart.js";
+// src/state/course.ts
+function d(e) {
+	let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
+	return (t < 0 ? e : e.slice(0, t)).filter(({ temperature: e }) => e > 0);
+}
+function f(e) {
+	let t = [];
+	return e.forEach(({ temperature: e, clusters: n }, r) => {
+		let i = t[t.length - 1];
+		i && (i.to = e), i?.clusters === n ? i.last = r : t.push({
+			clusters: n,
+			from: e,
+			to: e,
+			last: r
+		});
+	}), t;
+}
+function p(e) {
+	let t = [{
+		parent: -1,
+		birth: Infinity,
+		place: 0
+	}], n = [0], r = null;
+	for (let { temperature: i, parent: a, clusters: o } of e) {
+		if (o !== t.length + 1) {
+			r = i;
+			break;
+		}
+		t.push({
+			parent: a,
+			birth: i,
+			place: 0
+		}), n.splice(n.indexOf(a) + 1, 0, t.length - 1);
+	}
+	return n.forEach((e, n) => t[e].place = n), {
+		branches: t,
+		until: r
+	};
+}
+function m(e) {
+	let t = ({ from: e, to: t }) => Math.log(e / t);
+	return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
+}
+// src/views/anneal.tsx
+var h = {
+	strip: 34,
+	tree: 180
+}, g = {
+	left: 12,
+	right: 12
+}, _ = 90;
+function v({ steps: o, splits: s, unit: c, keep: l }) {
+	let p = t(() => d(o), [o]), h = t(() => f(p), [p]), g = r(m(h)?.last ?? p.length - 1), v = r(!1);
+	if (e(() => {
+		if (!v.value) return;
+		let e = setInterval(() => {
+			g.peek() >= p.length - 1 ? v.value = !1 : g.value++;
+		}, _);
+		return () => clearInterval(e);
+	}, [v.value, p]), p.length < 2) return /* @__PURE__ */ n("p", {
+		class: "note",
+		children: "There was nothing to anneal."
+	});
+	let x = Math.min(g.value, p.length - 1), S = p[x], C = c ? `temperature (${c})` : "temperature", w = (e) => {
+		v.value = !1, g.value = Math.min(p.length - 1, Math.max(0, e));
+	}, T = (e) => {
+		e !== void 0 && w(p.reduce((t, { temperature: n }, r) => Math.abs(Math.log(n / e)) < Math.abs(Math.log(p[t].temperature / e)) ? r : t, 0));
+	}, E = (e) => {
+		for (let t = x + e; t >= 0 && t < p.length; t += e) if (p[t].clusters !== S.clusters) return w(t);
+		w(e > 0 ? p.length - 1 : 0);
+	}, D = () => {
+		x >= p.length - 1 && (g.value = 0), v.value = !v.value;
+	}, O = h.find(({ last: e }) => e >= x), k = o.map(({ temperature: e }) => e), A = `${i(S.clusters)} ${S.clusters === 1 ? "cluster" : "clusters"} at ${a(S.temperature, 4)}${c ? ` ${c}` : ""}`;
+	return /* @__PURE__ */ n("div", {
+		class: "anneal",
+		children: [
+			/* @__PURE__ */ n("div", {
+				class: "tools",
+				children: [
+					/* @__PURE__ */ n("button", {
+						type: "button",
+						"aria-label": "Fewer clusters: back to the last change",
+						title: "Last change",
+						onClick: () => E(-1),
+						children: "←"
+					}),
+					/* @__PURE__ */ n("button", {
+						type: "button",
+						onClick: D,
+						"aria-pressed": v.value,
+						children: v.value ? "Pause" : "Play"
+					}),
+					/* @__PURE__ */ n("button", {
+						type: "button",
+						"aria-label": "More clusters: on to the next change",
+						title: "Next change",
+						onClick: () => E(1),
+						children: "→"
+					}),
+					/* @__PURE__ */ n("input", {
+						type: "range",
+						class: "long",
+						min: "0",
+						max: p.length - 1,
+						step: "1",
+						value: x,
+						"aria-label": "Temperature",
+						"aria-valuetext": A,
+						onInput: (e) => w(Number(e.currentTarget.value))
+					}),
+					/* @__PURE__ */ n("b", { children: A }),
+					/* @__PURE__ */ n("span", {
+						class: "soft",
+						children: [
+							"step ",
+							i(x + 1),
+							" of ",
+							i(p.length),
+							"; this number lasted from ",
+							a(O.from, 4),
+							" to ",
+							a(O.to, 4)
+						]
+					})
+				]
+			}),
+			l(S.clusters, S.temperature),
+			/* @__PURE__ */ n(b, {
+				falling: p,
+				lasting: h,
+				splits: s,
+				now: S.temperature,
+				look: T
+			}),
+			/* @__PURE__ */ n("div", {
+				class: "pair",
+				children: [/* @__PURE__ */ n(u, {
+					title: "Clusters",
+					xName: C,
+					x: k,
+					y: o.map(({ clusters: e }) => e),
+					isLogX: !0,
+					isFalling: !0,
+					isStepped: !0,
+					now: S.temperature,
+					look: T,
+					marks: {
+						at: s.map(({ temperature: e }) => e),
+						name: "split"
+					}
+				}), /* @__PURE__ */ n(u, {
+					title: c ? `Free energy (${c})` : "Free energy",
+					xName: C,
+					x: k,
+					y: o.map(({ freeEnergy: e }) => e),
+					isLogX: !0,
+					isFalling: !0,
+					isLogY: y(p),
+					now: S.temperature,
+					look: T
+				})]
+			})
+		]
+	});
+}
+function y(e) {
+	let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
+	return t > 0 && n / t > 30;
+}
+function b({ falling: i, lasting: u, splits: d, now: f, look: _ }) {
+	let v = o(null), y = r(600);
+	e(() => {
+		let e = new ResizeObserver(([e]) => y.value = Math.max(200, Math.round(e.contentRect.width)));
+		return e.observe(v.current), () => e.disconnect();
+	}, []);
+	let { branches: b, until: x } = t(() => p(d), [d]), [S, C] = [i[0].temperature, i[i.length - 1].temperature], w = y.value - g.left - g.right, T = (e) => g.left + w * Math.log(S / Math.min(S, Math.max(C, e))) / Math.log(S / C), E = b.length > 1, D = E ? h.tree : 0, O = (e) => 12 + (h.tree - 28) * (e + .5) / b.length, k = x ?? C, A = D + h.strip, j = m(u);
+	return /* @__PURE__ */ n("div", {
+		class: "course",
+		children: [
+			/* @__PURE__ */ n("div", {
+				class: "tools under",
+				children: [/* @__PURE__ */ n("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ n(l, {
+					name: "Splits",
+					make: () => c(v.current.querySelector("svg"), y.value, A, s())
+				})]
+			}),
+			/* @__PURE__ */ n("div", {
+				ref: v,
+				role: "img",
+				"aria-label": `How long each number of clusters lasted: ${u.map(({ clusters: e, from: t, to: n }) => `${e} from ${a(t, 3)} to ${a(n, 3)}`).slice(0, 40).join("; ")}`,
+				children: /* @__PURE__ */ n("svg", {
+					width: y.value,
+					height: A,
+					"aria-hidden": "true",
+					onClick: (e) => _(S * (C / S) ** Math.min(1, Math.max(0, (e.clientX - v.current.getBoundingClientRect().left - g.left) / w))),
+					children: [
+						E && b.map(({ parent: e, birth: t, place: r }, i) => {
+							let a = T(Number.isFinite(t) ? t : S), o = O(r);
+							return /* @__PURE__ */ n("path", {
+								class: "branch",
+								d: `${e >= 0 ? `M${a} ${O(b[e].place)}V${o}` : `M${a} ${o}`}H${T(k)}`
+							}, i);
+						}),
+						u.map((e) => {
+							let [t, r] = [T(e.from), T(e.to)];
+							return /* @__PURE__ */ n("g", {
+								class: e === j ? "stay widest" : "stay",
+								children: [
+									/* @__PURE__ */ n("rect", {
+										x: t,
+										y: D + 6,
+										width: Math.max(1, r - t - 1),
+										height: "22"
+									}),
+									r - t > 9 * String(e.clusters).length + 4 && /* @__PURE__ */ n("text", {
+										x: (t + r) / 2,
+										y: D + 21,
+										"text-anchor": "middle",
+										children: e.clusters
+									}),
+									/* @__PURE__ */ n("title", { children: `${e.clusters}: from ${a(e.from, 4)} to ${a(e.to, 4)}` })
+								]
+							}, e.last);
+						}),
+						/* @__PURE__ */ n("line", {
+							class: "cross",
+							x1: T(f),
+							x2: T(f),
+							y1: "0",
+							y2: A
+						})
+					]
+				})
+			}),
+			x !== null && E && /* @__PURE__ */ n("p", {
+				class: "note",
+				children: [
+					"Clusters merged before ",
+					a(x, 4),
+					". Which ones is not recorded, so the tree ends there."
+				]
+			})
+		]
+	});
+}
+export { v as Anneal, u as Chart };

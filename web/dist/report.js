@@ -1,0 +1,3796 @@
+(function() {
+	// node_modules/preact/dist/preact.mjs
+	var e, t, n, r, i, a, o, s, c, l, u, d = Symbol.for("pv"), f = {}, p = [], m = /^m(i|n|o|s|text|space)$/, h = Array.isArray, g = p.slice, _ = Object.assign;
+	function v(e) {
+		e && e.parentNode && e.remove();
+	}
+	function y(e, t, n) {
+		var r, i, a, o = {}, s = arguments.length;
+		for (a in t) a == "key" ? r = t[a] : a == "ref" && typeof e != "function" ? i = t[a] : o[a] = t[a];
+		return s > 2 && (o.children = s > 3 ? g.call(arguments, 2) : n), b(e, o, r, i, null);
+	}
+	function b(n, r, i, a, o) {
+		var s = {
+			type: n,
+			props: r,
+			key: i,
+			ref: a,
+			__k: null,
+			__: null,
+			__b: 0,
+			__e: null,
+			__c: null,
+			constructor: d,
+			__v: o || ++t,
+			__i: -1,
+			__u: 0
+		};
+		return !o && e.vnode && e.vnode(s), s;
+	}
+	function x(e) {
+		return e.children;
+	}
+	function S(e, t) {
+		this.props = e, this.context = t, this.__g = 0;
+	}
+	function C(e, t) {
+		if (t == null) return e.__ && C(e.__, e.__i + 1);
+		for (var n; t < e.__k.length; t++) if ((n = e.__k[t]) && n.__e) return n.__e;
+		return typeof e.type != "function" || e.props.__P ? null : C(e);
+	}
+	function w(t) {
+		var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
+		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, I(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+	}
+	function T(e) {
+		if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
+			return t && (e.__e = t.__e);
+		}), T(e);
+	}
+	function E(t) {
+		(8 & t.__g || (t.__g |= 8, r.push(t), a++)) && i == e.debounceRendering || ((i = e.debounceRendering) || queueMicrotask)(D);
+	}
+	function D() {
+		try {
+			for (var e, t = 1; r.length;) r.length > t && r.sort(o), e = r.shift(), t = r.length, 8 & e.__g && w(e);
+		} finally {
+			(a = r.length) && (i || queueMicrotask)(D);
+		}
+	}
+	function ee(e, t, n, r, i, a, o, s, c, l, u) {
+		var d, m, h, g, _, v, y = r.__k || p, b = t.length;
+		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && L(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+		return n.__e = _, c;
+	}
+	function O(e, t, n, r, i) {
+		var a, o, s, c, l, u, f, p, m, g = n.length, _ = g, v = 0, y = 0, S = e.__k = Array(i);
+		for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = A(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
+		if (y) {
+			for (u = [], f = [], a = 0; a < i; a++) if ((o = S[a]) && 16 & o.__u) {
+				for (v = 0, p = u.length; v < p;) u[m = v + p >> 1] < o.__i ? v = m + 1 : p = m;
+				u[v] = o.__i, f[a] = v + 1;
+			}
+			for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
+		}
+		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), R(s, s));
+		return r;
+	}
+	function k(e, t, n, r) {
+		var i, a, o, s;
+		if (typeof e.type == "function") {
+			if (e.props.__P) return t;
+			if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = k(i[a], t, n, !1));
+			return t;
+		}
+		for (t && !t.parentNode && (t = C(e)) && !t.parentNode && (t = null), o = e.__e, s = t; s && s.nodeType == 8;) s = s.nextSibling;
+		for (o != s && (!r && n.moveBefore && o.parentNode ? n.moveBefore(o, t) : n.insertBefore(o, t || null)), t = o; (t &&= t.nextSibling) && t.nodeType == 8 && !t.data.startsWith("$s"););
+		return t;
+	}
+	function A(e, t, n, r) {
+		var i, a = e.key, o = e.type, s = t[n], c = s && !(2 & s.__u);
+		if (s === null && a == null || c && a == s.key && o == s.type) return n;
+		if (r > +!!c) {
+			for (i = n - 1; i >= 0; i--) if ((s = t[i]) && !(2 & s.__u) && a == s.key && o == s.type) return i;
+			for (i = n + 1; i < t.length; i++) if ((s = t[i]) && !(2 & s.__u) && a == s.key && o == s.type) return i;
+		}
+		return -1;
+	}
+	function j(e, t, n) {
+		n ??= "", t[0] == "-" ? e.setProperty(t, n) : e[t] = n;
+	}
+	function M(e, t, n, r, i) {
+		var a, o;
+		if (t == "style") {
+			if (typeof n == "string") e.style.cssText = n;
+			else {
+				if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || j(e.style, t);
+				if (n) for (t in n) r && n[t] == r[t] || j(e.style, t, n[t]);
+			}
+		} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = N(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
+		else {
+			if (i == "http://www.w3.org/2000/svg") t = t.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
+			else if (t != "width" && t != "height" && t != "href" && t != "list" && t != "form" && t != "tabIndex" && t != "download" && t != "rowSpan" && t != "colSpan" && t != "role" && t != "popover" && t in e) try {
+				e[t] = n ?? "";
+				return;
+			} catch {}
+			if (typeof n == "function") return;
+			n == null || !1 === n && t[4] != "-" ? e.removeAttribute(t) : e.setAttribute(t, t == "popover" && n == 1 ? "" : n);
+		}
+	}
+	function N(t) {
+		return function(n) {
+			var r = this.__e;
+			if (r) {
+				if (r = r[t], n[s] == null) n[s] = l++;
+				else if (n[s] < this.__a[t]) return;
+				return r(e.event ? e.event(n) : n);
+			}
+		};
+	}
+	function P(t, n, r, i, a, o, s, c, l, u) {
+		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, I, L, z = n.type;
+		if (n.constructor !== d) return null;
+		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = F(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
+		n: if (typeof z == "function") {
+			g = s.length;
+			try {
+				if (E = n.props, D = (f = z.prototype) && f.render, O = (f = z.contextType) && i[f.__c], k = f ? O ? O.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new z(E, k) : (n.__c = y = new S(E, k), y.constructor = z, y.render = re), O && O.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), z.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, z.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
+					if (E !== b && D && !z.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, k)) {
+						n.__v != r.__v && (y.props = E, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
+							e && (e.__ = n);
+						}), p.push.apply(y.__h, y.__k), y.__k = [], y.__h.length && s.push(y), c = C(r);
+						break n;
+					}
+					y.componentWillUpdate && y.componentWillUpdate(E, y.__s, k), D && y.componentDidUpdate && y.__h.push(function() {
+						y.componentDidUpdate(b, w, T);
+					});
+				} else D && !z.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
+				y.context = k, y.props = E, y.__P = t, y.__g &= -5, A = e.__r, j = D ? 25 : 0;
+				do
+					y.__g &= -9, A && A(n), f = y.render(y.props, y.state = y.__s, y.context);
+				while (8 & y.__g && ++j < 25);
+				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), M = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
+					e && R(e, e);
+				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(M) ? M : [M], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
+			} catch (t) {
+				if (s.length = g, n.__v = null, l || o) {
+					if (t && t.then) {
+						if (n.__u |= 128 | l, o) {
+							for (~(I = o.indexOf(c || void 0)) || (I = o.length); (L = o[I - 1]) && L.nodeType == 8;) I--;
+							for (; I < o.length; I++) if (L = o[I]) {
+								if (o[I] = null, N) {
+									if (L == P) break;
+								} else {
+									if (L.nodeType != 8) break;
+									L.data.startsWith("$s") && (P = F(N = L));
+								}
+							}
+						}
+						if (!N) {
+							for (; c && c.nodeType == 8 && c.nextSibling;) c = c.nextSibling;
+							N = c;
+						}
+						(f = F(N = n.__c.__z || (n.__c.__z = N))) ? (n.__e = N, c = f) : n.__e = c, c &&= c.nextSibling;
+					} else o && o.some(v);
+				} else n.__e = r.__e;
+				n.__k ||= r.__k || [], t && t.then || te(n), e.__e(t, n, r);
+			}
+		} else c = n.__e = ne(r.__e, n, r, i, a, o, s, l, u, t);
+		return (f = e.diffed) && f(n), c;
+	}
+	function F(e, t) {
+		if (e && e.nodeType == 8 && e.data.startsWith("$s")) for (var n = 1; e = e.nextSibling;) {
+			if (e.nodeType == 8) {
+				if (e.data.startsWith("$s")) n++;
+				else if (e.data.startsWith("/$s") && !--n) return e;
+			}
+			t && t.push(e);
+		}
+	}
+	function te(e) {
+		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(te));
+	}
+	function I(t, n, r) {
+		for (var i = 0; i < r.length;) L(r[i++], r[i++], r[i++]);
+		e.__c && e.__c(n, t), t.some(function(n) {
+			try {
+				t = n.__h, n.__h = [], t.some(function(e) {
+					e.call(n);
+				});
+			} catch (t) {
+				e.__e(t, n.__v);
+			}
+		});
+	}
+	function ne(t, n, r, i, a, o, s, c, l, u) {
+		var d, p, _, y, b, x, S, w, T = r.props || f, E = n.props, D = n.type;
+		if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
+			for (d = 0; d < o.length; d++) if ((b = o[d]) && (D ? b.localName == D : b.nodeType == 3)) {
+				t = b, o[d] = null;
+				break;
+			}
+		}
+		if (!t) {
+			if (w = u.ownerDocument || document, !D) return w.createTextNode(E);
+			t = w.createElementNS(a, D, E.is ? E : u), c &&= (e.__m && e.__m(n, o), !1), o = null;
+		}
+		if (D) {
+			if (u = D == "template" && t.content || t, o = D == "textarea" && E.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (T = {}, d = 0; d < t.attributes.length; d++) T[(b = t.attributes[d]).name] = b.value;
+			for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || M(t, d, null, b, a);
+			for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || M(t, d, b, T[d], a);
+			p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || M(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && M(t, d, S, T[d], a));
+		} else T === E || c && t.data == E || (t.data = E);
+		return t;
+	}
+	function L(t, n, r, i) {
+		try {
+			typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
+		} catch (t) {
+			e.__e(t, r);
+		}
+	}
+	function R(t, n, r) {
+		var i, a, o, s;
+		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || L(i, null, n, t), i = t.__c) {
+			if (i.componentWillUnmount) try {
+				i.componentWillUnmount();
+			} catch (t) {
+				e.__e(t, n);
+			}
+			i.__P = i.__n = null;
+		}
+		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && R(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+		!r && (i = t.__c) && (i = i.__z) && (a = F(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
+	}
+	function re(e, t, n) {
+		return this.constructor(e, n);
+	}
+	function z(t, n) {
+		var r, i, a, o;
+		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), I(a, n.__k, o), n.__k.props.children = null;
+	}
+	e = { __e: function(e, t, n, r) {
+		for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
+			i.__g |= 4;
+			try {
+				if ((s = (o = i.constructor) && o.getDerivedStateFromError) && i.setState(o.getDerivedStateFromError(e)), i.componentDidCatch && (i.componentDidCatch(e, r || {}), s = 1), s && 8 & i.__g) return void (i.__g |= 2);
+			} catch (t) {
+				e = t;
+			}
+		}
+		throw a = 0, e;
+	} }, t = 0, n = function(e) {
+		return e != null && e.constructor === d;
+	}, S.prototype.setState = function(e, t) {
+		var n = this.__s;
+		n && n != this.state || (n = this.__s = _({}, this.state)), typeof e == "function" && (e = e(_({}, n), this.props)), e && (_(n, e), this.__v && (t && this.__k.push(t), E(this)));
+	}, S.prototype.forceUpdate = function(e) {
+		this.__v && (this.__g |= 4, e && this.__h.push(e), E(this));
+	}, S.prototype.render = x, r = [], a = 0, o = function(e, t) {
+		return e.__v.__b - t.__v.__b;
+	}, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
+	// node_modules/preact/hooks/dist/hooks.mjs
+	var ie, B, ae, oe, se = Object.is, ce = 0, le = [], ue = [], V = e, de = V.__b, fe = V.__r, pe = V.diffed, me = V.__c, he = V.unmount, ge = V.__;
+	function _e(e, t) {
+		V.__h && V.__h(B, e, ce || t), ce = 0;
+		var n = B.__H || (B.__H = {
+			__: [],
+			__h: []
+		});
+		return e >= n.__.length && n.__.push({}), n.__[e];
+	}
+	function H(e, t) {
+		var n = _e(ie++, 3);
+		!V.__s && we(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, B.__H.__h.push(n));
+	}
+	function U(e) {
+		return ce = 5, W(function() {
+			return { current: e };
+		}, []);
+	}
+	function W(e, t) {
+		var n = _e(ie++, 7);
+		return we(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+	}
+	function ve() {
+		var e;
+		do {
+			for (; e = ue.shift();) try {
+				Se(e);
+			} catch (t) {
+				V.__e(t, { __: (e = e.__P) && e.__v });
+			}
+			for (; e = le.shift();) {
+				var t = e.__H;
+				if (e.__P && t) try {
+					t.__h.some(Se), t.__h.some(Ce), t.__h = [];
+				} catch (n) {
+					t.__h = [], V.__e(n, e.__v);
+				}
+			}
+		} while (ue.length);
+	}
+	V.__b = function(e) {
+		B = null, de && de(e);
+	}, V.__ = function(e, t) {
+		e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ge && ge(e, t);
+	}, V.__r = function(e) {
+		fe && fe(e), ie = 0;
+		var t = (B = e.__c).__H;
+		t && (ae == B ? B.__h = [] : (t.__h.some(Se), t.__h.some(Ce), ie = 0), t.__h = [], t.__.some(function(e) {
+			e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
+		})), ae = B;
+	}, V.diffed = function(e) {
+		pe && pe(e);
+		var t = e.__c;
+		t && t.__H && (t.__H.__h.length && xe(le.push(t)), t.__H.__.some(function(e) {
+			e.u && (e.__H = e.u);
+		})), ae = B = null;
+	}, V.__c = function(e, t) {
+		t.some(function(e) {
+			try {
+				e.__h.some(Se), e.__h = e.__h.filter(function(e) {
+					return !e.__ || Ce(e);
+				});
+			} catch (t) {
+				e.__h = [function() {
+					throw t;
+				}];
+			}
+		}), me && me(e, t);
+	}, V.unmount = function(e) {
+		he && he(e);
+		var t, n, r = e.__c;
+		r && r.__H && (r.__H.__.some(function(r) {
+			try {
+				if (r.__P && r.__c) {
+					if (n === void 0) {
+						for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
+						n &&= n.__c;
+					}
+					r.__P = n, xe(ue.push(r));
+				} else Se(r);
+			} catch (e) {
+				t = e;
+			}
+		}), r.__H = void 0, t && V.__e(t, r.__v));
+	};
+	var ye = typeof requestAnimationFrame == "function";
+	function be(e) {
+		var t, n = function() {
+			clearTimeout(r), ye && cancelAnimationFrame(t), setTimeout(e);
+		}, r = setTimeout(n, 35);
+		ye && (t = requestAnimationFrame(n));
+	}
+	function xe(e) {
+		e != 1 && oe == V.requestAnimationFrame || ((oe = V.requestAnimationFrame) || be)(ve);
+	}
+	function Se(e) {
+		var t = B, n = e.__c;
+		typeof n == "function" && (e.__c = void 0, n()), B = t;
+	}
+	function Ce(e) {
+		var t = B;
+		e.__c = e.__(), B = t;
+	}
+	function we(e, t) {
+		return !e || e.length != t.length || t.some(function(t, n) {
+			return !se(t, e[n]);
+		});
+	}
+	// node_modules/@preact/signals-core/dist/signals-core.module.js
+	var Te = Symbol.for("preact-signals");
+	function Ee() {
+		if (je > 1) je--;
+		else {
+			var e, t = !1;
+			for ((function() {
+				var e = Fe;
+				for (Fe = void 0; e !== void 0;) {
+					var t = e.S;
+					if (t.v === e.v) for (var n = t.t; n !== void 0; n = n.x) n.i === e.i && (n.i = t.i);
+					e = e.o;
+				}
+			})(); Ae !== void 0;) {
+				var n = Ae;
+				for (Ae = void 0, Me++; n !== void 0;) {
+					var r = n.u;
+					if (n.u = void 0, n.f &= -3, !(8 & n.f) && ze(n)) try {
+						n.c();
+					} catch (n) {
+						t ||= (e = n, !0);
+					}
+					n = r;
+				}
+			}
+			if (Me = 0, je--, t) throw e;
+		}
+	}
+	function De(e) {
+		if (je > 0) return e();
+		Pe = ++Ne, je++;
+		try {
+			return e();
+		} finally {
+			Ee();
+		}
+	}
+	var Oe, G = void 0;
+	function ke(e) {
+		var t = G, n = Oe;
+		G = void 0, Oe = void 0;
+		try {
+			return e();
+		} finally {
+			G = t, Oe = n;
+		}
+	}
+	var Ae = void 0, je = 0, Me = 0, Ne = 0, Pe = 0, Fe = void 0, Ie = 0;
+	function Le(e) {
+		if (G !== void 0) {
+			var t = e.n;
+			if (t === void 0 || t.t !== G) return t = {
+				i: 0,
+				S: e,
+				p: G.s,
+				n: void 0,
+				t: G,
+				e: void 0,
+				x: void 0,
+				r: t
+			}, G.s !== void 0 && (G.s.n = t), G.s = t, e.n = t, 32 & G.f && e.S(t), t;
+			if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = G.s, t.n = void 0, G.s.n = t, G.s = t), t;
+		}
+	}
+	function K(e, t) {
+		this.v = e, this.i = 0, this.n = void 0, this.t = void 0, this.l = 0, this.W = t?.watched, this.Z = t?.unwatched, this.name = t?.name;
+	}
+	K.prototype.brand = Te, K.prototype.h = function() {
+		return !0;
+	}, K.prototype.S = function(e) {
+		var t = this, n = this.t;
+		n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? ke(function() {
+			var e;
+			(e = t.W) == null || e.call(t);
+		}) : n.e = e);
+	}, K.prototype.U = function(e) {
+		var t = this;
+		if (this.t !== void 0) {
+			var n = e.e, r = e.x;
+			n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && ke(function() {
+				var e;
+				(e = t.Z) == null || e.call(t);
+			}));
+		}
+	}, K.prototype.subscribe = function(e) {
+		var t = this;
+		return Je(function() {
+			var n = t.value;
+			ke(function() {
+				return e(n);
+			});
+		}, { name: "sub" });
+	}, K.prototype.valueOf = function() {
+		return this.value;
+	}, K.prototype.toString = function() {
+		return this.value + "";
+	}, K.prototype.toJSON = function() {
+		return this.value;
+	}, K.prototype.peek = function() {
+		var e = this;
+		return ke(function() {
+			return e.value;
+		});
+	}, Object.defineProperty(K.prototype, "value", {
+		get: function() {
+			var e = Le(this);
+			return e !== void 0 && (e.i = this.i), this.v;
+		},
+		set: function(e) {
+			if (e !== this.v) {
+				if (Me > 100) throw Error("Cycle detected");
+				(function(e) {
+					je !== 0 && Me === 0 && e.l !== Pe && (e.l = Pe, Fe = {
+						S: e,
+						v: e.v,
+						i: e.i,
+						o: Fe
+					});
+				})(this), this.v = e, this.i++, Ie++, je++;
+				try {
+					for (var t = this.t; t !== void 0; t = t.x) t.t.N();
+				} finally {
+					Ee();
+				}
+			}
+		}
+	});
+	function Re(e, t) {
+		return new K(e, t);
+	}
+	function ze(e) {
+		for (var t = e.s; t !== void 0; t = t.n) if (t.S.i !== t.i || !t.S.h() || t.S.i !== t.i) return !0;
+		return !1;
+	}
+	function Be(e) {
+		for (var t = e.s; t !== void 0; t = t.n) {
+			var n = t.S.n;
+			if (n !== void 0 && (t.r = n), t.S.n = t, t.i = -1, t.n === void 0) {
+				e.s = t;
+				break;
+			}
+		}
+	}
+	function Ve(e) {
+		for (var t = e.s, n = void 0; t !== void 0;) {
+			var r = t.p;
+			t.i === -1 ? (t.S.U(t), r !== void 0 && (r.n = t.n), t.n !== void 0 && (t.n.p = r)) : n = t, t.S.n = t.r, t.r !== void 0 && (t.r = void 0), t = r;
+		}
+		e.s = n;
+	}
+	function He(e, t) {
+		K.call(this, void 0, t), this.x = e, this.s = void 0, this.g = Ie - 1, this.f = 4;
+	}
+	He.prototype = new K(), He.prototype.h = function() {
+		if (this.f &= -3, 1 & this.f) return !1;
+		if ((36 & this.f) == 32 || (this.f &= -5, this.g === Ie)) return !0;
+		if (this.g = Ie, this.f |= 1, this.i > 0 && !ze(this)) return this.f &= -2, !0;
+		var e = G;
+		try {
+			Be(this), G = this;
+			var t = this.x();
+			(16 & this.f || this.v !== t || this.i === 0) && (this.v = t, this.f &= -17, this.i++);
+		} catch (e) {
+			this.v = e, this.f |= 16, this.i++;
+		}
+		return G = e, Ve(this), this.f &= -2, !0;
+	}, He.prototype.S = function(e) {
+		if (this.t === void 0) {
+			this.f |= 36;
+			for (var t = this.s; t !== void 0; t = t.n) t.S.S(t);
+		}
+		K.prototype.S.call(this, e);
+	}, He.prototype.U = function(e) {
+		if (this.t !== void 0 && (K.prototype.U.call(this, e), this.t === void 0)) {
+			this.f &= -33;
+			for (var t = this.s; t !== void 0; t = t.n) t.S.U(t);
+		}
+	}, He.prototype.N = function() {
+		if (!(2 & this.f)) {
+			this.f |= 6;
+			for (var e = this.t; e !== void 0; e = e.x) e.t.N();
+		}
+	}, Object.defineProperty(He.prototype, "value", { get: function() {
+		if (1 & this.f) throw Error("Cycle detected");
+		var e = Le(this);
+		if (this.h(), e !== void 0 && (e.i = this.i), 16 & this.f) throw this.v;
+		return this.v;
+	} });
+	function Ue(e, t) {
+		return new He(e, t);
+	}
+	function We(e) {
+		var t = e.j;
+		if (e.j = void 0, typeof t == "function") {
+			je++;
+			var n = G;
+			G = void 0;
+			try {
+				t();
+			} catch (t) {
+				throw e.f &= -2, e.f |= 8, Ge(e), t;
+			} finally {
+				G = n, Ee();
+			}
+		}
+	}
+	function Ge(e) {
+		for (var t = e.s; t !== void 0; t = t.n) t.S.U(t);
+		e.x = void 0, e.s = void 0, We(e);
+	}
+	function Ke(e) {
+		if (G !== this) throw Error("Out-of-order effect");
+		Ve(this), G = e, this.f &= -2;
+		try {
+			8 & this.f && Ge(this);
+		} finally {
+			Ee();
+		}
+	}
+	function qe(e, t) {
+		this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, Oe && Oe.push(this);
+	}
+	qe.prototype.c = function() {
+		var e = this.S();
+		try {
+			if (8 & this.f || this.x === void 0) return;
+			var t = this.x();
+			typeof t == "function" && (this.j = t);
+		} finally {
+			e();
+		}
+	}, qe.prototype.S = function() {
+		if (1 & this.f) throw Error("Cycle detected");
+		this.f |= 1, this.f &= -9, We(this), Be(this), je++;
+		var e = G;
+		return G = this, Ke.bind(this, e);
+	}, qe.prototype.N = function() {
+		2 & this.f || (this.f |= 2, this.u = Ae, Ae = this);
+	}, qe.prototype.d = function() {
+		this.f |= 8, 1 & this.f || Ge(this);
+	}, qe.prototype.dispose = function() {
+		this.d();
+	};
+	function Je(e, t) {
+		var n = new qe(e, t);
+		try {
+			n.c();
+		} catch (e) {
+			throw n.d(), e;
+		}
+		var r = n.d.bind(n);
+		return r[Symbol.dispose] = r, r;
+	}
+	// node_modules/@preact/signals/dist/signals.module.js
+	var Ye, Xe, Ze = typeof window < "u" && !!window.__PREACT_SIGNALS_DEVTOOLS__, Qe = [];
+	Je(function() {
+		Ye = this.N;
+	})();
+	function $e(t, n) {
+		e[t] = n.bind(null, e[t] || function() {});
+	}
+	function et(e) {
+		if (Xe) {
+			var t = Xe;
+			Xe = void 0, t();
+		}
+		Xe = e && e.S();
+	}
+	function tt(e) {
+		var t = this, r = e.data, i = q(r);
+		i.name = "ReactiveDom", i.value = r;
+		var a = W(function() {
+			for (var e = t, r = t.__v; r = r.__;) if (r.__c) {
+				r.__c.__$f |= 4;
+				break;
+			}
+			var a = Ue(function() {
+				var e = i.value.value;
+				return e === 0 ? 0 : !0 === e ? "" : e || "";
+			}), o = Ue(function() {
+				return !Array.isArray(a.value) && !n(a.value);
+			}), s = Je(function() {
+				if (this.N = at, o.value) {
+					var t = a.value;
+					e.__v && e.__v.__e && e.__v.__e.nodeType === 3 && (e.__v.__e.data = t);
+				}
+			}), c = t.__$u.d;
+			return t.__$u.d = function() {
+				s(), c.call(this);
+			}, [o, a];
+		}, []), o = a[0], s = a[1];
+		return o.value ? s.peek() : s.value;
+	}
+	tt.displayName = "ReactiveTextNode", Object.defineProperties(K.prototype, {
+		constructor: {
+			configurable: !0,
+			value: y(x, null).constructor
+		},
+		type: {
+			configurable: !0,
+			value: tt
+		},
+		props: {
+			configurable: !0,
+			get: function() {
+				var e = this;
+				return { data: { get value() {
+					return e.value;
+				} } };
+			}
+		},
+		__b: {
+			configurable: !0,
+			value: 1
+		}
+	}), $e("__b", function(e, t) {
+		if (et(), typeof t.type == "string") {
+			var n, r = t.props;
+			for (var i in r) if (i !== "children") {
+				var a = r[i];
+				a instanceof K && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
+			}
+		}
+		e(t);
+	}), $e("__r", function(e, t) {
+		if (e(t), t.type !== x) {
+			et();
+			var n, r = t.__c;
+			r && (r.__$f &= -2, (n = r.__$u) === void 0 && (r.__$u = n = function(e, t) {
+				var n;
+				return Je(function() {
+					n = this;
+				}, { name: t }), n.c = e, n;
+			}(function(e) {
+				return function() {
+					var t;
+					Ze && ((t = this.y) == null || t.call(this)), e.__$f |= 1, e.setState({});
+				};
+			}(r), typeof t.type == "function" ? t.type.displayName || t.type.name : ""))), et(n);
+		}
+	}), $e("__e", function(e, t, n, r) {
+		et(), e(t, n, r);
+	}), $e("diffed", function(e, t) {
+		et();
+		var n;
+		if (typeof t.type == "string" && (n = t.__e)) {
+			var r = t.__np, i = t.props, a = n.U;
+			if (a) for (var o in a) {
+				var s = a[o];
+				s === void 0 || r && o in r || (s.d(), a[o] = void 0);
+			}
+			if (r) for (var c in a || (a = {}, n.U = a), r) {
+				var l = a[c], u = r[c];
+				l === void 0 ? (l = nt(n, c, u, i), a[c] = l) : l.o(u, i);
+			}
+		}
+		e(t);
+	});
+	function nt(e, t, n, r) {
+		var i = t in e && e.ownerSVGElement === void 0, a = Re(n);
+		return {
+			o: function(e, t) {
+				a.value = e, r = t;
+			},
+			d: Je(function() {
+				this.N = at;
+				var n = a.value.value;
+				r[t] !== n && (r[t] = n, i ? e[t] = n : n != null && (!1 !== n || t[4] === "-") ? e.setAttribute(t, n) : e.removeAttribute(t));
+			})
+		};
+	}
+	$e("unmount", function(e, t) {
+		if (typeof t.type == "string") {
+			var n = t.__e;
+			if (n) {
+				var r = n.U;
+				if (r) for (var i in n.U = void 0, r) {
+					var a = r[i];
+					a && a.d();
+				}
+			}
+			var o = t.__np;
+			if (o) {
+				var s = t.props;
+				for (var c in o) s[c] = o[c];
+			}
+			t.__np = void 0;
+		} else {
+			var l = t.__c;
+			if (l) {
+				l.__$f |= 8;
+				var u = l.__$u;
+				u && (l.__$u = void 0, u.d());
+			}
+		}
+		e(t);
+	}), $e("__h", function(e, t, n, r) {
+		r < 3 && (t.__$f |= 2), e(t, n, r);
+	}), S.prototype.shouldComponentUpdate = function(e, t) {
+		if (this.__R) return !0;
+		var n = this.__$u, r = n && n.s !== void 0;
+		for (var i in t) return !0;
+		if (this.__f || typeof this.u == "boolean" && !0 === this.u) {
+			var a = 2 & this.__$f;
+			if (!(r || a || 4 & this.__$f) || 1 & this.__$f) return !0;
+		} else if (!(r || 4 & this.__$f) || 3 & this.__$f) return !0;
+		for (var o in e) if (o !== "__source" && e[o] !== this.props[o]) return !0;
+		for (var s in this.props) if (!(s in e)) return !0;
+		return !1;
+	};
+	function q(e, t) {
+		return W(function() {
+			return Re(e, t);
+		}, []);
+	}
+	var rt = function(e) {
+		queueMicrotask(function() {
+			queueMicrotask(e);
+		});
+	};
+	function it() {
+		De(function() {
+			for (var e; e = Qe.shift();) Ye.call(e);
+		});
+	}
+	function at() {
+		Qe.push(this) === 1 && (e.requestAnimationFrame || rt)(it);
+	}
+	// src/colour/palette.ts
+	var ot = [
+		"#447dc8",
+		"#721405",
+		"#c87e2d",
+		"#350aa6",
+		"#7307db",
+		"#9c470d",
+		"#a039f5",
+		"#610372",
+		"#5b8cf8",
+		"#b06018",
+		"#49489a",
+		"#4164b2",
+		"#7a3a37",
+		"#988aab",
+		"#6a9b69",
+		"#717595",
+		"#594864",
+		"#8c695c",
+		"#49344e",
+		"#6d5b78"
+	], st = [
+		"#4594fa",
+		"#e73e22",
+		"#f0e77b",
+		"#87d9f7",
+		"#a16a94",
+		"#c412c5",
+		"#e5a483",
+		"#8e3ffe",
+		"#c4ca25",
+		"#f1782e",
+		"#67b6fe",
+		"#bef2bd",
+		"#898ecb",
+		"#f0c289",
+		"#d08c74",
+		"#96f5fa",
+		"#97c6be",
+		"#7b7e5b",
+		"#a3a7ca",
+		"#ab899c"
+	], ct = {
+		light: "#9aa1a9",
+		dark: "#5c646d"
+	}, lt = {
+		light: "#d5d9de",
+		dark: "#333a42"
+	}, ut = {
+		light: "#ffffff",
+		dark: "#14181d"
+	};
+	function dt(e, t) {
+		let n = t === "light" ? ot : st;
+		return e < 0 ? ct[t] : n[e % n.length];
+	}
+	var ft = [
+		"#00224e",
+		"#123570",
+		"#3b496c",
+		"#575d6d",
+		"#707173",
+		"#8a8678",
+		"#a59c74",
+		"#c3b369",
+		"#e1cc55",
+		"#fee838"
+	];
+	function pt(e, t) {
+		if (!(e >= 0)) return ct[t];
+		let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (ft.length - 1), a = Math.min(ft.length - 2, Math.floor(i)), o = i - a, s = "#";
+		for (let e of [
+			1,
+			3,
+			5
+		]) {
+			let t = parseInt(ft[a].slice(e, e + 2), 16), n = parseInt(ft[a + 1].slice(e, e + 2), 16);
+			s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
+		}
+		return s;
+	}
+	// src/state/words.ts
+	function J(e) {
+		return e.toLocaleString("en-GB");
+	}
+	function Y(e, t = 5) {
+		if (typeof e != "number") return e == null ? "" : typeof e == "object" ? JSON.stringify(e) : String(e);
+		if (Number.isNaN(e)) return "–";
+		if (Number.isInteger(e) && Math.abs(e) < 0x38d7ea4c68000) return J(e);
+		let n = Math.abs(e);
+		return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
+	}
+	function mt(e) {
+		return e.replaceAll("_", " ");
+	}
+	function ht(e) {
+		return {
+			invalid_value: "Change what the message names, then send it again.",
+			unknown_entry: "It may have been renamed or removed. Choose another one.",
+			duplicate_entry: "Choose another name, or remove what has it.",
+			too_large: "Send less: fewer columns or rows. The node has a limit for a body (lehr serve --body-max).",
+			insufficient_resources: "The node is short of memory or disk. Remove data sets, or use fewer columns.",
+			permission_denied: "Your token does not allow this. Ask whoever runs the node.",
+			queuing_limit_exceeded: "Too many jobs wait already. Try again when one has ended.",
+			response_timeout: "It took too long. Try again, or ask for less.",
+			unavailable: "Check that the node is running, then try again.",
+			service_stopping: "The node is stopping. Try again when it is back.",
+			operation_failed: "This is a defect of the service. The log of the node says more.",
+			precondition_failed: "Somebody changed it meanwhile. Look again, then repeat."
+		}[e] ?? null;
+	}
+	// src/state/clusters.ts
+	var gt = 2e3, _t = "no cluster";
+	function vt(e, t, n, r, i) {
+		let a = t.length, o = new Int32Array(a), s = /* @__PURE__ */ new Map();
+		for (let e = 0; e < a; e++) {
+			let n = t[e] >= 0 ? t[e] : -1;
+			s.set(n, (s.get(n) ?? 0) + 1);
+		}
+		let c = [...s.keys()].filter((e) => e >= 0).sort((e, t) => e - t), l = new Map(c.map((e, t) => [e, t])), u = c.map((e) => ({
+			name: r?.[e] ?? String(e),
+			number: e,
+			rows: s.get(e),
+			about: i?.[e]
+		}));
+		s.has(-1) && (l.set(-1, u.length), u.push({
+			name: _t,
+			number: -1,
+			rows: s.get(-1)
+		}));
+		for (let e = 0; e < a; e++) o[e] = l.get(t[e] >= 0 ? t[e] : -1);
+		return {
+			title: e,
+			groupOf: o,
+			groups: u,
+			scale: null,
+			probability: n
+		};
+	}
+	function yt(e) {
+		let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? gt : 12;
+		for (let n = 0; n < t && r.size <= a; n++) {
+			let t = e.values[n];
+			i(t) || r.set(t, (r.get(t) ?? 0) + 1);
+		}
+		if (r.size <= a) {
+			let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t]));
+			for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? -1;
+			let o = i.map(([e, t], n) => ({
+				name: typeof e == "number" ? Y(e) : e,
+				number: n,
+				rows: t
+			}));
+			return {
+				title: e.name,
+				groupOf: n,
+				groups: o,
+				scale: null,
+				probability: null
+			};
+		}
+		if (e.kind === "text") throw Error(`${e.name} has more than ${gt} different values. Choose another column.`);
+		let [o, s] = [Infinity, -Infinity];
+		for (let t of e.values) t < o && (o = t), t > s && (s = t);
+		let [c, l] = [0, 0];
+		for (let t of e.values) t === t && ([c, l] = [c + (t - o), l + 1]);
+		let u = o >= 0 && c / l < .12 * (s - o), d = u ? Math.max(o, s * 1e-6, Math.min(1, s * .001)) : 0, f = (e) => u ? Math.log(Math.max(e, d) / d) / Math.log(s / d) : (e - o) / (s - o || 1), p = new Float32Array(t);
+		for (let n = 0; n < t; n++) p[n] = f(e.values[n]);
+		return {
+			title: e.name,
+			groupOf: n,
+			groups: [],
+			scale: {
+				place: p,
+				low: o,
+				high: s,
+				isLog: u
+			},
+			probability: null
+		};
+	}
+	function bt(e, t) {
+		return e ? dt(e.number, t) : ct[t];
+	}
+	function xt(e, t, n) {
+		return e ? e.scale ? pt(e.scale.place[t], n) : bt(e.groups[e.groupOf[t]], n) : dt(0, n);
+	}
+	// src/state/report.ts
+	var St = 65535;
+	function Ct(e) {
+		return Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer;
+	}
+	function wt(e) {
+		return new Float32Array(Ct(e));
+	}
+	function Tt(e) {
+		return new Uint8Array(Ct(e));
+	}
+	function Et(e, t) {
+		return {
+			name: e,
+			kind: "number",
+			values: Float64Array.from(wt(t))
+		};
+	}
+	function Dt(e, t) {
+		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Ct(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, names: n, about: r }, i) => {
+			let a = Float64Array.from(new Uint16Array(Ct(t)), (e) => e === St ? -1 : e), o = null;
+			return {
+				key: `group:${i}`,
+				title: e,
+				version: "",
+				load: async () => o ??= vt(e, a, null, n, r)
+			};
+		});
+		return {
+			name: e.name,
+			suffix: t === "picture" ? "" : `-${t}`,
+			columns: {
+				rows: r,
+				columns: e.columns.map((e) => "texts" in e ? {
+					name: e.name,
+					kind: "text",
+					values: e.texts
+				} : Et(e.name, e.values))
+			},
+			titleOf: (e) => n?.[e] ?? `row ${i ? i[e] : e}`,
+			sources: a,
+			layouts: e.layouts.map(({ names: e, axes: t, ...n }) => {
+				let [r, i, a] = t.map((t, n) => Et(e[n], t));
+				return {
+					...n,
+					x: r,
+					y: i,
+					z: a
+				};
+			}),
+			isEqual: e.isEqual,
+			colour: e.colour
+		};
+	}
+	// src/state/notice.ts
+	var Ot = Re(""), kt = 0;
+	function At(e) {
+		Ot.value = e, clearTimeout(kt), kt = setTimeout(() => Ot.value = "", 6e3);
+	}
+	// src/state/theme.ts
+	var jt = matchMedia("(prefers-color-scheme: dark)"), Mt = Re(jt.matches ? "dark" : "light");
+	jt.addEventListener("change", () => Mt.value = jt.matches ? "dark" : "light");
+	// src/state/course.ts
+	function Nt(e) {
+		let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
+		return (t < 0 ? e : e.slice(0, t)).filter(({ temperature: e }) => e > 0);
+	}
+	function Pt(e) {
+		let t = [];
+		return e.forEach(({ temperature: e, clusters: n }, r) => {
+			let i = t[t.length - 1];
+			i && (i.to = e), i?.clusters === n ? i.last = r : t.push({
+				clusters: n,
+				from: e,
+				to: e,
+				last: r
+			});
+		}), t;
+	}
+	function Ft(e) {
+		let t = [{
+			parent: -1,
+			birth: Infinity,
+			place: 0
+		}], n = [0], r = null;
+		for (let { temperature: i, parent: a, clusters: o } of e) {
+			if (o !== t.length + 1) {
+				r = i;
+				break;
+			}
+			t.push({
+				parent: a,
+				birth: i,
+				place: 0
+			}), n.splice(n.indexOf(a) + 1, 0, t.length - 1);
+		}
+		return n.forEach((e, n) => t[e].place = n), {
+			branches: t,
+			until: r
+		};
+	}
+	function It(e) {
+		let t = ({ from: e, to: t }) => Math.log(e / t);
+		return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
+	}
+	// src/state/download.ts
+	function Lt(e, t) {
+		let n = document.createElement("a");
+		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
+	}
+	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+	var Rt = Symbol.for("pv"), zt = 0;
+	Array.isArray;
+	function X(t, n, r, i, a, o) {
+		n ||= {};
+		var s, c, l = n;
+		if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
+		var u = {
+			type: t,
+			props: l,
+			key: r,
+			ref: s,
+			__k: null,
+			__: null,
+			__b: 0,
+			__e: null,
+			__c: null,
+			constructor: Rt,
+			__v: --zt,
+			__i: -1,
+			__u: 0
+		};
+		return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
+	}
+	// src/views/save.tsx
+	var Bt = "http://www.w3.org/2000/svg", Vt = [
+		"fill",
+		"fill-opacity",
+		"stroke",
+		"stroke-opacity",
+		"stroke-width",
+		"stroke-dasharray",
+		"stroke-linejoin",
+		"stroke-linecap",
+		"font-size",
+		"font-weight",
+		"font-family",
+		"text-anchor",
+		"paint-order",
+		"opacity",
+		"visibility"
+	], Ht = 2;
+	function Ut(e, t) {
+		let n = document.createElementNS(Bt, e);
+		for (let [e, r] of Object.entries(t)) n.setAttribute(e, r);
+		return n;
+	}
+	function Wt(e, t, n, r) {
+		let i = e.cloneNode(!0), [a, o] = [e.querySelectorAll("*"), i.querySelectorAll("*")];
+		return a.forEach((e, t) => {
+			let n = getComputedStyle(e);
+			for (let e of Vt) {
+				let r = n.getPropertyValue(e);
+				r && r !== "none" && r !== "normal" ? o[t].setAttribute(e, r) : r === "none" && o[t].setAttribute(e, "none");
+			}
+		}), i.setAttribute("xmlns", Bt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Ut("rect", {
+			width: String(t),
+			height: String(n),
+			fill: r
+		})), i;
+	}
+	function Gt() {
+		return getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#ffffff";
+	}
+	function Kt(e) {
+		return new Blob([new XMLSerializer().serializeToString(e)], { type: "image/svg+xml" });
+	}
+	async function qt(e) {
+		let t = URL.createObjectURL(Kt(e));
+		try {
+			let n = new Image();
+			await new Promise((e, r) => {
+				n.onload = () => e(), n.onerror = () => r(/* @__PURE__ */ Error("The picture could not be made.")), n.src = t;
+			});
+			let r = document.createElement("canvas");
+			return r.width = Ht * Number(e.getAttribute("width")), r.height = Ht * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+		} finally {
+			URL.revokeObjectURL(t);
+		}
+	}
+	function Jt({ name: e, make: t, fail: n }) {
+		let r = async (r) => {
+			try {
+				let n = t();
+				Lt(`${e}.${r}`, r === "svg" ? Kt(n) : await qt(n));
+			} catch (e) {
+				n?.(e);
+			}
+		};
+		return /* @__PURE__ */ X("span", {
+			class: "save",
+			children: [
+				/* @__PURE__ */ X("span", {
+					class: "soft",
+					"aria-hidden": "true",
+					children: "Save"
+				}),
+				/* @__PURE__ */ X("button", {
+					type: "button",
+					onClick: () => r("png"),
+					children: [/* @__PURE__ */ X("span", {
+						class: "unseen",
+						children: [
+							"Save ",
+							e,
+							" as "
+						]
+					}), "PNG"]
+				}),
+				/* @__PURE__ */ X("button", {
+					type: "button",
+					onClick: () => r("svg"),
+					children: [/* @__PURE__ */ X("span", {
+						class: "unseen",
+						children: [
+							"Save ",
+							e,
+							" as "
+						]
+					}), "SVG"]
+				})
+			]
+		});
+	}
+	// src/views/chart.tsx
+	var Yt = 220, Xt = 420, Z = {
+		left: 56,
+		right: 14,
+		top: 12,
+		bottom: 38
+	};
+	function Zt(e, t, n) {
+		if (!(t > e)) return [e];
+		let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
+			1,
+			2,
+			5,
+			10
+		].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [];
+		for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
+		return o;
+	}
+	function Qt(e, t, n) {
+		let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);
+		if (i - r < 2) {
+			let a = [
+				1,
+				2,
+				5
+			].flatMap((e) => Array.from({ length: i - r + 3 }, (t, n) => e * 10 ** (r - 1 + n))).filter((n) => n >= e && n <= t).sort((e, t) => e - t);
+			return a.length >= 3 ? a : Zt(e, t, n);
+		}
+		let a = Math.max(1, Math.ceil((i - r + 1) / n));
+		return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
+	}
+	function $t({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
+		let p = U(null), m = q(480), h = q(null);
+		H(() => {
+			let e = new ResizeObserver(([e]) => m.value = Math.max(180, Math.round(e.contentRect.width)));
+			return e.observe(p.current), () => e.disconnect();
+		}, []);
+		let g = n.map((e, t) => [
+			e,
+			r[t],
+			t
+		]).filter(([e, t]) => Number.isFinite(e) && Number.isFinite(t) && (!i || e > 0) && (!a || t > 0)), _ = m.value, v = g.map(([e]) => e), y = g.map(([, e]) => e), b = (e) => e.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), [S, C] = b(v), [w, T] = b(y);
+		S === C && ([S, C] = i ? [S / 2, C * 2] : [S - .5, C + .5]), w === T && ([w, T] = a ? [w / 2, T * 2] : [w - .5, T + .5]);
+		let E = (e) => i ? Math.log(e) : e, D = (e) => a ? Math.log(e) : e, ee = (e) => {
+			let t = (E(e) - E(S)) / (E(C) - E(S));
+			return o ? 1 - t : t;
+		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Z.left + k + ee(e) * (_ - Z.left - Z.right - 2 * k), j = (e) => Yt - Z.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (Yt - Z.top - Z.bottom - 2 * k), M = !1, N = ["", ""];
+		g.forEach(([e, t], n) => {
+			let r = n === 0 || o === !0 && e > g[n - 1][0];
+			M ||= r && n > 0;
+			let [i, a] = [A(e).toFixed(1), j(t).toFixed(1)];
+			N[Number(M)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
+		});
+		let P = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), F = P !== null && g[P] ? g[P] : g[l !== void 0 && g[l] ? l : g.length - 1], te = (e) => {
+			let t = p.current.getBoundingClientRect().left;
+			if (!g.length) return;
+			let [n, r] = [0, Infinity];
+			g.forEach(([i], a) => {
+				let o = Math.abs(A(i) - (e - t));
+				o < r && ([n, r] = [a, o]);
+			}), h.value = n;
+		};
+		return /* @__PURE__ */ X("figure", {
+			class: "chart",
+			children: [/* @__PURE__ */ X("figcaption", { children: [
+				/* @__PURE__ */ X("h3", { children: e }),
+				F && /* @__PURE__ */ X("p", {
+					class: "readout",
+					children: [
+						t,
+						" ",
+						Y(F[0], 4),
+						": ",
+						Y(F[1], 5)
+					]
+				}),
+				g.length > 0 && /* @__PURE__ */ X(Jt, {
+					name: e,
+					make: () => Wt(p.current.querySelector("svg"), _, Yt, Gt())
+				})
+			] }), /* @__PURE__ */ X("div", {
+				class: "plot",
+				ref: p,
+				tabIndex: 0,
+				role: "img",
+				"aria-label": F ? `${e} over ${t}: ${g.length} points, from ${Y(y[0], 4)} to ${Y(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
+				onPointerMove: (e) => te(e.clientX),
+				onClick: () => h.value !== null && g[h.value] && f?.(g[h.value][0]),
+				onPointerLeave: () => h.value = null,
+				onKeyDown: (e) => {
+					let t = e.key === "ArrowLeft" ? -1 : +(e.key === "ArrowRight");
+					t && (e.preventDefault(), h.value = Math.min(g.length - 1, Math.max(0, (h.value ?? g.length - 1) + t)), f?.(g[h.value]?.[0]));
+				},
+				children: [g.length === 0 && /* @__PURE__ */ X("p", {
+					class: "note",
+					children: "There is nothing to draw."
+				}), g.length > 0 && /* @__PURE__ */ X("svg", {
+					width: _,
+					height: Yt,
+					"aria-hidden": "true",
+					children: [
+						(a ? Qt(w, T, 4) : Zt(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+							class: "gridline",
+							x1: Z.left,
+							x2: _ - Z.right,
+							y1: j(e),
+							y2: j(e)
+						}), /* @__PURE__ */ X("text", {
+							x: Z.left - 8,
+							y: j(e) + 4,
+							"text-anchor": "end",
+							children: Y(e, 4)
+						})] }, e)),
+						(i ? Qt(S, C, 5) : Zt(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
+							x: A(e),
+							y: Yt - Z.bottom + 17,
+							"text-anchor": "middle",
+							children: Y(e, 4)
+						}, e)),
+						/* @__PURE__ */ X("text", {
+							x: _ - Z.right,
+							y: 216,
+							"text-anchor": "end",
+							children: o ? `${t}, falling →` : t
+						}),
+						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ X("path", {
+							class: "split",
+							d: `M${(A(e) - 3.2).toFixed(1)} ${Yt - Z.bottom + 5.5}h6.4l-3.2 -5z`
+						}, e)),
+						u && u.at.length > 0 && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
+							class: "split",
+							d: `M${Z.left} 215h6.4l-3.2 -5z`
+						}), /* @__PURE__ */ X("text", {
+							x: Z.left + 11,
+							y: 216,
+							children: u.name
+						})] }),
+						M && _ >= Xt && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
+							class: "curve later",
+							d: `M${Z.left + (u?.at.length ? 62 : 0)} 212h18`
+						}), /* @__PURE__ */ X("text", {
+							x: Z.left + (u?.at.length ? 86 : 24),
+							y: 216,
+							children: "hardening"
+						})] }),
+						c !== "alone" && /* @__PURE__ */ X("path", {
+							class: "curve",
+							d: N[0]
+						}),
+						c !== "alone" && N[1] && /* @__PURE__ */ X("path", {
+							class: "curve later",
+							d: N[1]
+						}),
+						(c || g.length === 1) && g.map(([e, t, n]) => /* @__PURE__ */ X("circle", {
+							class: "dot",
+							cx: A(e),
+							cy: j(t),
+							r: n === l ? 7 : 4
+						}, n)),
+						P !== null && F && /* @__PURE__ */ X(x, { children: [/* @__PURE__ */ X("line", {
+							class: "cross",
+							x1: A(F[0]),
+							x2: A(F[0]),
+							y1: Z.top,
+							y2: Yt - Z.bottom
+						}), /* @__PURE__ */ X("circle", {
+							class: "dot",
+							cx: A(F[0]),
+							cy: j(F[1]),
+							r: "4"
+						})] })
+					]
+				})]
+			})]
+		});
+	}
+	// src/views/anneal.tsx
+	var en = {
+		strip: 34,
+		tree: 180
+	}, tn = {
+		left: 12,
+		right: 12
+	}, nn = 90;
+	function rn({ steps: e, splits: t, unit: n, keep: r }) {
+		let i = W(() => Nt(e), [e]), a = W(() => Pt(i), [i]), o = q(It(a)?.last ?? i.length - 1), s = q(!1);
+		if (H(() => {
+			if (!s.value) return;
+			let e = setInterval(() => {
+				o.peek() >= i.length - 1 ? s.value = !1 : o.value++;
+			}, nn);
+			return () => clearInterval(e);
+		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ X("p", {
+			class: "note",
+			children: "There was nothing to anneal."
+		});
+		let c = Math.min(o.value, i.length - 1), l = i[c], u = n ? `temperature (${n})` : "temperature", d = (e) => {
+			s.value = !1, o.value = Math.min(i.length - 1, Math.max(0, e));
+		}, f = (e) => {
+			e !== void 0 && d(i.reduce((t, { temperature: n }, r) => Math.abs(Math.log(n / e)) < Math.abs(Math.log(i[t].temperature / e)) ? r : t, 0));
+		}, p = (e) => {
+			for (let t = c + e; t >= 0 && t < i.length; t += e) if (i[t].clusters !== l.clusters) return d(t);
+			d(e > 0 ? i.length - 1 : 0);
+		}, m = () => {
+			c >= i.length - 1 && (o.value = 0), s.value = !s.value;
+		}, h = a.find(({ last: e }) => e >= c), g = e.map(({ temperature: e }) => e), _ = `${J(l.clusters)} ${l.clusters === 1 ? "cluster" : "clusters"} at ${Y(l.temperature, 4)}${n ? ` ${n}` : ""}`;
+		return /* @__PURE__ */ X("div", {
+			class: "anneal",
+			children: [
+				/* @__PURE__ */ X("div", {
+					class: "tools",
+					children: [
+						/* @__PURE__ */ X("button", {
+							type: "button",
+							"aria-label": "Fewer clusters: back to the last change",
+							title: "Last change",
+							onClick: () => p(-1),
+							children: "←"
+						}),
+						/* @__PURE__ */ X("button", {
+							type: "button",
+							onClick: m,
+							"aria-pressed": s.value,
+							children: s.value ? "Pause" : "Play"
+						}),
+						/* @__PURE__ */ X("button", {
+							type: "button",
+							"aria-label": "More clusters: on to the next change",
+							title: "Next change",
+							onClick: () => p(1),
+							children: "→"
+						}),
+						/* @__PURE__ */ X("input", {
+							type: "range",
+							class: "long",
+							min: "0",
+							max: i.length - 1,
+							step: "1",
+							value: c,
+							"aria-label": "Temperature",
+							"aria-valuetext": _,
+							onInput: (e) => d(Number(e.currentTarget.value))
+						}),
+						/* @__PURE__ */ X("b", { children: _ }),
+						/* @__PURE__ */ X("span", {
+							class: "soft",
+							children: [
+								"step ",
+								J(c + 1),
+								" of ",
+								J(i.length),
+								"; this number lasted from ",
+								Y(h.from, 4),
+								" to ",
+								Y(h.to, 4)
+							]
+						})
+					]
+				}),
+				r(l.clusters, l.temperature),
+				/* @__PURE__ */ X(on, {
+					falling: i,
+					lasting: a,
+					splits: t,
+					now: l.temperature,
+					look: f
+				}),
+				/* @__PURE__ */ X("div", {
+					class: "pair",
+					children: [/* @__PURE__ */ X($t, {
+						title: "Clusters",
+						xName: u,
+						x: g,
+						y: e.map(({ clusters: e }) => e),
+						isLogX: !0,
+						isFalling: !0,
+						isStepped: !0,
+						now: l.temperature,
+						look: f,
+						marks: {
+							at: t.map(({ temperature: e }) => e),
+							name: "split"
+						}
+					}), /* @__PURE__ */ X($t, {
+						title: n ? `Free energy (${n})` : "Free energy",
+						xName: u,
+						x: g,
+						y: e.map(({ freeEnergy: e }) => e),
+						isLogX: !0,
+						isFalling: !0,
+						isLogY: an(i),
+						now: l.temperature,
+						look: f
+					})]
+				})
+			]
+		});
+	}
+	function an(e) {
+		let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
+		return t > 0 && n / t > 30;
+	}
+	function on({ falling: e, lasting: t, splits: n, now: r, look: i }) {
+		let a = U(null), o = q(600);
+		H(() => {
+			let e = new ResizeObserver(([e]) => o.value = Math.max(200, Math.round(e.contentRect.width)));
+			return e.observe(a.current), () => e.disconnect();
+		}, []);
+		let { branches: s, until: c } = W(() => Ft(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - tn.left - tn.right, f = (e) => tn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? en.tree : 0, h = (e) => 12 + (en.tree - 28) * (e + .5) / s.length, g = c ?? u, _ = m + en.strip, v = It(t);
+		return /* @__PURE__ */ X("div", {
+			class: "course",
+			children: [
+				/* @__PURE__ */ X("div", {
+					class: "tools under",
+					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(Jt, {
+						name: "Splits",
+						make: () => Wt(a.current.querySelector("svg"), o.value, _, Gt())
+					})]
+				}),
+				/* @__PURE__ */ X("div", {
+					ref: a,
+					role: "img",
+					"aria-label": `How long each number of clusters lasted: ${t.map(({ clusters: e, from: t, to: n }) => `${e} from ${Y(t, 3)} to ${Y(n, 3)}`).slice(0, 40).join("; ")}`,
+					children: /* @__PURE__ */ X("svg", {
+						width: o.value,
+						height: _,
+						"aria-hidden": "true",
+						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - tn.left) / d))),
+						children: [
+							p && s.map(({ parent: e, birth: t, place: n }, r) => {
+								let i = f(Number.isFinite(t) ? t : l), a = h(n);
+								return /* @__PURE__ */ X("path", {
+									class: "branch",
+									d: `${e >= 0 ? `M${i} ${h(s[e].place)}V${a}` : `M${i} ${a}`}H${f(g)}`
+								}, r);
+							}),
+							t.map((e) => {
+								let [t, n] = [f(e.from), f(e.to)];
+								return /* @__PURE__ */ X("g", {
+									class: e === v ? "stay widest" : "stay",
+									children: [
+										/* @__PURE__ */ X("rect", {
+											x: t,
+											y: m + 6,
+											width: Math.max(1, n - t - 1),
+											height: "22"
+										}),
+										n - t > 9 * String(e.clusters).length + 4 && /* @__PURE__ */ X("text", {
+											x: (t + n) / 2,
+											y: m + 21,
+											"text-anchor": "middle",
+											children: e.clusters
+										}),
+										/* @__PURE__ */ X("title", { children: `${e.clusters}: from ${Y(e.from, 4)} to ${Y(e.to, 4)}` })
+									]
+								}, e.last);
+							}),
+							/* @__PURE__ */ X("line", {
+								class: "cross",
+								x1: f(r),
+								x2: f(r),
+								y1: "0",
+								y2: _
+							})
+						]
+					})
+				}),
+				c !== null && p && /* @__PURE__ */ X("p", {
+					class: "note",
+					children: [
+						"Clusters merged before ",
+						Y(c, 4),
+						". Which ones is not recorded, so the tree ends there."
+					]
+				})
+			]
+		});
+	}
+	// src/views/density.tsx
+	var [sn, cn] = [720, 420], Q = {
+		left: 62,
+		right: 12,
+		top: 10,
+		bottom: 40
+	};
+	function ln({ title: e, bins: t, counts: n, names: r, ends: i }) {
+		let a = U(null), o = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [s, c] = [sn - Q.left - Q.right, cn - Q.top - Q.bottom], l = (e) => Q.left + s * e / (i[0] || 1), u = (e) => cn - Q.bottom - c * e / (i[1] || 1), d = Math.min(...i);
+		return /* @__PURE__ */ X("div", {
+			class: "density",
+			children: [/* @__PURE__ */ X("div", {
+				class: "tools under",
+				children: /* @__PURE__ */ X(Jt, {
+					name: e,
+					make: () => Wt(a.current, sn, cn, Gt())
+				})
+			}), /* @__PURE__ */ X("svg", {
+				ref: a,
+				class: "plot",
+				viewBox: `0 0 ${sn} ${cn}`,
+				role: "img",
+				"aria-label": `${e}: ${r[1]} against ${r[0]}`,
+				children: [
+					/* @__PURE__ */ X("g", {
+						class: "bins",
+						children: n.map((e, n) => {
+							if (!e) return null;
+							let [a, l] = [n % t, Math.floor(n / t)], u = .1 + .9 * Math.log1p(e) / o;
+							return /* @__PURE__ */ X("rect", {
+								x: Q.left + a * s / t,
+								y: cn - Q.bottom - (l + 1) * c / t,
+								width: s / t,
+								height: c / t,
+								"fill-opacity": u.toFixed(3),
+								children: /* @__PURE__ */ X("title", { children: `${r[0]} ${Y(a * i[0] / t, 3)} to ${Y((a + 1) * i[0] / t, 3)}, ${r[1]} ${Y(l * i[1] / t, 3)} to ${Y((l + 1) * i[1] / t, 3)}: ${Y(e)} pairs` })
+							}, n);
+						})
+					}),
+					Zt(0, i[0], 6).map((e) => /* @__PURE__ */ X("text", {
+						x: l(e),
+						y: cn - Q.bottom + 17,
+						"text-anchor": "middle",
+						children: Y(e, 4)
+					}, `x${e}`)),
+					Zt(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
+						x: Q.left - 8,
+						y: u(e) + 4,
+						"text-anchor": "end",
+						children: Y(e, 4)
+					}, `y${e}`)),
+					/* @__PURE__ */ X("path", {
+						class: "axis",
+						d: `M${Q.left} ${Q.top}V${cn - Q.bottom}H${sn - Q.right}`
+					}),
+					/* @__PURE__ */ X("path", {
+						class: "ideal",
+						d: `M${l(0)} ${u(0)}L${l(d)} ${u(d)}`
+					}),
+					/* @__PURE__ */ X("text", {
+						x: sn - Q.right,
+						y: cn - 6,
+						"text-anchor": "end",
+						children: [r[0], " →"]
+					}),
+					/* @__PURE__ */ X("text", {
+						x: Q.left + 8,
+						y: Q.top + 10,
+						children: ["↑ ", r[1]]
+					})
+				]
+			})]
+		});
+	}
+	// src/points/paint.ts
+	function un(e, t) {
+		let n = parseInt(e.slice(1), 16);
+		return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
+	}
+	function dn(e) {
+		let t = parseInt(e.slice(1), 16);
+		return [
+			t >> 16,
+			t >> 8 & 255,
+			t & 255
+		];
+	}
+	function fn(e) {
+		let t = (e - 1) / 2, n = t * (t + .6);
+		return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
+	}
+	// src/views/heat.tsx
+	var $ = {
+		left: 30,
+		top: 64
+	}, pn = 760, mn = 13;
+	function hn({ title: e, cells: t, levels: n, largest: r, blocks: i, between: a, tree: o, ids: s }) {
+		let c = Mt.value, l = U(null), u = U(null), d = q(400), f = q(null);
+		H(() => {
+			let e = new ResizeObserver(([e]) => d.value = Math.min(pn, Math.max(200, Math.round(e.contentRect.width))));
+			return e.observe(l.current.parentElement), () => e.disconnect();
+		}, []), H(() => gn(u.current, t, n, c), [n, c]);
+		let p = o.length ? $.top : 8, m = d.value - $.left - 2, h = (e) => i.findIndex(({ to: t }) => e < t);
+		return /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("div", {
+			class: "tools under",
+			children: [/* @__PURE__ */ X(Jt, {
+				name: e,
+				make: () => {
+					let e = Wt(l.current.querySelector("svg"), d.value, p + m, Gt());
+					return e.querySelector("rect").after(Ut("image", {
+						href: u.current.toDataURL("image/png"),
+						x: String($.left),
+						y: String(p),
+						width: String(m),
+						height: String(m),
+						style: "image-rendering: pixelated"
+					})), e;
+				}
+			}), /* @__PURE__ */ X("p", {
+				class: "readout",
+				"aria-live": "polite",
+				children: (() => {
+					if (!f.value) return `From 0 (dark) to ${Y(r, 4)} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
+					let [e, o] = f.value, [c, l] = [h(o), h(e)], [u, d] = [Math.min(t - 1, Math.floor(o * t)), Math.min(t - 1, Math.floor(e * t))], p = n[u * t + d], m = (e) => s ? s[Math.min(s.length - 1, Math.floor(e * s.length))] : "", g = s ? `${m(o)} and ${m(e)}${t < s.length ? " and those beside them" : ""}: ` : "", _ = a[c * i.length + l], v = c === l ? `within cluster ${i[c].cluster}` : `between clusters ${i[c].cluster} and ${i[l].cluster}`;
+					return `${g}${p === 255 ? "not known" : Y(p / 254 * r, 3)}; mean ${v} ${Number.isFinite(_) ? Y(_, 4) : "not known"}.`;
+				})()
+			})]
+		}), /* @__PURE__ */ X("div", {
+			ref: l,
+			class: "heat",
+			style: {
+				width: `${d.value}px`,
+				height: `${p + m}px`
+			},
+			tabIndex: 0,
+			role: "img",
+			"aria-label": `${e}: ${J(i.reduce((e, { items: t }) => e + t, 0))} items in ${i.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
+			onPointerMove: (e) => {
+				let t = u.current.getBoundingClientRect(), [n, r] = [(e.clientX - t.left) / t.width, (e.clientY - t.top) / t.height];
+				f.value = n >= 0 && n < 1 && r >= 0 && r < 1 ? [n, r] : null;
+			},
+			onPointerLeave: () => f.value = null,
+			onKeyDown: (e) => {
+				let n = {
+					ArrowLeft: [-1, 0],
+					ArrowRight: [1, 0],
+					ArrowUp: [0, -1],
+					ArrowDown: [0, 1]
+				}[e.key];
+				if (!n) return;
+				e.preventDefault();
+				let r = (e) => Math.min(.999999, Math.max(0, e)), [i, a] = f.value ?? [0, 0];
+				f.value = [r(i + n[0] / t), r(a + n[1] / t)];
+			},
+			children: [/* @__PURE__ */ X("canvas", {
+				ref: u,
+				style: {
+					left: `${$.left}px`,
+					top: `${p}px`,
+					width: `${m}px`,
+					height: `${m}px`
+				},
+				"aria-hidden": "true"
+			}), /* @__PURE__ */ X("svg", {
+				width: d.value,
+				height: p + m,
+				"aria-hidden": "true",
+				children: [
+					/* @__PURE__ */ X(_n, {
+						tree: o,
+						blocks: i,
+						side: m
+					}),
+					i.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ X("path", {
+						class: "border",
+						d: `M${$.left + t * m} ${p}v${m}M${$.left} ${p + t * m}h${m}`
+					}, e)),
+					i.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("rect", {
+						x: $.left - 6,
+						y: p + t * m,
+						width: "4",
+						height: Math.max(1, (n - t) * m - 1),
+						fill: dt(e, c)
+					}), (n - t) * m >= mn && /* @__PURE__ */ X("text", {
+						x: $.left - 9,
+						y: p + (t + n) / 2 * m + 4,
+						"text-anchor": "end",
+						children: e
+					})] }, e)),
+					f.value && /* @__PURE__ */ X("path", {
+						class: "cross",
+						d: `M${$.left + f.value[0] * m} ${p}v${m}M${$.left} ${p + f.value[1] * m}h${m}`
+					})
+				]
+			})]
+		})] });
+	}
+	function gn(e, t, n, r) {
+		[e.width, e.height] = [t, t];
+		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => dn(t === 255 ? ct[r] : pt(t / 254, r)));
+		n.forEach((e, t) => a.data.set([...o[e], 255], 4 * t)), i.putImageData(a, 0, 0);
+	}
+	function _n({ tree: e, blocks: t, side: n }) {
+		let r = e.reduce((e, [, , t]) => Math.max(e, t), 0) || 1, i = t.map(({ from: e, to: t }) => ({
+			x: $.left + (e + t) / 2 * n,
+			y: $.top - 4
+		}));
+		return /* @__PURE__ */ X("g", {
+			class: "tree",
+			children: e.map(([e, t, n]) => {
+				let a = $.top - 4 - ($.top - 14) * (n / r), [o, s] = [i[e], i[t]];
+				return i.push({
+					x: (o.x + s.x) / 2,
+					y: a
+				}), /* @__PURE__ */ X("path", {
+					d: `M${o.x} ${o.y}V${a}H${s.x}V${s.y}`,
+					children: /* @__PURE__ */ X("title", { children: `joined at a mean of ${Y(n, 4)}` })
+				}, `${e} ${t}`);
+			})
+		});
+	}
+	// src/views/planes.tsx
+	var vn = 180;
+	function yn({ columns: e, rows: t, planes: n }) {
+		let r = Mt.value, i = q(null), a = t === 1 ? 40 : vn;
+		return /* @__PURE__ */ X("div", {
+			class: "planes",
+			children: n.map(({ name: n, values: o }) => {
+				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
+				return /* @__PURE__ */ X("figure", { children: [/* @__PURE__ */ X("svg", {
+					ref: (e) => void (u = e),
+					viewBox: `0 0 ${vn} ${a}`,
+					role: "img",
+					"aria-label": `${n} across the map, from ${Y(s, 4)} to ${Y(c, 4)}`,
+					onPointerLeave: () => i.value = null,
+					children: Array.from(o, (n, o) => {
+						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
+						return /* @__PURE__ */ X("rect", {
+							x: s * vn / e,
+							y: c * a / t,
+							width: vn / e + .3,
+							height: a / t + .3,
+							fill: pt(l(n), r),
+							stroke: i.value === o ? "currentColor" : "none",
+							onPointerEnter: () => i.value = o
+						}, o);
+					})
+				}), /* @__PURE__ */ X("figcaption", { children: [
+					/* @__PURE__ */ X("b", { children: n }),
+					/* @__PURE__ */ X("span", {
+						class: "soft",
+						children: i.value === null ? `${Y(s, 3)} (dark) to ${Y(c, 3)} (bright)` : `here ${Y(o[i.value], 4)}`
+					}),
+					/* @__PURE__ */ X(Jt, {
+						name: n,
+						make: () => Wt(u, vn, a, Gt())
+					})
+				] })] }, n);
+			})
+		});
+	}
+	// src/points/cloud.ts
+	function bn(e, t) {
+		for (; t;) [e, t] = [t, e % t];
+		return e;
+	}
+	function xn(e) {
+		let t = new Uint32Array(e);
+		if (e < 3) return t.map((e, t) => t);
+		let n = Math.floor(e * .6180339887);
+		for (; bn(n, e) !== 1;) n++;
+		let r = Math.floor(e / 3);
+		for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
+		return t;
+	}
+	function Sn(e) {
+		let [t, n] = [Infinity, -Infinity];
+		for (let r = 0; r < e.length; r++) {
+			let i = e[r];
+			i < t && (t = i), i > n && (n = i);
+		}
+		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
+	}
+	var Cn = .02, wn = 2e4;
+	function Tn(e, [t, n]) {
+		let r = Math.max(1, Math.floor(e.length / wn)), i = [];
+		for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
+		i.sort((e, t) => e - t);
+		let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+		if (!(c > 0)) return [t, n];
+		let [l, u] = [Infinity, -Infinity], d = 0;
+		for (let t = 0; t < e.length; t++) {
+			let n = e[t];
+			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
+		}
+		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Cn * e.length) ? p : [t, n];
+	}
+	function En(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = xn(a), s = i.map((e) => {
+			let t = Sn(e) ?? [0, 1];
+			return r ? Tn(e, t) : t;
+		}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
+		for (let e = 0; e < a; e++) {
+			let t = o[e], [n, r] = [!0, !1];
+			for (let a = 0; a < i.length; a++) {
+				let [o, l] = s[a], u = i[a][t];
+				u < o ? [u, r] = [o, !0] : u > l && ([u, r] = [l, !0]);
+				let p = (u - c[a]) / d[a];
+				f[3 * e + a] = p, n &&= Number.isFinite(i[a][t]);
+			}
+			n ? r && m++ : (p++, f[3 * e] = NaN);
+		}
+		let h = (e, t) => [
+			e[0],
+			e[1],
+			e[2] ?? t
+		];
+		return {
+			count: a,
+			shape: e.length === 3 ? "space" : "plane",
+			positions: f,
+			rowOf: o,
+			missing: p,
+			beyond: m,
+			middle: h(c, 0),
+			half: h(d, 1)
+		};
+	}
+	function Dn(e, t) {
+		let n = e.length, r = xn(n), i = new Float32Array(3 * n), a = 0;
+		for (let o = 0; o < n; o++) {
+			let n = r[o];
+			if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
+				a++, i[3 * o] = NaN;
+				continue;
+			}
+			let [s, c, l] = On(e[n], t[n]);
+			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
+		}
+		return {
+			count: n,
+			shape: "sphere",
+			positions: i,
+			rowOf: r,
+			missing: a,
+			beyond: 0,
+			middle: [
+				0,
+				0,
+				0
+			],
+			half: [
+				1,
+				1,
+				1
+			]
+		};
+	}
+	function On(e, t) {
+		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
+		return [
+			Math.cos(r) * Math.sin(n),
+			Math.sin(r),
+			Math.cos(r) * Math.cos(n)
+		];
+	}
+	// src/state/csv.ts
+	function kn(e) {
+		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
+		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
+	}
+	function An(e) {
+		return `${e.map(kn).join(",")}\n`;
+	}
+	// src/points/camera.ts
+	var jn = [
+		1,
+		0,
+		0,
+		0,
+		1,
+		0,
+		0,
+		0,
+		1
+	];
+	function Mn(e, t) {
+		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
+		return [
+			0,
+			1,
+			2
+		].flatMap((e) => [
+			0,
+			1,
+			2
+		].map((t) => n(e, t)));
+	}
+	function Nn(e, t, n) {
+		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
+		return Mn(Mn([
+			1,
+			0,
+			0,
+			0,
+			a,
+			-o,
+			0,
+			o,
+			a
+		], [
+			r,
+			0,
+			i,
+			0,
+			1,
+			0,
+			-i,
+			0,
+			r
+		]), e);
+	}
+	function Pn(e, t) {
+		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
+		return Nn(jn, n, r);
+	}
+	function Fn(e, t, n, r, i) {
+		let a = e.turn;
+		return [
+			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
+			t.height / 2 + e.shift[1] - e.scale[1] * (a[3] * n + a[4] * r + a[5] * i),
+			a[6] * n + a[7] * r + a[8] * i
+		];
+	}
+	function In(e, t, n, r, i) {
+		let [a, o, s, c] = [
+			Infinity,
+			-Infinity,
+			Infinity,
+			-Infinity
+		], { positions: l, count: u } = e;
+		for (let t = 0; t < u; t++) {
+			let [r, i, u] = [
+				l[3 * t],
+				l[3 * t + 1],
+				l[3 * t + 2]
+			];
+			if (r !== r) continue;
+			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
+			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
+		}
+		a <= o || ([a, o, s, c] = [
+			-1,
+			1,
+			-1,
+			1
+		]);
+		let d = Math.max(o - a, 1e-6), f = Math.max(c - s, 1e-6), p = Math.max(10, t.width - 2 * r[0]) / d, m = Math.max(10, t.height - 2 * r[1]) / f, h = 1e7, g = i ? [Math.min(p, m, h), Math.min(p, m, h)] : [Math.min(p, h), Math.min(m, h)];
+		return {
+			turn: n,
+			scale: g,
+			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
+		};
+	}
+	function Ln(e, t, n, r, i) {
+		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
+		return {
+			turn: e.turn,
+			scale: [e.scale[0] * a, e.scale[1] * a],
+			shift: [o + (e.shift[0] - o) * a, s + (e.shift[1] - s) * a]
+		};
+	}
+	// src/points/raster.ts
+	var { fround: Rn } = Math;
+	function zn(e, { width: t, height: n }, r, i, a, o, s, c) {
+		e.fill(s);
+		let l = a.turn.map(Rn), u = Rn(a.scale[0]), d = Rn(a.scale[1]), f = Rn(t / 2 + a.shift[0]), p = Rn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = fn(o), v = (o - 1) / 2;
+		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
+			let s = i[a];
+			if (s >>> 24 !== r) continue;
+			let c = h[3 * a], g = h[3 * a + 1], y = h[3 * a + 2];
+			if (m && l[6] * c + l[7] * g + l[8] * y < 0) continue;
+			let b = Math.floor(f + u * (l[0] * c + l[1] * g + l[2] * y)), x = Math.floor(p - d * (l[3] * c + l[4] * g + l[5] * y));
+			if (!(b >= -v && b < t + v && x >= -v && x < n + v)) continue;
+			let S = (s | 4278190080) >>> 0;
+			if (v === 0) e[x * t + b] = S;
+			else for (let r = 0; r < o; r++) {
+				let i = x + r - v;
+				if (i < 0 || i >= n) continue;
+				let a = Math.max(0, b - _[r]), o = Math.min(t - 1, b + _[r]);
+				for (let n = a; n <= o; n++) e[i * t + n] = S;
+			}
+		}
+	}
+	function Bn(e) {
+		let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
+		return {
+			kind: "cpu",
+			setCloud: (e) => r = e,
+			setPaint: (e) => i = e,
+			resize({ width: r, height: i }) {
+				e.width = r, e.height = i, n = t.createImageData(r, i);
+			},
+			draw(a, o, s, c) {
+				r && (zn(new Uint32Array(n.data.buffer), e, r, i, a, o, un(s, 255), c), t.putImageData(n, 0, 0));
+			},
+			end() {}
+		};
+	}
+	// src/points/select.ts
+	function Vn(e, t, n, r, i) {
+		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
+		for (let e = 0; e < f; e++) {
+			if (!(t[e] >>> 24)) continue;
+			let n = d[3 * e], r = d[3 * e + 1], f = d[3 * e + 2];
+			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
+		}
+	}
+	function Hn(e, t, n, r, i, a, o) {
+		let [s, c] = [-1, o * o];
+		return Vn(e, t, n, r, (e, t, n) => {
+			let r = (t - i) ** 2 + (n - a) ** 2;
+			r <= c && ([s, c] = [e, r]);
+		}), s;
+	}
+	function Un(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Wn(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Vn(e, t, n, r, (e, t, n) => {
+			let [r, i] = [Math.floor(t), Math.floor(n)];
+			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
+		}), c.slice(0, l);
+	}
+	function Wn(e, t, n) {
+		let r = new Uint8Array(t * n);
+		for (let i = 0; i < n; i++) {
+			let n = i + .5, a = [];
+			for (let t = 0; t < e.length; t++) {
+				let [r, i] = e[t], [o, s] = e[(t + 1) % e.length];
+				i <= n != s <= n && a.push(r + (n - i) / (s - i) * (o - r));
+			}
+			a.sort((e, t) => e - t);
+			for (let e = 0; e + 1 < a.length; e += 2) {
+				let n = Math.max(0, Math.ceil(a[e] - .5)), o = Math.min(t, Math.ceil(a[e + 1] - .5));
+				n < o && r.fill(1, i * t + n, i * t + o);
+			}
+		}
+		return r;
+	}
+	// src/points/webgl.ts
+	var Gn = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Kn = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", qn = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function Jn(e, t, n) {
+		let r = e.getContext("webgl2", {
+			alpha: !1,
+			antialias: !1,
+			depth: !1,
+			preserveDrawingBuffer: !0,
+			failIfMajorPerformanceCaveat: !t
+		});
+		if (!r) return null;
+		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
+		if (qn.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		e.addEventListener("webglcontextlost", n);
+		let o = r.createProgram();
+		for (let [e, t] of [[r.VERTEX_SHADER, Gn], [r.FRAGMENT_SHADER, Kn]]) {
+			let n = r.createShader(e);
+			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
+		}
+		if (r.linkProgram(o), !r.getProgramParameter(o, r.LINK_STATUS)) return null;
+		r.useProgram(o);
+		let s = (e) => r.getUniformLocation(o, e), c = {
+			turn: s("turn"),
+			size: s("size"),
+			origin: s("origin"),
+			scale: s("scale"),
+			width: s("pointWidth"),
+			layer: s("layer"),
+			isSphere: s("isSphere"),
+			reach: s("reach")
+		}, l = r.createBuffer(), u = r.createBuffer();
+		r.bindBuffer(r.ARRAY_BUFFER, l), r.enableVertexAttribArray(0), r.vertexAttribPointer(0, 3, r.FLOAT, !1, 0, 0), r.bindBuffer(r.ARRAY_BUFFER, u), r.enableVertexAttribArray(1), r.vertexAttribPointer(1, 4, r.UNSIGNED_BYTE, !0, 0, 0);
+		let d = null, f = 0;
+		return {
+			kind: "webgl",
+			setCloud(e) {
+				d = e, f = 0, r.bindBuffer(r.ARRAY_BUFFER, l), r.bufferData(r.ARRAY_BUFFER, e.positions, r.STATIC_DRAW);
+			},
+			setPaint(e) {
+				f = e.length, r.bindBuffer(r.ARRAY_BUFFER, u), r.bufferData(r.ARRAY_BUFFER, new Uint8Array(e.buffer, e.byteOffset, e.byteLength), r.DYNAMIC_DRAW);
+			},
+			resize({ width: t, height: n }) {
+				e.width = t, e.height = n, r.viewport(0, 0, t, n);
+			},
+			draw(t, n, i, a) {
+				let [o, s, l] = dn(i);
+				if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
+				let u = t.turn;
+				r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
+				let p = /* @__PURE__ */ new Float32Array(32);
+				p.set(fn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+				for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
+			},
+			end() {
+				e.removeEventListener("webglcontextlost", n), r.getExtension("WEBGL_lose_context")?.loseContext();
+			}
+		};
+	}
+	// src/views/cloud.tsx
+	var Yn = 25e4, Xn = 4e5, Zn = 12, Qn = [58, 40];
+	function $n(e) {
+		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
+			width: 0,
+			height: 0
+		}), f = q(!1), p = q(""), m = q(null), h = q(null), g = U(1), _ = U({
+			frame: 0,
+			settle: 0,
+			isMoving: !1,
+			isFitted: !0
+		}), v = U(e);
+		v.current = e;
+		let y = () => {
+			let e = _.current;
+			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
+				if (!l.current || !u.peek()) return;
+				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? Yn : Infinity;
+				l.current.draw(u.peek(), er(n * g.current), ut[t], r);
+			});
+		}, b = (e) => {
+			u.value = e;
+			let t = _.current;
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > Yn, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+				t.isMoving = !1, y();
+			}, 120));
+		}, x = () => {
+			let { cloud: e, isEqual: t } = v.current;
+			b(In(e, d.peek(), tr(e), Qn.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+		};
+		H(() => {
+			let { forced: t } = e, n = document.createElement("canvas");
+			n.setAttribute("aria-hidden", "true");
+			let r = null;
+			return t !== "cpu" && !f.value && (r = Jn(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Bn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+				r.end(), n.remove(), l.current = null;
+			};
+		}, [f.value, e.forced]), H(() => {
+			let e = new ResizeObserver(([e]) => {
+				g.current = Math.min(2, devicePixelRatio || 1);
+				let t = {
+					width: Math.max(1, Math.round(e.contentRect.width * g.current)),
+					height: Math.max(1, Math.round(e.contentRect.height * g.current))
+				}, n = d.peek();
+				if (n.width !== t.width || n.height !== t.height) {
+					if (d.value = t, l.current?.resize(t), !u.peek() || _.current.isFitted) x();
+					else {
+						let e = Math.min(t.width / n.width, t.height / n.height), { turn: r, scale: i, shift: a } = u.peek();
+						b({
+							turn: r,
+							scale: [i[0] * e, i[1] * e],
+							shift: [a[0] * e, a[1] * e]
+						});
+					}
+				}
+			});
+			return e.observe(c.current), () => e.disconnect();
+		}, []), H(() => {
+			l.current?.setCloud(t), l.current?.setPaint(n), h.value = null, d.peek().width && x();
+		}, [t, a]), H(() => {
+			l.current?.setPaint(n), y();
+		}, [n]), H(y, [r, o]), e.handle.current = {
+			fit: x,
+			zoom: (e) => u.peek() && b(Ln(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => hr(c.current, v.current, u.peek(), d.peek())
+		};
+		let S = U(/* @__PURE__ */ new Map()), C = U({
+			x: 0,
+			y: 0,
+			hasMoved: !1
+		}), w = (e) => {
+			let t = c.current.getBoundingClientRect();
+			return [(e.clientX - t.left) * g.current, (e.clientY - t.top) * g.current];
+		}, T = (e) => {
+			if (e.button > 0 || e.target.closest("button")) return;
+			c.current.setPointerCapture(e.pointerId);
+			let t = w(e);
+			S.current.set(e.pointerId, t), C.current = {
+				x: t[0],
+				y: t[1],
+				hasMoved: !1
+			}, h.value = null, i !== "move" && S.current.size === 1 ? m.value = [t] : m.value = null;
+		}, E = (e) => {
+			let n = w(e), r = S.current.get(e.pointerId);
+			if (!u.peek()) return;
+			if (!r) {
+				e.pointerType === "mouse" && t.count <= Xn && O(n);
+				return;
+			}
+			let a = 4 * g.current;
+			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
+				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
+				b(Ln(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+			} else if (m.value) {
+				let { x: e, y: t } = C.current;
+				m.value = i === "box" ? [
+					[e, t],
+					[n[0], t],
+					n,
+					[e, n[1]]
+				] : [...m.value, n];
+			} else if (C.current.hasMoved) {
+				let [i, a] = [n[0] - r[0], n[1] - r[1]], { turn: o, scale: s, shift: c } = u.peek();
+				if (t.shape === "plane" || e.shiftKey) b({
+					turn: o,
+					scale: s,
+					shift: [c[0] + i, c[1] + a]
+				});
+				else {
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Nn(o, i * e, a * e);
+					b({
+						turn: n,
+						scale: s,
+						shift: c
+					});
+				}
+			}
+			S.current.set(e.pointerId, n);
+		}, D = (r) => {
+			if (!S.current.delete(r.pointerId)) return;
+			let a = w(r), o = m.value;
+			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
+			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Un(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Hn(t, n, u.peek(), d.peek(), a[0], a[1], Zn * g.current));
+		}, ee = U(0), O = (e) => {
+			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
+				if (!u.peek()) return;
+				let t = Hn(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Zn * g.current);
+				h.value = t < 0 ? null : {
+					point: t,
+					x: e[0] / g.current,
+					y: e[1] / g.current
+				};
+			});
+		}, k = (e) => {
+			if (!u.peek()) return;
+			e.preventDefault();
+			let [t, n] = w(e);
+			b(Ln(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		}, A = (r) => {
+			if (r.ctrlKey || r.metaKey || !u.peek()) return;
+			let i = 40 * g.current, a = {
+				ArrowLeft: [i, 0],
+				ArrowRight: [-i, 0],
+				ArrowUp: [0, i],
+				ArrowDown: [0, -i]
+			}[r.key], { turn: o, scale: s, shift: c } = u.peek();
+			if (a && (t.shape === "plane" || r.shiftKey)) b({
+				turn: o,
+				scale: s,
+				shift: [c[0] + a[0], c[1] + a[1]]
+			});
+			else if (a) b({
+				turn: Nn(o, a[0] / i * .1, a[1] / i * .1),
+				scale: s,
+				shift: c
+			});
+			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
+			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
+			else if (r.key === "0") x();
+			else if (r.key === "Enter") e.onPick(Hn(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else return;
+			r.preventDefault();
+		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
+		return /* @__PURE__ */ X("div", {
+			ref: c,
+			class: `cloud ${i}`,
+			tabIndex: 0,
+			role: "application",
+			"aria-roledescription": "scatter plot",
+			"aria-label": e.summary,
+			"data-renderer": p.value,
+			onPointerDown: T,
+			onPointerMove: E,
+			onPointerUp: D,
+			onPointerCancel: D,
+			onPointerLeave: () => h.value = null,
+			onWheel: k,
+			onKeyDown: A,
+			children: [N && d.value.width > 0 && /* @__PURE__ */ X(nr, {
+				cloud: t,
+				camera: N,
+				size: d.value,
+				ratio: M,
+				names: s,
+				marks: e.marks,
+				picked: e.picked,
+				drawing: m.value,
+				theme: r,
+				degrees: e.degrees,
+				outlines: e.outlines,
+				ground: e.ground
+			}), j && h.value && /* @__PURE__ */ X("div", {
+				class: "tip",
+				style: {
+					left: `${Math.min(h.value.x + 14, d.value.width / M - 230)}px`,
+					top: `${Math.min(h.value.y + 14, d.value.height / M - 90)}px`
+				},
+				children: [/* @__PURE__ */ X("b", { children: [/* @__PURE__ */ X("i", { style: { background: j.colour } }), j.title] }), /* @__PURE__ */ X("span", { children: j.text })]
+			})]
+		});
+	}
+	function er(e) {
+		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
+	}
+	function tr(e) {
+		if (e.shape === "plane") return jn;
+		if (e.shape === "space") return Nn(jn, .6, .4);
+		let [t, n, r] = [
+			0,
+			0,
+			0
+		], i = Math.max(1, Math.floor(e.count / 2e4));
+		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
+		return Pn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	}
+	function nr({ cloud: e, camera: t, size: n, ratio: r, names: i, marks: a, picked: o, drawing: s, theme: c, degrees: l, outlines: u, ground: d }) {
+		let [f, p] = [n.width / r, n.height / r], m = (e, i, a) => {
+			let [o, s, c] = Fn(t, n, e, i, a);
+			return [
+				o / r,
+				s / r,
+				c
+			];
+		}, h = o < 0 ? null : m(e.positions[3 * o], e.positions[3 * o + 1], e.positions[3 * o + 2]), g = W(() => ir(a.map((e) => ({
+			mark: e,
+			at: m(e.x, e.y, e.z)
+		})), f, p, e.shape === "sphere"), [
+			a,
+			t,
+			n
+		]);
+		return /* @__PURE__ */ X("svg", {
+			class: "over",
+			width: f,
+			height: p,
+			"aria-hidden": "true",
+			children: [
+				e.shape === "plane" && d && /* @__PURE__ */ X(dr, {
+					ground: d,
+					plane: ar(e, t, n, r)
+				}),
+				e.shape === "plane" && u && /* @__PURE__ */ X(ur, {
+					outlines: u,
+					plane: ar(e, t, n, r),
+					theme: c
+				}),
+				e.shape === "plane" && /* @__PURE__ */ X(cr, {
+					plane: ar(e, t, n, r),
+					size: n,
+					ratio: r,
+					names: i,
+					degrees: l
+				}),
+				e.shape === "space" && /* @__PURE__ */ X(fr, {
+					names: i,
+					pixel: m,
+					width: f,
+					height: p
+				}),
+				e.shape === "sphere" && /* @__PURE__ */ X(pr, {
+					camera: t,
+					size: n,
+					pixel: m
+				}),
+				g.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ X("g", {
+					class: "mark",
+					transform: `translate(${t} ${n})`,
+					children: [/* @__PURE__ */ X("rect", {
+						x: -rr(e),
+						y: "-10",
+						width: 2 * rr(e),
+						height: "20",
+						rx: "10",
+						fill: e.colour
+					}), /* @__PURE__ */ X("text", {
+						y: "4",
+						"text-anchor": "middle",
+						children: e.text
+					})]
+				}, e.text)),
+				h && h[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ X("circle", {
+					class: "picked",
+					cx: h[0],
+					cy: h[1],
+					r: "9"
+				}),
+				s && /* @__PURE__ */ X("polygon", {
+					class: "lasso",
+					points: s.map(([e, t]) => `${e / r},${t / r}`).join(" ")
+				})
+			]
+		});
+	}
+	function rr(e) {
+		return Math.max(10, 3.6 * e.text.length + 6);
+	}
+	function ir(e, t, n, r) {
+		let i = [];
+		for (let a of e) {
+			let [e, o, s] = a.at;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > rr(t) + rr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		}
+		return i;
+	}
+	function ar({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+		return {
+			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
+			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
+			fromX: (o) => (i.width / 2 + r[0] + (o - e[0]) / t[0] * n[0]) / a,
+			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
+		};
+	}
+	function or(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Zt(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
+		for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
+			let i = 0, o = !1;
+			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
+			let s = n - i;
+			!o && s >= e && s <= t && a.push([s, sr((n + 540) % 360 - 180, "E", "W")]);
+		}
+		return a;
+	}
+	function sr(e, t, n) {
+		let r = `${Number(Math.abs(e).toFixed(4))}°`;
+		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
+	}
+	function cr({ plane: e, size: t, ratio: n, names: r, degrees: i }) {
+		let { toX: a, toY: o, fromX: s, fromY: c } = e, [l, u] = [t.width / n, t.height / n], d = [Math.max(2, Math.floor(l / 110)), Math.max(2, Math.floor(u / 80))], f = i ? or(a(0), a(l), d[0], i.breaks) : Zt(a(0), a(l), d[0]).map((e) => [e, Y(e, 6)]), p = Zt(o(u), o(0), d[1]).map((e) => [e, i ? sr(e, "N", "S") : Y(e, 6)]), m = 0;
+		return /* @__PURE__ */ X(x, { children: [(i?.breaks ?? []).map(([e, t, n]) => {
+			let [r, i] = [s(e - m), s(e - m + n)];
+			return m += t - e - n, {
+				left: r,
+				right: i,
+				text: `${Math.round(t - e)}° without rows, left out`
+			};
+		}).map(({ left: e, right: t, text: n }) => /* @__PURE__ */ X("g", {
+			class: "gutter",
+			children: [/* @__PURE__ */ X("rect", {
+				x: e,
+				y: "0",
+				width: Math.max(1, t - e),
+				height: u
+			}), /* @__PURE__ */ X("text", {
+				transform: `translate(${(e + t) / 2 + 4} ${u / 2}) rotate(-90)`,
+				"text-anchor": "middle",
+				children: n
+			})]
+		}, e)), /* @__PURE__ */ X("g", {
+			class: "axis",
+			children: [
+				f.map(([e, t]) => {
+					let n = s(e);
+					return n < 34 || n > l - 20 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+						x1: n,
+						x2: n,
+						y1: u - 5,
+						y2: u
+					}), /* @__PURE__ */ X("text", {
+						x: n,
+						y: u - 8,
+						"text-anchor": "middle",
+						children: t
+					})] }, e);
+				}),
+				r[1] && p.map(([e, t]) => {
+					let n = c(e);
+					return n < 26 || n > u - 24 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+						x1: 0,
+						x2: 5,
+						y1: n,
+						y2: n
+					}), /* @__PURE__ */ X("text", {
+						x: 8,
+						y: n + 4,
+						children: t
+					})] }, e);
+				}),
+				/* @__PURE__ */ X("text", {
+					class: "name",
+					x: l - 8,
+					y: u - 24,
+					"text-anchor": "end",
+					children: [r[0], " →"]
+				}),
+				r[1] && /* @__PURE__ */ X("text", {
+					class: "name",
+					x: 8,
+					y: 16,
+					children: ["↑ ", r[1]]
+				})
+			]
+		})] });
+	}
+	function lr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
+		return `M${Array.from({ length: 73 }, (t, n) => {
+			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
+			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
+		}).join("L")}Z`;
+	}
+	function ur({ outlines: e, plane: t, theme: n }) {
+		return /* @__PURE__ */ X("g", {
+			class: "outlines",
+			children: e.map((e) => /* @__PURE__ */ X("g", {
+				stroke: dt(e.group, n),
+				fill: dt(e.group, n),
+				children: [/* @__PURE__ */ X("path", {
+					d: lr(e, 1, t),
+					"fill-opacity": ".07"
+				}), /* @__PURE__ */ X("path", {
+					d: lr(e, 2, t),
+					"fill-opacity": "0",
+					"stroke-dasharray": "5 4"
+				})]
+			}, e.group))
+		});
+	}
+	function dr({ ground: e, plane: { fromX: t, fromY: n } }) {
+		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
+		return /* @__PURE__ */ X("g", {
+			class: "ground",
+			children: Array.from({ length: r * i }, (e, t) => {
+				let [n, r] = [Math.floor(t / i), t % i];
+				return /* @__PURE__ */ X("rect", {
+					x: c(n),
+					y: l(r + 1),
+					width: c(n + 1) - c(n),
+					height: l(r) - l(r + 1),
+					"fill-opacity": (.65 * s[t]).toFixed(3)
+				}, t);
+			})
+		});
+	}
+	function fr({ names: e, pixel: t, width: n, height: r }) {
+		let [i, a] = t(-1, -1, -1);
+		return /* @__PURE__ */ X("g", {
+			class: "axis",
+			children: [
+				[
+					1,
+					-1,
+					-1
+				],
+				[
+					-1,
+					1,
+					-1
+				],
+				[
+					-1,
+					-1,
+					1
+				]
+			].map((o, s) => {
+				let [c, l] = t(...o);
+				return /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+					x1: i,
+					y1: a,
+					x2: c,
+					y2: l
+				}), /* @__PURE__ */ X("text", {
+					class: "name",
+					x: Math.min(n - 8 - 7 * e[s].length, Math.max(8, c + 4)),
+					y: Math.min(r - 8, Math.max(16, l - 4)),
+					children: e[s]
+				})] }, s);
+			})
+		});
+	}
+	function pr({ camera: e, size: t, pixel: n }) {
+		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
+			30,
+			15,
+			10,
+			5,
+			2,
+			1,
+			.5,
+			.2,
+			.1
+		].find((e) => i / e >= 3) ?? .1, o = e.turn, s = {
+			longitude: Math.atan2(o[6], o[8]) * 180 / Math.PI,
+			latitude: Math.asin(Math.max(-1, Math.min(1, o[7]))) * 180 / Math.PI
+		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
+			let t = "", r = !1;
+			for (let [i, a] of e) {
+				let [e, o, s] = n(...On(i, a));
+				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
+			}
+			return t;
+		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
+			let [i, a, o] = n(...On(e, t));
+			return o > 0 && /* @__PURE__ */ X("text", {
+				x: i + 3,
+				y: a - 3,
+				children: r
+			}, r);
+		}, y = Math.round(s.latitude / a) * a, b = Math.round(s.longitude / a) * a;
+		return /* @__PURE__ */ X("g", {
+			class: "graticule",
+			children: [
+				h.map((e) => /* @__PURE__ */ X("path", { d: l(d(p, m, u).map((t) => [e, t])) }, `m${e}`)),
+				g.map((e) => /* @__PURE__ */ X("path", { d: l(d(s.longitude - f, s.longitude + f, u).map((t) => [t, e])) }, `p${e}`)),
+				h.map((e) => {
+					let t = (e + 540) % 360 - 180;
+					return v(e, y, `${_(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
+				}),
+				g.map((e) => e !== y && v(b, e, `${_(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`))
+			]
+		});
+	}
+	var mr = 2e4;
+	function hr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Wt(e.querySelector(".over"), l, u + 30, ut[i]), f = Ut("g", {});
+		if (n.count <= mr) {
+			let e = er(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+			for (let e = 0; e < n.count; e++) {
+				if (!(r[e] >>> 24)) continue;
+				let [i, a, l] = Fn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
+			}
+			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
+				let t = `#${[
+					n & 255,
+					n >> 8 & 255,
+					n >> 16 & 255
+				].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
+				f.append(Ut("path", {
+					d: r,
+					stroke: t,
+					"stroke-width": String(2 * e),
+					"stroke-linecap": "round",
+					fill: "none"
+				}));
+			}
+		} else f.append(Ut("image", {
+			href: e.querySelector("canvas").toDataURL("image/png"),
+			width: String(l),
+			height: String(u)
+		}));
+		let p = d.querySelector(".ground");
+		p ? p.after(f) : d.querySelector("rect").after(f);
+		let m = Ut("text", {
+			x: "10",
+			y: String(u + 20),
+			"font-size": "12",
+			"font-family": "system-ui, sans-serif",
+			fill: i === "light" ? "#565d66" : "#a9b1ba"
+		});
+		return m.textContent = t, d.append(m), d;
+	}
+	// src/state/compare.ts
+	function gr(e, t) {
+		let [n, r, i] = [
+			0,
+			0,
+			0
+		];
+		for (let a = 0; a < t.length; a++) {
+			let o = e[a];
+			if (!t[a] || !Number.isFinite(o)) continue;
+			n++;
+			let s = o - r;
+			r += s / n, i += s * (o - r);
+		}
+		return {
+			n,
+			mean: n ? r : NaN,
+			squares: i
+		};
+	}
+	function _r(e, t, n) {
+		let r = [];
+		for (let i of e.columns) {
+			if (i.kind === "text") continue;
+			let [e, a] = [gr(i.values, t), gr(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			r.push({
+				name: i.name,
+				a: e.mean,
+				b: a.mean,
+				effect: o > 0 ? (e.mean - a.mean) / o : NaN
+			});
+		}
+		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
+		return r.sort((e, t) => i(t) - i(e));
+	}
+	function vr(e, t, n) {
+		let r = e.groups.map(({ name: e }) => ({
+			name: e,
+			a: 0,
+			b: 0
+		}));
+		return e.groupOf.forEach((e, i) => {
+			r[e] && (r[e].a += t[i], r[e].b += n[i]);
+		}), r.filter((e) => e.a + e.b > 0);
+	}
+	function yr(e) {
+		return e.reduce((e, t) => e + t, 0);
+	}
+	new URL("../", location.href.split(/[?#]/)[0]);
+	var br = class extends Error {
+		status;
+		code;
+		retryAfter;
+		constructor(e, t, n, r = 0) {
+			super(n), this.status = e, this.code = t, this.retryAfter = r;
+		}
+	};
+	Re(null), Re(null), Re("connecting"), Re(null);
+	// src/views/fault.tsx
+	function xr({ error: e, code: t }) {
+		if (!e) return null;
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof br ? e.code : "")), i = n.split("\n");
+		return /* @__PURE__ */ X("div", {
+			class: "trouble",
+			role: "alert",
+			children: [i.length > 1 ? /* @__PURE__ */ X("ul", { children: i.map((e) => /* @__PURE__ */ X("li", { children: e }, e)) }) : /* @__PURE__ */ X("p", { children: n }), r && /* @__PURE__ */ X("p", {
+				class: "cure",
+				children: r
+			})]
+		});
+	}
+	// src/views/table.tsx
+	function Sr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
+		return /* @__PURE__ */ X("div", {
+			class: "scroll",
+			tabIndex: 0,
+			role: "region",
+			"aria-label": e,
+			children: /* @__PURE__ */ X("table", { children: [
+				/* @__PURE__ */ X("caption", {
+					class: "unseen",
+					children: e
+				}),
+				/* @__PURE__ */ X("thead", { children: /* @__PURE__ */ X("tr", { children: [r !== void 0 && /* @__PURE__ */ X("th", {
+					scope: "col",
+					class: "number",
+					children: "row"
+				}), t.map((e, t) => /* @__PURE__ */ X("th", {
+					scope: "col",
+					class: o[t] ? "number" : "",
+					children: e
+				}, e))] }) }),
+				/* @__PURE__ */ X("tbody", { children: n.map((e, t) => /* @__PURE__ */ X("tr", {
+					class: i === t ? "on" : "",
+					onClick: a && (() => a(t)),
+					children: [r !== void 0 && /* @__PURE__ */ X("td", {
+						class: "number faint",
+						children: J(r + t + 1)
+					}), e.map((e, n) => /* @__PURE__ */ X("td", {
+						class: o[n] ? "number" : "",
+						children: a && n === 0 ? /* @__PURE__ */ X("button", {
+							type: "button",
+							class: "link",
+							onClick: (e) => (e.stopPropagation(), a(t)),
+							children: Cr(e)
+						}) : Cr(e)
+					}, n))]
+				}, t)) })
+			] })
+		});
+	}
+	function Cr(e) {
+		let t = typeof e == "string" ? e : Y(e, 6);
+		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
+	}
+	// src/views/compare.tsx
+	var wr = 60;
+	function Tr({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [yr(r.rows), yr(c)];
+		return /* @__PURE__ */ X("section", {
+			class: "card chosen",
+			"aria-labelledby": `compare${e}`,
+			children: [
+				/* @__PURE__ */ X("div", {
+					class: "head",
+					children: [/* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("h2", {
+						id: `compare${e}`,
+						children: "A and B"
+					}), /* @__PURE__ */ X("p", {
+						class: "note",
+						children: [
+							"A: ",
+							J(f),
+							" rows, ",
+							r.recipe,
+							". B: ",
+							J(p),
+							" rows, ",
+							l,
+							".",
+							u ? ` ${J(u)} rows are in both.` : "",
+							" ",
+							s ? "Select other rows to compare A with them." : ""
+						]
+					})] }), /* @__PURE__ */ X("div", {
+						class: "tools",
+						children: /* @__PURE__ */ X("button", {
+							type: "button",
+							onClick: o,
+							children: "End the comparison"
+						})
+					})]
+				}),
+				/* @__PURE__ */ X(Sr, {
+					caption: "Columns of A and B, those that differ most first",
+					names: [
+						"column",
+						"mean of A",
+						"mean of B",
+						"difference in standard deviations"
+					],
+					rows: _r(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+						e,
+						t,
+						n,
+						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
+					])
+				}),
+				n && n.groups.length > 1 && /* @__PURE__ */ X(Sr, {
+					caption: `${n.title} of A and B`,
+					names: [
+						n.title,
+						"rows of A",
+						"share of A",
+						"rows of B",
+						"share of B"
+					],
+					rows: vr(n, r.rows, c).slice(0, wr).map((e) => [
+						e.name,
+						e.a,
+						d(e.a, f),
+						e.b,
+						d(e.b, p)
+					])
+				})
+			]
+		});
+	}
+	// src/views/icon.tsx
+	var Er = {
+		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
+		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
+		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
+		hand: "M12 2v20M2 12h20M12 2l-3 3m3-3 3 3M12 22l-3-3m3 3 3-3M2 12l3-3m-3 3 3 3m17-3-3-3m3 3-3 3",
+		lasso: "M7 17c-3-1-5-3-5-6 0-4 4.500-7 10-7s10 3 10 7-4.500 7-10 7c-1 0-2-.1-3-.3M9 15.500a2 2 0 1 1-4 0 2 2 0 0 1 4 0Zm-2 2c0 2-1 3-3 4",
+		box: "M4 4h16v16H4z",
+		fit: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
+		plus: "M12 5v14M5 12h14",
+		minus: "M5 12h14",
+		pen: "M4 20l1-4L16 5l3 3L8 19l-4 1Zm10-13 3 3",
+		close: "M6 6l12 12M18 6 6 18",
+		up: "M12 19V5m-6 6 6-6 6 6"
+	};
+	function Dr({ name: e }) {
+		return /* @__PURE__ */ X("svg", {
+			class: "icon",
+			viewBox: "0 0 24 24",
+			width: "18",
+			height: "18",
+			"aria-hidden": "true",
+			children: /* @__PURE__ */ X("path", { d: Er[e] })
+		});
+	}
+	// src/views/scene.tsx
+	var Or = 40, kr = 16, Ar = 200;
+	function jr(e, t) {
+		return e.find((e) => e.kind !== "text" && t.test(e.name));
+	}
+	function Mr({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Mt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = jr(d, /^(lon|lng|long|longitude)$/i), p = jr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
+		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = W(() => b ? Dn(f.values, p.values) : En([
+			x,
+			S,
+			...C ? [C] : []
+		], {
+			isEqual: T,
+			stretch: y?.stretch,
+			isEdged: E
+		}), [
+			b,
+			x,
+			S,
+			C,
+			T,
+			E
+		]), ee = q(null), O = q(null), k = c.find((e) => e.key === w);
+		H(() => {
+			let e = new AbortController();
+			return O.value = null, (async () => {
+				try {
+					if (k) {
+						let t = await k.load(e.signal);
+						e.signal.aborted || (ee.value = t);
+					} else {
+						let e = w.startsWith("column:") ? s.columns.find((e) => e.name === w.slice(7)) : void 0;
+						ee.value = e ? yt(e) : null;
+					}
+				} catch (t) {
+					e.signal.aborted || ([O.value, ee.value] = [t, null]);
+				}
+			})(), () => e.abort();
+		}, [w, k?.version]);
+		let A = q(null), j = q([]), M = q(/* @__PURE__ */ new Set()), N = q(-1), P = q("move"), F = q(0), te = U(null), I = q(/* @__PURE__ */ new Map()), ne = q(null), L = ee.value, R = W(() => L && I.value.size ? {
+			...L,
+			groups: L.groups.map((e) => ({
+				...e,
+				name: I.value.get(e.number) ?? e.name
+			}))
+		} : L, [L, I.value]);
+		H(() => {
+			M.value = /* @__PURE__ */ new Set(), I.value = /* @__PURE__ */ new Map();
+		}, [L?.title]);
+		let re = (e) => R !== null && M.value.size > 0 && M.value.has(R.groupOf[e]), z = W(() => Fr(D, s.rows, R, A.value, M.value, a), [
+			D,
+			R,
+			A.value,
+			M.value,
+			a
+		]), ie = W(() => A.value ? A.value.reduce((e, t) => e + t, 0) : 0, [A.value]), B = W(() => Ir(D, R, M.value, a), [
+			D,
+			R,
+			M.value,
+			a
+		]), ae = W(() => N.value < 0 ? -1 : D.rowOf.indexOf(N.value), [D, N.value]), oe = (e, t, n) => {
+			let r = t === "replace" || !A.value ? new Uint8Array(s.rows) : A.value.slice();
+			for (let n of e) r[n] = t === "subtract" ? 0 : 1;
+			let i = r.includes(1);
+			De(() => {
+				A.value = i ? r : null;
+				let e = {
+					replace: "",
+					add: "and ",
+					subtract: "without "
+				}[t];
+				j.value = i ? t === "replace" ? [n] : [...j.value, `${e}${n}`] : [];
+			}), At(i ? `${J(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+		}, se = () => De(() => [A.value, j.value, N.value] = [
+			null,
+			[],
+			-1
+		]), ce = () => {
+			if (!A.value) return;
+			let e = A.value.map((e, t) => e || re(t) ? 0 : 1);
+			A.value = e.includes(1) ? e : null, j.value = [...j.value, "inverted"];
+		}, le = function* (e) {
+			for (let t = 0; t < s.rows; t++) R.groupOf[t] === e && (yield t);
+		}, ue = () => {
+			if (!A.value || !R) return;
+			let e = new Set(M.value);
+			A.value.forEach((t, n) => t && e.add(R.groupOf[n])), e.size < R.groups.length && (M.value = e);
+		}, V = (e) => {
+			if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+			let t = {
+				l: () => P.value = "lasso",
+				b: () => P.value = "box",
+				m: () => P.value = "move",
+				i: ce,
+				h: ue,
+				Escape: se,
+				f: () => te.current?.fit()
+			}[e.key];
+			t && (e.preventDefault(), t());
+		}, de = i?.value;
+		H(() => {
+			if (!de || !R) return;
+			let e = R.groups.findIndex((e) => e.number === de.group);
+			e >= 0 && oe(le(e), "replace", `cluster ${R.groups[e].name}`);
+		}, [de]);
+		let fe = F.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), pe = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), me = s.columns.find((t) => t.name === e.id), he = (t) => e.titleOf ? e.titleOf(t) : me ? String(me.kind === "text" ? me.values[t] : Y(me.values[t], 12)) : `row ${J(t + 1)}`, ge = (e) => {
+			let t = R?.groups[R.groupOf[e]];
+			return t ? t.name : "";
+		}, _e = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${R ? `, coloured by ${R.title}` : ""}; ${J(s.rows)} rows`, ve = `${_e}.${R?.groups.length ? ` ${R.groups.length} groups; the list beside the picture has them all.` : ""}${ie ? ` ${J(ie)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+		return /* @__PURE__ */ X("div", {
+			class: "scene",
+			onKeyDown: V,
+			children: [
+				/* @__PURE__ */ X("section", {
+					class: "card picture",
+					"aria-label": "Picture",
+					children: [
+						/* @__PURE__ */ X("div", {
+							class: "tools choices",
+							children: [r, /* @__PURE__ */ X(Pr, {
+								columns: s,
+								numbers: d,
+								x: x.name,
+								y: S.name,
+								z: C?.name ?? "",
+								view: v,
+								views: _,
+								sources: c,
+								colourKey: w,
+								settle: n
+							})]
+						}),
+						/* @__PURE__ */ X("div", {
+							class: "stage",
+							children: [/* @__PURE__ */ X($n, {
+								cloud: D,
+								paint: z,
+								theme: a,
+								tool: P.value,
+								isEqual: T || y?.stretch !== void 0,
+								pointWidth: fe,
+								degrees: y?.degrees,
+								ground: y?.ground,
+								outlines: R && y?.outlines && y.outlines.filter(({ group: e }) => !M.value.has(e)),
+								names: [
+									x.name,
+									S.name,
+									C?.name ?? ""
+								],
+								summary: ve,
+								caption: _e,
+								marks: B,
+								picked: ae,
+								forced: t.renderer,
+								handle: te,
+								onSelect: (e, t, n) => oe(Nr(e, (e) => D.rowOf[e]), t, n),
+								onPick: (e) => N.value = e < 0 ? -1 : D.rowOf[e],
+								hint: (e) => {
+									let t = D.rowOf[e], n = R?.groups.length ? ge(t) : "";
+									return {
+										title: n && n !== "no cluster" ? `${k ? "Cluster " : ""}${n} · ${he(t)}` : he(t),
+										text: pe(t),
+										colour: xt(R, t, a)
+									};
+								}
+							}), /* @__PURE__ */ X("div", {
+								class: "palette",
+								role: "toolbar",
+								"aria-label": "Tools of the picture",
+								children: [
+									[
+										[
+											"move",
+											"hand",
+											"Move (M)"
+										],
+										[
+											"lasso",
+											"lasso",
+											"Lasso (L)"
+										],
+										[
+											"box",
+											"box",
+											"Box (B)"
+										]
+									].map(([e, t, n]) => /* @__PURE__ */ X("button", {
+										type: "button",
+										"aria-pressed": P.value === e,
+										title: n,
+										"aria-label": n,
+										onClick: () => P.value = e,
+										children: /* @__PURE__ */ X(Dr, { name: t })
+									}, e)),
+									/* @__PURE__ */ X("button", {
+										type: "button",
+										title: "Zoom in (+)",
+										"aria-label": "Zoom in",
+										onClick: () => te.current?.zoom(1.5),
+										children: /* @__PURE__ */ X(Dr, { name: "plus" })
+									}),
+									/* @__PURE__ */ X("button", {
+										type: "button",
+										title: "Zoom out (-)",
+										"aria-label": "Zoom out",
+										onClick: () => te.current?.zoom(1 / 1.5),
+										children: /* @__PURE__ */ X(Dr, { name: "minus" })
+									}),
+									/* @__PURE__ */ X("button", {
+										type: "button",
+										title: "Fit all (F)",
+										"aria-label": "Fit all",
+										onClick: () => te.current?.fit(),
+										children: /* @__PURE__ */ X(Dr, { name: "fit" })
+									})
+								]
+							})]
+						}),
+						/* @__PURE__ */ X("div", {
+							class: "tools under",
+							children: [
+								/* @__PURE__ */ X("label", { children: ["Point size", /* @__PURE__ */ X("input", {
+									type: "range",
+									min: "1",
+									max: "15",
+									step: "1",
+									value: fe,
+									onInput: (e) => F.value = Number(e.currentTarget.value)
+								})] }),
+								/* @__PURE__ */ X(Jt, {
+									name: o,
+									make: () => te.current.svg(),
+									fail: (e) => O.value = e
+								}),
+								/* @__PURE__ */ X("span", {
+									class: "note",
+									children: P.value === "move" ? D.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								})
+							]
+						}),
+						D.missing > 0 && /* @__PURE__ */ X("p", {
+							class: "note",
+							children: [J(D.missing), " rows have a missing value in these columns and are not drawn."]
+						}),
+						(D.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
+							class: "note",
+							children: [D.beyond > 0 ? `${J(D.beyond)} ${D.beyond === 1 ? "row lies" : "rows lie"} farther out and ${D.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
+								type: "button",
+								class: "link",
+								onClick: () => n({ edge: t.edge === "no" ? null : "no" }),
+								children: t.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
+							})]
+						}),
+						y?.note && /* @__PURE__ */ X("p", {
+							class: "note",
+							children: y.note
+						}),
+						/* @__PURE__ */ X(xr, { error: O.value })
+					]
+				}),
+				/* @__PURE__ */ X("aside", {
+					class: "side",
+					children: [
+						N.value >= 0 && /* @__PURE__ */ X(zr, {
+							suffix: u,
+							columns: s,
+							row: N.value,
+							title: he(N.value),
+							cluster: R?.groups.length ? `${mt(R.title)}: ${ge(N.value)}` : "",
+							probability: R?.probability?.[N.value] ?? null,
+							close: () => N.value = -1
+						}),
+						R && R.groups.length > 0 && /* @__PURE__ */ X(Lr, {
+							suffix: u,
+							grouping: R,
+							rows: s.rows,
+							theme: a,
+							hidden: M.value,
+							isOfJob: k !== void 0,
+							hide: (e) => M.value = e,
+							rename: (e, t) => I.value = new Map(I.value).set(e, t),
+							choose: (e, t) => oe(le(e), t, `${k ? "cluster " : `${R.title} `}${R.groups[e].name}`)
+						}),
+						R?.scale && /* @__PURE__ */ X(Rr, {
+							title: R.title,
+							...R.scale,
+							theme: a
+						}),
+						!R && /* @__PURE__ */ X("p", {
+							class: "note card",
+							children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
+						})
+					]
+				}),
+				ne.value && /* @__PURE__ */ X(Tr, {
+					suffix: u,
+					columns: s,
+					grouping: R,
+					kept: ne.value,
+					chosen: A.value,
+					recipe: j.value.join(", "),
+					close: () => ne.value = null
+				}),
+				A.value && /* @__PURE__ */ X(Br, {
+					keep: () => ne.value = {
+						rows: A.value,
+						recipe: j.value.join(", ")
+					},
+					source: e,
+					titleOf: he,
+					columns: s,
+					chosen: A.value,
+					total: ie,
+					recipe: j.value,
+					grouping: k ? R : null,
+					clear: se,
+					invert: ce,
+					pick: (e) => N.value = e,
+					picked: N.value
+				})
+			]
+		});
+	}
+	function* Nr(e, t) {
+		for (let n of e) yield t(n);
+	}
+	function Pr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
+			value: r,
+			onChange: (e) => l({ [n]: e.currentTarget.value }),
+			children: [n === "z" && /* @__PURE__ */ X("option", {
+				value: "",
+				children: "none"
+			}), t.map((e) => /* @__PURE__ */ X("option", {
+				value: e.name,
+				children: e.name
+			}, e.name))]
+		})] });
+		return /* @__PURE__ */ X(x, { children: [
+			/* @__PURE__ */ X("label", { children: ["Colour", /* @__PURE__ */ X("select", {
+				value: c,
+				onChange: (e) => l({ colour: e.currentTarget.value || "none" }),
+				children: [
+					/* @__PURE__ */ X("option", {
+						value: "none",
+						children: "one colour"
+					}),
+					s.map((e) => /* @__PURE__ */ X("option", {
+						value: e.key,
+						children: e.title
+					}, e.key)),
+					e.columns.map((e) => /* @__PURE__ */ X("option", {
+						value: `column:${e.name}`,
+						children: ["column ", e.name]
+					}, e.name))
+				]
+			})] }),
+			o.length > 1 && /* @__PURE__ */ X("label", { children: ["View", /* @__PURE__ */ X("select", {
+				value: a,
+				onChange: (e) => l({ view: e.currentTarget.value === o[0][0] ? null : e.currentTarget.value }),
+				children: o.map(([e, t]) => /* @__PURE__ */ X("option", {
+					value: e,
+					children: t
+				}, e))
+			})] }),
+			a === "flat" && /* @__PURE__ */ X(x, { children: [
+				u("Across", "x", n),
+				u("Upwards", "y", r),
+				t.length > 2 && u("Depth", "z", i)
+			] })
+		] });
+	}
+	function Fr(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => un(bt(e, a), 255)) ?? [], c = un(xt(n && !n.scale ? {
+			...n,
+			groups: []
+		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => un(pt(t / 255, a), 255)), u = un(pt(NaN, a), 255), d = un(lt[a], 254);
+		for (let a = 0; a < e.count; a++) {
+			let f = e.rowOf[a];
+			if (f >= t) continue;
+			let p = n ? n.groupOf[f] : -1;
+			if (!(i.size > 0 && i.has(p))) {
+				if (r && !r[f]) o[a] = d;
+				else if (n?.scale) {
+					let e = n.scale.place[f];
+					o[a] = e >= 0 ? l[Math.round(255 * e)] : u;
+				} else o[a] = s[p] ?? c;
+			}
+		}
+		return o;
+	}
+	function Ir(e, t, n, r) {
+		if (!t || t.groups.length < 2) return [];
+		let i = t.groups.map(() => [
+			0,
+			0,
+			0,
+			0
+		]);
+		for (let n = 0; n < e.count; n++) {
+			let r = e.positions[3 * n], a = i[t.groupOf[e.rowOf[n]]];
+			a && r === r && (a[0] += r, a[1] += e.positions[3 * n + 1], a[2] += e.positions[3 * n + 2], a[3]++);
+		}
+		return t.groups.map((e, t) => ({
+			group: e,
+			at: t,
+			sum: i[t]
+		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
+			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
+			return {
+				text: t.name.length <= kr ? t.name : `${t.name.slice(0, 15)}…`,
+				colour: bt(t, r),
+				x: n / s,
+				y: i / s,
+				z: a / s
+			};
+		});
+	}
+	function Lr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Or), h = (e) => {
+			let t = new Set(i);
+			t.delete(e) || t.add(e), o(t);
+		}, g = (e) => !i.has(e) && i.size === f.length - 1;
+		return /* @__PURE__ */ X("section", {
+			class: "card",
+			"aria-labelledby": `groups${e}`,
+			children: [
+				/* @__PURE__ */ X("div", {
+					class: "head tight",
+					children: [/* @__PURE__ */ X("h2", {
+						id: `groups${e}`,
+						children: [
+							a ? "Clusters" : t.title,
+							" ",
+							/* @__PURE__ */ X("span", {
+								class: "soft",
+								children: J(t.groups.filter((e) => e.number >= 0).length)
+							})
+						]
+					}), i.size > 0 && /* @__PURE__ */ X("button", {
+						type: "button",
+						onClick: () => o(/* @__PURE__ */ new Set()),
+						children: "Show all"
+					})]
+				}),
+				t.groups.length > Or && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+					class: "unseen",
+					children: ["Search ", a ? "clusters" : t.title]
+				}), /* @__PURE__ */ X("input", {
+					type: "search",
+					placeholder: "Search",
+					value: d.value,
+					onInput: (e) => d.value = e.currentTarget.value
+				})] }),
+				/* @__PURE__ */ X("ul", {
+					class: "groups",
+					children: m.map((e) => {
+						let l = t.groups[e], d = l.number < 0 || !a || l.name !== String(l.number) ? l.name : `Cluster ${l.name}`;
+						return u.value === l.number ? /* @__PURE__ */ X("li", { children: /* @__PURE__ */ X("form", {
+							class: "inline",
+							onSubmit: (e) => {
+								e.preventDefault();
+								let t = e.currentTarget.querySelector("input").value.trim();
+								s(l.number, t || String(l.number)), u.value = null;
+							},
+							children: [/* @__PURE__ */ X("input", {
+								"aria-label": `New name of ${d}`,
+								defaultValue: l.name,
+								maxLength: 80,
+								ref: (e) => e?.focus(),
+								onKeyDown: (e) => e.key === "Escape" && (e.stopPropagation(), u.value = null)
+							}), /* @__PURE__ */ X("button", {
+								type: "submit",
+								children: "Name"
+							})]
+						}) }, l.number) : /* @__PURE__ */ X("li", {
+							class: i.has(e) ? "off" : "",
+							children: [
+								/* @__PURE__ */ X("button", {
+									type: "button",
+									class: "name",
+									title: "Select its rows. Shift adds, Alt takes away.",
+									onClick: (t) => c(e, t.altKey ? "subtract" : t.shiftKey ? "add" : "replace"),
+									children: [
+										/* @__PURE__ */ X("i", {
+											class: "swatch",
+											style: { background: bt(l, r) }
+										}),
+										/* @__PURE__ */ X("span", {
+											class: "text",
+											children: d
+										}),
+										/* @__PURE__ */ X("span", {
+											class: "number",
+											children: J(l.rows)
+										}),
+										/* @__PURE__ */ X("span", {
+											class: "number soft",
+											children: [Y(100 * l.rows / n, 2), " %"]
+										}),
+										l.about && /* @__PURE__ */ X("small", { children: l.about })
+									]
+								}),
+								a && l.number >= 0 && /* @__PURE__ */ X("button", {
+									type: "button",
+									class: "bare",
+									title: `Rename ${d}`,
+									"aria-label": `Rename ${d}`,
+									onClick: () => u.value = l.number,
+									children: /* @__PURE__ */ X(Dr, { name: "pen" })
+								}),
+								/* @__PURE__ */ X("button", {
+									type: "button",
+									class: "bare",
+									"aria-pressed": g(e),
+									title: `Show only ${d}`,
+									"aria-label": `Show only ${d}`,
+									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
+									children: /* @__PURE__ */ X(Dr, { name: "only" })
+								}),
+								/* @__PURE__ */ X("button", {
+									type: "button",
+									class: "bare",
+									"aria-pressed": i.has(e),
+									title: `Hide ${d}`,
+									"aria-label": `Hide ${d}`,
+									onClick: () => h(e),
+									children: /* @__PURE__ */ X(Dr, { name: i.has(e) ? "hidden" : "shown" })
+								})
+							]
+						}, l.number);
+					})
+				}),
+				p.length > m.length && /* @__PURE__ */ X("button", {
+					type: "button",
+					onClick: () => l.value = !0,
+					children: ["Show all ", J(p.length)]
+				})
+			]
+		});
+	}
+	function Rr({ title: e, low: t, high: n, isLog: r, theme: i }) {
+		return /* @__PURE__ */ X("section", {
+			class: "card",
+			"aria-label": `Scale of ${e}`,
+			children: [
+				/* @__PURE__ */ X("h2", { children: e }),
+				/* @__PURE__ */ X("div", {
+					class: "ramp",
+					"aria-hidden": "true",
+					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ X("i", { style: { background: pt(t / 23, i) } }, t))
+				}),
+				/* @__PURE__ */ X("p", {
+					class: "ends",
+					children: [
+						/* @__PURE__ */ X("span", { children: Y(t) }),
+						/* @__PURE__ */ X("span", { children: r ? "logarithmic" : "" }),
+						/* @__PURE__ */ X("span", { children: Y(n) })
+					]
+				})
+			]
+		});
+	}
+	function zr({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+		return /* @__PURE__ */ X("section", {
+			class: "card",
+			"aria-labelledby": `picked${e}`,
+			"aria-live": "polite",
+			children: [
+				/* @__PURE__ */ X("div", {
+					class: "head tight",
+					children: [/* @__PURE__ */ X("h2", {
+						id: `picked${e}`,
+						children: r
+					}), /* @__PURE__ */ X("button", {
+						type: "button",
+						class: "bare",
+						"aria-label": "Close",
+						onClick: o,
+						children: /* @__PURE__ */ X(Dr, { name: "close" })
+					})]
+				}),
+				i && /* @__PURE__ */ X("p", {
+					class: "note",
+					children: [i, a === null ? "" : `, probability ${Y(a, 4)}`]
+				}),
+				/* @__PURE__ */ X("dl", {
+					class: "facts one",
+					children: t.columns.slice(0, 200).map((e) => /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("dt", { children: e.name }), /* @__PURE__ */ X("dd", { children: e.kind === "text" ? e.values[n] : Y(e.values[n], 12) })] }, e.name))
+				})
+			]
+		});
+	}
+	function Br({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
+			let e = [];
+			for (let t = 0; t < i.length && e.length < Ar; t++) i[t] && e.push(t);
+			return e;
+		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
+			"cluster",
+			...v ? ["cluster_name"] : [],
+			...s.probability ? ["probability"] : []
+		] : [], b = new Set(r.columns.map((e) => e.name)), x = [...r.columns.map((e) => e.name), ...y.map((e) => b.has(e) ? `${e}_` : e)], S = (e) => [...r.columns.map((t) => t.values[e]), ...s ? [
+			s.groups[s.groupOf[e]]?.number ?? -1,
+			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
+			...s.probability ? [s.probability[e]] : []
+		] : []], C = () => {
+			let e = t.titleOf !== void 0, r = [An(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(An(e ? [n(t), ...S(t)] : S(t)));
+			return new Blob(r, { type: "text/csv" });
+		}, w = async () => {
+			g.value = !0, m.value = null;
+			try {
+				let e = await t.save(h.value.trim(), C(), i);
+				At(`${h.value} is there: ${J(e)} rows.`), h.value = null;
+			} catch (e) {
+				m.value = e;
+			} finally {
+				g.value = !1;
+			}
+		};
+		return /* @__PURE__ */ X("section", {
+			class: "card chosen",
+			"aria-labelledby": `chosen${p}`,
+			children: [
+				/* @__PURE__ */ X("div", {
+					class: "head",
+					children: [/* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("h2", {
+						id: `chosen${p}`,
+						children: [J(a), " rows selected"]
+					}), /* @__PURE__ */ X("p", {
+						class: "note",
+						children: o.join(", ")
+					})] }), /* @__PURE__ */ X("div", {
+						class: "tools",
+						children: [
+							/* @__PURE__ */ X("button", {
+								type: "button",
+								class: "first",
+								onClick: () => Lt(`${f}-selection.csv`, C()),
+								children: "Export CSV"
+							}),
+							t.save && /* @__PURE__ */ X("button", {
+								type: "button",
+								onClick: () => h.value = h.value === null ? `${f}-selection` : null,
+								children: "Save as data set"
+							}),
+							/* @__PURE__ */ X("button", {
+								type: "button",
+								onClick: e,
+								children: "Compare"
+							}),
+							/* @__PURE__ */ X("button", {
+								type: "button",
+								onClick: l,
+								children: "Invert (I)"
+							}),
+							/* @__PURE__ */ X("button", {
+								type: "button",
+								onClick: c,
+								children: "Clear (Esc)"
+							})
+						]
+					})]
+				}),
+				h.value !== null && /* @__PURE__ */ X("form", {
+					class: "inline",
+					onSubmit: (e) => {
+						e.preventDefault(), w();
+					},
+					children: [/* @__PURE__ */ X("label", { children: ["Name ", /* @__PURE__ */ X("input", {
+						value: h.value,
+						onInput: (e) => h.value = e.currentTarget.value
+					})] }), /* @__PURE__ */ X("button", {
+						type: "submit",
+						class: "first",
+						disabled: g.value,
+						children: "Save"
+					})]
+				}),
+				/* @__PURE__ */ X(xr, { error: m.value }),
+				/* @__PURE__ */ X(Sr, {
+					caption: "Selected rows",
+					names: ["row", ...x],
+					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
+					on: _.indexOf(d),
+					pick: (e) => u(_[e])
+				}),
+				a > _.length && /* @__PURE__ */ X("p", {
+					class: "note",
+					children: [
+						"The first ",
+						J(_.length),
+						" are shown; the export has all ",
+						J(a),
+						"."
+					]
+				})
+			]
+		});
+	}
+	// src/views/sortable.ts
+	function Vr(e) {
+		if (e.dataset.value !== void 0) return Number(e.dataset.value);
+		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
+		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
+	}
+	function Hr(e, t) {
+		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
+	}
+	function Ur(e) {
+		let t = [...e.tHead?.rows[0]?.cells ?? []];
+		t.forEach((n, r) => {
+			let i = document.createElement("button");
+			i.type = "button", i.append(...n.childNodes), n.append(i), i.addEventListener("click", () => {
+				let i = n.getAttribute("aria-sort") !== "ascending";
+				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
+				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
+					row: e,
+					key: Vr(e.cells[r])
+				}));
+				o.sort((e, t) => (i ? 1 : -1) * Hr(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+			});
+		});
+	}
+	// src/report.tsx
+	function Wr({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(Mr, {
+			source: t,
+			settings: n.value,
+			settle: (e) => {
+				let t = { ...n.peek() };
+				for (let [n, r] of Object.entries(e)) r === null ? delete t[n] : t[n] = r;
+				n.value = t;
+			},
+			asked: r
+		}, e.name);
+	}
+	function Gr(e, t, n) {
+		if (n.kind === "scene") {
+			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
+			i?.addEventListener("click", (e) => {
+				let n = e.target.closest("tr[data-cluster]");
+				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
+			}), z(/* @__PURE__ */ X(Wr, {
+				figure: n,
+				source: Dt(n, e),
+				settings: Re({}),
+				asked: r
+			}), t);
+		} else if (n.kind === "anneal") {
+			let e = n.steps.map(([e, t, n]) => ({
+				temperature: e,
+				clusters: t,
+				freeEnergy: n
+			})), r = n.splits.map(([e, t, n]) => ({
+				temperature: e,
+				parent: t,
+				clusters: n
+			})), { command: i } = n;
+			z(/* @__PURE__ */ X(rn, {
+				steps: e,
+				splits: r,
+				unit: n.unit,
+				keep: (e) => i && /* @__PURE__ */ X("p", {
+					class: "keep",
+					children: [
+						"To keep ",
+						e,
+						" ",
+						e === 1 ? "cluster" : "clusters",
+						": ",
+						/* @__PURE__ */ X("code", { children: [
+							i,
+							" -k ",
+							e
+						] })
+					]
+				})
+			}), t);
+		} else n.kind === "lines" ? z(/* @__PURE__ */ X("div", {
+			class: "pair",
+			children: n.lines.map((e) => /* @__PURE__ */ X($t, { ...e }, e.title))
+		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ X(hn, {
+			...n,
+			levels: Tt(n.levels),
+			between: wt(n.between)
+		}), t) : n.kind === "density" ? z(/* @__PURE__ */ X(ln, { ...n }), t) : z(/* @__PURE__ */ X(yn, {
+			...n,
+			planes: n.planes.map(({ name: e, values: t }) => ({
+				name: e,
+				values: wt(t)
+			}))
+		}), t);
+	}
+	var Kr = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(Kr.figures)) {
+		let n = document.getElementById(e);
+		n && Gr(e, n, t);
+	}
+	document.querySelectorAll("table.sortable").forEach(Ur), Je(() => {
+		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Mt.value));
+	});
+	var qr = document.createElement("div");
+	document.body.append(qr), z(/* @__PURE__ */ X(Jr, {}), qr);
+	function Jr() {
+		return /* @__PURE__ */ X("div", {
+			class: `notice${Ot.value ? " shown" : ""}`,
+			role: "status",
+			"aria-live": "polite",
+			children: Ot.value
+		});
+	}
+})();

@@ -1,0 +1,80 @@
+// The page of a finished run: figures where the page has places for them, drawn from the data in it; tables that can be sorted. Nothing is loaded.
+
+import { effect, signal, type Signal } from '@preact/signals';
+import { render } from 'preact';
+import { clusterColour } from './colour/palette.ts';
+import { floats, levels, sourceOf, type Figure, type SceneFigure } from './state/report.ts';
+import { notice } from './state/notice.ts';
+import { theme } from './state/theme.ts';
+import { Anneal } from './views/anneal.tsx';
+import { Chart } from './views/chart.tsx';
+import { Density } from './views/density.tsx';
+import { Heat } from './views/heat.tsx';
+import { Planes } from './views/planes.tsx';
+import { Scene } from './views/scene.tsx';
+import { sortable } from './views/sortable.ts';
+import './style.css';
+import './report.css';
+
+function ShownScene({ figure, source, settings, asked }: {
+  figure: SceneFigure; source: ReturnType<typeof sourceOf>; settings: Signal<Record<string, string>>; asked: Signal<{ group: number } | null>;
+}) {
+  const settle = (changes: Record<string, string | null>) => {
+    const next = { ...settings.peek() };
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null) delete next[name];
+      else next[name] = value;
+    }
+    settings.value = next;
+  };
+  return <Scene key={figure.name} source={source} settings={settings.value} settle={settle} asked={asked} />;
+}
+
+function show(id: string, place: HTMLElement, figure: Figure): void {
+  if (figure.kind === 'scene') {
+    const asked = signal<{ group: number } | null>(null);
+    const table = figure.table ? document.getElementById(figure.table) : null;
+    table?.addEventListener('click', (event) => {
+      const row = (event.target as Element).closest<HTMLElement>('tr[data-cluster]');
+      if (!row) return;
+      asked.value = { group: Number(row.dataset.cluster) };
+      table.querySelectorAll('tr.on').forEach((one) => one.classList.remove('on'));
+      row.classList.add('on');
+      place.scrollIntoView({ block: 'nearest' });
+    });
+    render(<ShownScene figure={figure} source={sourceOf(figure, id)} settings={signal({})} asked={asked} />, place);
+  } else if (figure.kind === 'anneal') {
+    const steps = figure.steps.map(([temperature, clusters, freeEnergy]) => ({ temperature, clusters, freeEnergy }));
+    const splits = figure.splits.map(([temperature, parent, clusters]) => ({ temperature, parent, clusters }));
+    const { command } = figure;
+    const keep = (clusters: number) => command && (
+      <p class="keep">To keep {clusters} {clusters === 1 ? 'cluster' : 'clusters'}: <code>{command} -k {clusters}</code></p>
+    );
+    render(<Anneal steps={steps} splits={splits} unit={figure.unit} keep={keep} />, place);
+  } else if (figure.kind === 'lines') {
+    render(<div class="pair">{figure.lines.map((line) => <Chart key={line.title} {...line} />)}</div>, place);
+  } else if (figure.kind === 'heat') {
+    render(<Heat {...figure} levels={levels(figure.levels)} between={floats(figure.between)} />, place);
+  } else if (figure.kind === 'density') {
+    render(<Density {...figure} />, place);
+  } else {
+    render(<Planes {...figure} planes={figure.planes.map(({ name, values }) => ({ name, values: floats(values) }))} />, place);
+  }
+}
+
+const data = JSON.parse(document.getElementById('data')!.textContent!) as { figures: Record<string, Figure> };
+for (const [id, figure] of Object.entries(data.figures)) {
+  const place = document.getElementById(id);
+  if (place) show(id, place, figure);
+}
+document.querySelectorAll<HTMLTableElement>('table.sortable').forEach(sortable);
+effect(() => {
+  document.querySelectorAll<HTMLElement>('.swatch[data-cluster]').forEach((one) => (one.style.background = clusterColour(Number(one.dataset.cluster), theme.value)));
+});
+const told = document.createElement('div');
+document.body.append(told);
+render(<Told />, told);
+
+function Told() {
+  return <div class={`notice${notice.value ? ' shown' : ''}`} role="status" aria-live="polite">{notice.value}</div>;
+}

@@ -1,0 +1,89 @@
+// What a report carries: figures by the id of the element that they stand in, with columns of numbers packed as base64.
+
+import type { Column } from '../api/columns.ts';
+import type { Line } from '../views/chart.tsx';
+import type { DensityFigure } from '../views/density.tsx';
+import type { HeatFigure } from '../views/heat.tsx';
+import type { PlanesFigure } from '../views/planes.tsx';
+import type { Layout, Source } from '../views/scene.tsx';
+import { clustersOf, type Colouring } from './clusters.ts';
+
+type Packed<T, Keys extends keyof T> = Omit<T, Keys> & Record<Keys, string>;
+
+export type Figure =
+  | ({ kind: 'scene' } & SceneFigure)
+  | { kind: 'lines'; lines: Line[] }
+  | ({ kind: 'anneal' } & AnnealFigure)
+  | ({ kind: 'heat' } & Packed<HeatFigure, 'levels' | 'between'>)
+  | ({ kind: 'density' } & DensityFigure)
+  | ({ kind: 'planes' } & Omit<PlanesFigure, 'planes'> & { planes: { name: string; values: string }[] });
+
+export interface AnnealFigure {
+  /// Temperature, clusters, free energy of each step.
+  steps: [number, number, number][];
+  /// Temperature, the component that divided, components after it.
+  splits: [number, number, number][];
+  unit: string;
+  /// The command that was run, without the number of clusters; absent where nobody typed one.
+  command?: string;
+}
+
+export interface SceneFigure {
+  name: string;
+  rows: number;
+  /// What rows are called; absent where they have numbers.
+  ids?: string[];
+  /// The number of each row in its table, from 0, where not all are here.
+  numbers?: string;
+  columns: ({ name: string; values: string } | { name: string; texts: string[] })[];
+  /// What rows are divided by: 65,535 for rows of none.
+  groupings: { title: string; of: string; names?: string[]; about?: string[] }[];
+  layouts: (Omit<Layout, 'x' | 'y' | 'z'> & { names: string[]; axes: string[] })[];
+  isEqual: boolean;
+  colour?: string;
+  /// The table whose rows are the clusters.
+  table?: string;
+}
+
+const NONE = 65_535;
+
+function bytes(text: string): ArrayBuffer {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+}
+
+export function floats(text: string): Float32Array {
+  return new Float32Array(bytes(text));
+}
+
+export function levels(text: string): Uint8Array {
+  return new Uint8Array(bytes(text));
+}
+
+function column(name: string, text: string): Column {
+  return { name, kind: 'number', values: Float64Array.from(floats(text)) };
+}
+
+/// The source of a scene whose rows are in the page.
+export function sourceOf(figure: SceneFigure, id: string): Source {
+  const { ids, rows } = figure;
+  const numbers = figure.numbers ? new Uint32Array(bytes(figure.numbers)) : null;
+  const groupings = figure.groupings.map(({ title, of, names, about }, at) => {
+    const labels = Float64Array.from(new Uint16Array(bytes(of)), (label) => (label === NONE ? -1 : label));
+    let made: Colouring | null = null;
+    const load = async () => (made ??= clustersOf(title, labels, null, names, about));
+    return { key: `group:${at}`, title, version: '', load };
+  });
+  return {
+    name: figure.name,
+    suffix: id === 'picture' ? '' : `-${id}`,
+    columns: { rows, columns: figure.columns.map((one) => ('texts' in one ? { name: one.name, kind: 'text', values: one.texts } : column(one.name, one.values))) },
+    titleOf: (row) => ids?.[row] ?? `row ${numbers ? numbers[row] : row}`,
+    sources: groupings,
+    layouts: figure.layouts.map(({ names, axes, ...layout }) => {
+      const [x, y, z] = axes.map((text, at) => column(names[at], text));
+      return { ...layout, x, y, z };
+    }),
+    isEqual: figure.isEqual,
+    colour: figure.colour,
+  };
+}

@@ -1,0 +1,132 @@
+// An annealing, replayed: the number of clusters at every temperature, how long each number lasted, the tree of the splits, and what to do to keep a number.
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { growth, stays, treeOf, widest, type Split, type Stay, type Step } from '../state/course.ts';
+import { count, figure } from '../state/words.ts';
+import { Chart } from './chart.tsx';
+import { groundOfPage, Save, standalone } from './save.tsx';
+
+export { Chart };
+
+const HEIGHT = { strip: 34, tree: 180 };
+const ROOM = { left: 12, right: 12 };
+/// Milliseconds from one step to the next while it plays.
+const PACE = 90;
+
+export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: Split[]; unit: string; keep: (clusters: number, temperature: number) => ComponentChildren }) {
+  const falling = useMemo(() => growth(steps), [steps]);
+  const lasting = useMemo(() => stays(falling), [falling]);
+  // At first the number that lasted longest.
+  const at = useSignal(widest(lasting)?.last ?? falling.length - 1);
+  const isPlaying = useSignal(false);
+  useEffect(() => {
+    if (!isPlaying.value) return;
+    const timer = setInterval(() => {
+      if (at.peek() >= falling.length - 1) isPlaying.value = false;
+      else at.value++;
+    }, PACE);
+    return () => clearInterval(timer);
+  }, [isPlaying.value, falling]);
+  if (falling.length < 2) return <p class="note">There was nothing to anneal.</p>;
+  const place = Math.min(at.value, falling.length - 1);
+  const now = falling[place];
+  const over = unit ? `temperature (${unit})` : 'temperature';
+  const go = (to: number) => {
+    isPlaying.value = false;
+    at.value = Math.min(falling.length - 1, Math.max(0, to));
+  };
+  const look = (temperature: number | undefined) => {
+    if (temperature === undefined) return;
+    go(falling.reduce((best, { temperature: one }, index) => (Math.abs(Math.log(one / temperature)) < Math.abs(Math.log(falling[best].temperature / temperature)) ? index : best), 0));
+  };
+  const change = (by: number) => {
+    for (let next = place + by; next >= 0 && next < falling.length; next += by) if (falling[next].clusters !== now.clusters) return go(next);
+    go(by > 0 ? falling.length - 1 : 0);
+  };
+  const play = () => {
+    if (place >= falling.length - 1) at.value = 0;
+    isPlaying.value = !isPlaying.value;
+  };
+  const stay = lasting.find(({ last }) => last >= place)!;
+  const x = steps.map(({ temperature }) => temperature);
+  const said = `${count(now.clusters)} ${now.clusters === 1 ? 'cluster' : 'clusters'} at ${figure(now.temperature, 4)}${unit ? ` ${unit}` : ''}`;
+  return (
+    <div class="anneal">
+      <div class="tools">
+        <button type="button" aria-label="Fewer clusters: back to the last change" title="Last change" onClick={() => change(-1)}>←</button>
+        <button type="button" onClick={play} aria-pressed={isPlaying.value}>{isPlaying.value ? 'Pause' : 'Play'}</button>
+        <button type="button" aria-label="More clusters: on to the next change" title="Next change" onClick={() => change(1)}>→</button>
+        <input type="range" class="long" min="0" max={falling.length - 1} step="1" value={place} aria-label="Temperature" aria-valuetext={said}
+          onInput={(event) => go(Number(event.currentTarget.value))} />
+        <b>{said}</b>
+        <span class="soft">step {count(place + 1)} of {count(falling.length)}; this number lasted from {figure(stay.from, 4)} to {figure(stay.to, 4)}</span>
+      </div>
+      {keep(now.clusters, now.temperature)}
+      <Tree falling={falling} lasting={lasting} splits={splits} now={now.temperature} look={look} />
+      <div class="pair">
+        <Chart title="Clusters" xName={over} x={x} y={steps.map(({ clusters }) => clusters)} isLogX isFalling isStepped now={now.temperature} look={look}
+          marks={{ at: splits.map(({ temperature }) => temperature), name: 'split' }} />
+        <Chart title={unit ? `Free energy (${unit})` : 'Free energy'} xName={over} x={x} y={steps.map(({ freeEnergy }) => freeEnergy)} isLogX isFalling isLogY={isWide(falling)} now={now.temperature} look={look} />
+      </div>
+    </div>
+  );
+}
+
+/// Whether the free energy falls over decades, as the temperature does.
+function isWide(steps: Step[]): boolean {
+  const [low, high] = steps.reduce(([low, high], { freeEnergy }) => [Math.min(low, freeEnergy), Math.max(high, freeEnergy)], [Infinity, -Infinity]);
+  return low > 0 && high / low > 30;
+}
+
+/// How long each number lasted, and the tree above it, on one scale of temperatures.
+function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lasting: Stay[]; splits: Split[]; now: number; look: (temperature: number) => void }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const wide = useSignal(600);
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => (wide.value = Math.max(200, Math.round(entry.contentRect.width))));
+    watch.observe(frame.current!);
+    return () => watch.disconnect();
+  }, []);
+  const { branches, until } = useMemo(() => treeOf(splits), [splits]);
+  const [hot, cold] = [falling[0].temperature, falling[falling.length - 1].temperature];
+  const across = wide.value - ROOM.left - ROOM.right;
+  const x = (temperature: number) => ROOM.left + (across * Math.log(hot / Math.min(hot, Math.max(cold, temperature)))) / Math.log(hot / cold);
+  const hasTree = branches.length > 1;
+  const top = hasTree ? HEIGHT.tree : 0;
+  const y = (place: number) => 12 + ((HEIGHT.tree - 28) * (place + 0.5)) / branches.length;
+  const end = until ?? cold;
+  const height = top + HEIGHT.strip;
+  const longest = widest(lasting);
+  return (
+    <div class="course">
+      <div class="tools under">
+        <h3>{hasTree ? 'Splits, and how long each number lasted' : 'How long each number lasted'}</h3>
+        <Save name="Splits" make={() => standalone(frame.current!.querySelector('svg')!, wide.value, height, groundOfPage())} />
+      </div>
+      <div ref={frame} role="img" aria-label={`How long each number of clusters lasted: ${lasting.map(({ clusters, from, to }) => `${clusters} from ${figure(from, 3)} to ${figure(to, 3)}`).slice(0, 40).join('; ')}`}>
+        <svg width={wide.value} height={height} aria-hidden="true"
+          onClick={(event) => look(hot * (cold / hot) ** Math.min(1, Math.max(0, (event.clientX - frame.current!.getBoundingClientRect().left - ROOM.left) / across)))}>
+          {hasTree && branches.map(({ parent, birth, place }, at) => {
+            const from = x(Number.isFinite(birth) ? birth : hot);
+            const own = y(place);
+            return <path key={at} class="branch" d={`${parent >= 0 ? `M${from} ${y(branches[parent].place)}V${own}` : `M${from} ${own}`}H${x(end)}`} />;
+          })}
+          {lasting.map((one) => {
+            const [from, to] = [x(one.from), x(one.to)];
+            return (
+              <g key={one.last} class={one === longest ? 'stay widest' : 'stay'}>
+                <rect x={from} y={top + 6} width={Math.max(1, to - from - 1)} height="22" />
+                {to - from > 9 * String(one.clusters).length + 4 && <text x={(from + to) / 2} y={top + 21} text-anchor="middle">{one.clusters}</text>}
+                <title>{`${one.clusters}: from ${figure(one.from, 4)} to ${figure(one.to, 4)}`}</title>
+              </g>
+            );
+          })}
+          <line class="cross" x1={x(now)} x2={x(now)} y1="0" y2={height} />
+        </svg>
+      </div>
+      {until !== null && hasTree && <p class="note">Clusters merged before {figure(until, 4)}. Which ones is not recorded, so the tree ends there.</p>}
+    </div>
+  );
+}

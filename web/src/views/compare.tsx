@@ -1,0 +1,45 @@
+// Two selections beside each other.
+
+import type { Columns } from '../api/columns.ts';
+import { differences, shares, size } from '../state/compare.ts';
+import type { Colouring } from '../state/clusters.ts';
+import { count, figure } from '../state/words.ts';
+import { Grid } from './table.tsx';
+
+export interface Kept {
+  rows: Uint8Array;
+  recipe: string;
+}
+
+/// How many groups are listed.
+const GROUPS_MAX = 60;
+
+export function Compare({ suffix, columns, grouping, kept, chosen, recipe, close }: {
+  suffix: string; columns: Columns; grouping: Colouring | null; kept: Kept; chosen: Uint8Array | null; recipe: string; close: () => void;
+}) {
+  const isSame = !chosen || chosen === kept.rows;
+  const other = isSame ? kept.rows.map((one) => 1 - one) : chosen;
+  const title = isSame ? 'all other rows' : recipe;
+  const overlap = isSame ? 0 : kept.rows.reduce((sum, one, row) => sum + (one & other[row]), 0);
+  const percent = (of: number, all: number) => (all ? `${figure((100 * of) / all, 3)} %` : '–');
+  const [a, b] = [size(kept.rows), size(other)];
+  return (
+    <section class="card chosen" aria-labelledby={`compare${suffix}`}>
+      <div class="head">
+        <div>
+          <h2 id={`compare${suffix}`}>A and B</h2>
+          <p class="note">
+            A: {count(a)} rows, {kept.recipe}. B: {count(b)} rows, {title}.{overlap ? ` ${count(overlap)} rows are in both.` : ''} {isSame ? 'Select other rows to compare A with them.' : ''}
+          </p>
+        </div>
+        <div class="tools"><button type="button" onClick={close}>End the comparison</button></div>
+      </div>
+      <Grid caption="Columns of A and B, those that differ most first" names={['column', 'mean of A', 'mean of B', 'difference in standard deviations']}
+        rows={differences(columns, kept.rows, other).map(({ name, a, b, effect }) => [name, a, b, Number.isNaN(effect) ? '–' : Number(effect.toPrecision(3))])} />
+      {grouping && grouping.groups.length > 1 && (
+        <Grid caption={`${grouping.title} of A and B`} names={[grouping.title, 'rows of A', 'share of A', 'rows of B', 'share of B']}
+          rows={shares(grouping, kept.rows, other).slice(0, GROUPS_MAX).map((one) => [one.name, one.a, percent(one.a, a), one.b, percent(one.b, b)])} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,159 @@
+// Reports of finished runs, opened from disk in Chromium: what the command has written, drawn by the viewer.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, COMMAND, openBrowser, points, watchFile } from './world.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'lehr-report-'));
+let browser: Browser;
+
+function lehr(...line: string[]): void {
+  execFileSync(COMMAND, [...line, '--quiet'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/// Rows of three groups, of which one lies far out and one has a name to be escaped.
+function rows(): string {
+  return `${points(300)}far,900,-700,1\n`;
+}
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  writeFileSync(join(folder, 'points.csv'), rows());
+  const table = ['points.csv', '--id', 'name', '--columns', 'x,y,z'];
+  lehr('cluster', ...table, '-k', '4', '--out', 'cluster');
+  lehr('cluster', ...table, '-k', '3', '--method', 'kmeans', '--out', 'kmeans');
+  lehr('cluster', 'points.csv', '--id', 'name', '--columns', 'x,y', '-k', '1', '--out', 'one');
+  lehr('mixture', ...table, '--max-components', '4', '--out', 'mixture');
+  lehr('gtm', ...table, '--nodes', '8', '--out', 'gtm');
+  lehr('distances', ...table, '--out', 'd');
+  lehr('pairwise', 'd/dissimilarities.json', '-k', '4', '--out', 'pairwise');
+  lehr('kmedoids', 'd/dissimilarities.json', '--clusters', '4', '--out', 'kmedoids');
+  lehr('embed', 'd/dissimilarities.json', '--dimension', '3', '--labels', 'pairwise/labels.csv', '--out', 'embed');
+});
+
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function open(report: string, options: BrowserContextOptions = {}): Promise<{ page: Page; wrongs: string[]; close: () => Promise<void> }> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const wrongs = await watchFile(page, context);
+  await page.goto(`file://${folder}/${report}/report.html`);
+  return { page, wrongs, close: () => context.close() };
+}
+
+const REPORTS = ['cluster', 'kmeans', 'one', 'mixture', 'gtm', 'pairwise', 'kmedoids', 'embed'];
+
+for (const scheme of ['light', 'dark'] as const) {
+  for (const width of [390, 1280, 2560]) {
+    test(`all reports at ${width} px, ${scheme}: nothing loaded, nothing wider than the page, nothing that axe finds serious`, async () => {
+      for (const report of REPORTS) {
+        const { page, wrongs, close } = await open(report, { colorScheme: scheme, viewport: { width, height: 900 } });
+        await page.locator('.figure svg').first().waitFor();
+        await page.waitForTimeout(150);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), report).toBeLessThanOrEqual(0);
+        expect(await axe(page), report).toEqual([]);
+        if (process.env.LEHR_PICTURES) await page.screenshot({ path: join(process.env.LEHR_PICTURES, `report-${report}-${scheme}-${width}.png`), fullPage: true });
+        expect(wrongs, report).toEqual([]);
+        await close();
+      }
+    });
+  }
+}
+
+test('a cluster is picked in the table or the list, its rows have their names, and outliers stand at the edge', async () => {
+  const { page, wrongs, close } = await open('cluster');
+  await page.getByText('1 row lies farther out and is drawn at the edge.').waitFor();
+  await page.getByRole('button', { name: /^Select the rows of cluster 1/ }).click();
+  await page.locator('#chosen').waitFor();
+  const selected = await page.locator('#chosen').innerText();
+  expect(selected).toBe('100 rows selected');
+  await page.getByRole('button', { name: /^Cluster 0/ }).click();
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  await page.getByRole('heading', { name: 'A and B' }).waitFor();
+  await page.getByRole('button', { name: 'Rename Cluster 0' }).click();
+  await page.getByRole('textbox', { name: /^New name/ }).fill('<b>first</b>');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /^<b>first<\/b>/ }).waitFor();
+  // A point under the middle of the picture has a name and values.
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('#picked').waitFor();
+  expect(await page.locator('section[aria-labelledby=picked] dt').allInnerTexts()).toContain('x');
+  expect(wrongs).toEqual([]);
+  await close();
+});
+
+test('tables are sorted by their heads, and back', async () => {
+  const { page, wrongs, close } = await open('cluster');
+  const column = () => page.locator('#clusters tbody tr td:nth-child(5)').allInnerTexts().then((texts) => texts.map((text) => Number(text.replace('−', '-').replace(/,/g, ''))));
+  const head = page.locator('#clusters thead').getByRole('button', { name: 'x', exact: true });
+  await head.click();
+  const up = await column();
+  expect(up).toEqual([...up].sort((a, b) => a - b));
+  await head.click();
+  expect(await column()).toEqual([...up].reverse());
+  expect(wrongs).toEqual([]);
+  await close();
+});
+
+test('every figure is saved as PNG and as SVG that needs no style', async () => {
+  for (const report of ['mixture', 'gtm', 'pairwise', 'embed']) {
+    const { page, wrongs, close } = await open(report);
+    await page.locator('.figure svg').first().waitFor();
+    const buttons = page.getByRole('button', { name: /^Save .* as (PNG|SVG)$/ });
+    const number = await buttons.count();
+    expect(number, report).toBeGreaterThanOrEqual(4);
+    for (let at = 0; at < Math.min(number, 6); at++) {
+      const saved = page.waitForEvent('download');
+      await buttons.nth(at).click();
+      const download = await saved;
+      const bytes = readFileSync(await download.path());
+      if (download.suggestedFilename().endsWith('.png')) {
+        expect(bytes.subarray(1, 4).toString('latin1')).toBe('PNG');
+        expect(bytes.length).toBeGreaterThan(1000);
+      } else {
+        const text = bytes.toString('utf8');
+        expect(text).toMatch(/^<svg [^>]*xmlns=/);
+        expect(text).not.toContain('var(--');
+      }
+    }
+    expect(wrongs).toEqual([]);
+    await close();
+  }
+});
+
+test('an annealing is replayed: a step back has fewer clusters, and the page says how to keep them', async () => {
+  const { page, wrongs, close } = await open('cluster');
+  const slider = page.getByRole('slider', { name: 'Temperature' });
+  await slider.focus();
+  await page.keyboard.press('End');
+  const last = await slider.getAttribute('aria-valuetext');
+  await page.getByRole('button', { name: /^Fewer clusters/ }).click();
+  const before = await slider.getAttribute('aria-valuetext');
+  expect(Number(before!.match(/^\d+/)![0])).toBeLessThan(Number(last!.match(/^\d+/)![0]));
+  const clusters = before!.match(/^\d+/)![0];
+  await expect.poll(() => page.locator('.keep code').innerText()).toBe(`lehr cluster points.csv --id name --columns x,y,z --quiet -k ${clusters}`);
+  expect(wrongs).toEqual([]);
+  await close();
+});
+
+test('dissimilarities are read under the pointer and by the keyboard', async () => {
+  const { page, wrongs, close } = await open('pairwise');
+  const heat = page.locator('.heat');
+  await heat.focus();
+  await page.keyboard.press('ArrowRight');
+  const readout = page.locator('#heat .readout');
+  await expect.poll(() => readout.innerText()).toMatch(/^(row-\d+|<img src=x onerror=alert\(1\)>|far) and .*; mean within cluster \d/);
+  const box = (await heat.boundingBox())!;
+  await page.mouse.move(box.x + 0.9 * box.width, box.y + 0.3 * box.height);
+  await expect.poll(() => readout.innerText()).toMatch(/mean between clusters \d and \d/);
+  expect(wrongs).toEqual([]);
+  await close();
+});

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { differences, shares } from '../../src/state/compare.ts';
+import { clustersOf } from '../../src/state/clusters.ts';
+import { growth, stays, treeOf, widest } from '../../src/state/course.ts';
+
+const number = (name: string, values: number[]) => ({ name, kind: 'number' as const, values: Float64Array.from(values) });
+
+test('means differ by pooled standard deviations, the largest first, and gaps do not count', () => {
+  const columns = { rows: 6, columns: [number('same', [1, 2, 3, 1, 2, 3]), number('far', [0, 2, NaN, 10, 12, NaN]), number('flat', [5, 5, 5, 5, 5, 5]), { name: 'text', kind: 'text' as const, values: ['', '', '', '', '', ''] }] };
+  const [a, b] = [Uint8Array.from([1, 1, 1, 0, 0, 0]), Uint8Array.from([0, 0, 0, 1, 1, 1])];
+  const found = differences(columns, a, b);
+  expect(found.map(({ name }) => name)).toEqual(['far', 'same', 'flat']);
+  // Means 1 and 11, and both have a variance of 2: 10 / sqrt 2 below.
+  expect(found[0]).toMatchObject({ a: 1, b: 11 });
+  expect(found[0].effect).toBeCloseTo(-10 / Math.SQRT2);
+  expect(found[1].effect).toBe(0);
+  expect(found[2].effect).toBeNaN();
+  const grouping = clustersOf('clusters', Float64Array.from([0, 0, 1, 1, -1, 1]), null);
+  expect(shares(grouping, a, b)).toEqual([{ name: '0', a: 2, b: 0 }, { name: '1', a: 1, b: 2 }, { name: 'no cluster', a: 0, b: 1 }]);
+});
+
+test('a course ends where hardening begins, numbers last over temperatures, and a tree ends where merges hide it', () => {
+  const step = (temperature: number, clusters: number) => ({ temperature, clusters, freeEnergy: temperature });
+  const falling = growth([step(8, 1), step(4, 2), step(2, 2), step(1, 4), step(3, 3), step(1, 3)]);
+  expect(falling).toHaveLength(4);
+  expect(stays(falling)).toEqual([
+    { clusters: 1, from: 8, to: 4, last: 0 }, { clusters: 2, from: 4, to: 1, last: 2 }, { clusters: 4, from: 1, to: 1, last: 3 },
+  ]);
+  expect(widest(stays(falling))?.clusters).toBe(2);
+  expect(widest([])).toBeUndefined();
+  const { branches, until } = treeOf([{ temperature: 4, parent: 0, clusters: 2 }, { temperature: 2, parent: 0, clusters: 3 }, { temperature: 1, parent: 1, clusters: 4 }]);
+  expect(until).toBeNull();
+  // The third came from the first and stands beside it.
+  expect(branches.map(({ parent, place }) => [parent, place])).toEqual([[-1, 0], [0, 2], [0, 1], [1, 3]]);
+  const cut = treeOf([{ temperature: 4, parent: 0, clusters: 2 }, { temperature: 2, parent: 0, clusters: 2 }]);
+  expect([cut.until, cut.branches.length]).toEqual([2, 2]);
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { needed } from '../../src/points/cloud.ts';
+import { sourceOf, type SceneFigure } from '../../src/state/report.ts';
+import { meridians } from '../../src/views/cloud.tsx';
+import { compare, keyOf } from '../../src/views/sortable.ts';
+
+function packed(values: Float32Array | Uint16Array | Uint32Array): string {
+  return Buffer.from(values.buffer).toString('base64');
+}
+
+const figure: SceneFigure = {
+  name: 'points.csv',
+  rows: 3,
+  numbers: packed(new Uint32Array([0, 7, 70_000])),
+  columns: [{ name: 'x', values: packed(new Float32Array([1, NaN, 2.5])) }, { name: 'kind', texts: ['a', 'b', ''] }],
+  groupings: [{ title: 'clusters', of: packed(new Uint16Array([1, 65_535, 0])), about: ['low x', 'high x'] }],
+  layouts: [{ key: 'picture', title: 'x and y', names: ['x', 'y'], axes: [packed(new Float32Array([1, 2, 3])), packed(new Float32Array([4, 5, 6]))], isEqual: true }],
+  isEqual: false,
+};
+
+test('a report gives back the rows that were packed into it', async () => {
+  const source = sourceOf(figure, 'picture');
+  expect([0, 1, 2].map((row) => source.titleOf!(row))).toEqual(['row 0', 'row 7', 'row 70000']);
+  expect([...source.columns.columns[0].values]).toEqual([1, NaN, 2.5]);
+  expect(source.columns.columns[1].values).toEqual(['a', 'b', '']);
+  expect([...source.layouts[0].y.values]).toEqual([4, 5, 6]);
+  const colouring = await source.sources[0].load(new AbortController().signal);
+  expect(colouring.groups.map(({ name, about, number, rows }) => [name, about, number, rows])).toEqual([['0', 'low x', 0, 1], ['1', 'high x', 1, 1], ['no cluster', undefined, -1, 1]]);
+  expect([...colouring.groupOf]).toEqual([1, 2, 0]);
+  expect(sourceOf({ ...figure, ids: ['<b>', 'two', 'three'] }, 'picture').titleOf!(0)).toBe('<b>');
+});
+
+test('outliers do not decide the range, and a second group of rows is none', () => {
+  const many = Array.from({ length: 1000 }, (_, at) => at / 1000);
+  const [low, high] = needed([...many, 500, 600], [0, 600]);
+  expect(low).toBe(0);
+  expect(high).toBeGreaterThan(0.99);
+  expect(high).toBeLessThan(1.1);
+  const group = Array.from({ length: 100 }, (_, at) => 50 + at / 100);
+  expect(needed([...many, ...group], [0, 51])).toEqual([0, 51]);
+  expect(needed([3, 3, 3, 9], [3, 9])).toEqual([3, 9]);
+  expect(needed(many, [0, 0.999])).toEqual([0, 0.999]);
+});
+
+test('meridians behind a gutter keep their names and move up', () => {
+  const found = meridians(-120, -100, 5, [[-109, -83, 1]]);
+  expect(found.map(([, text]) => text)).toContain('115° W');
+  const behind = found.find(([, text]) => text === '80° W')!;
+  // 25 degrees are gone.
+  expect(behind[0]).toBeCloseTo(-105);
+  expect(found.some(([, text]) => text === '95° W' || text === '90° W')).toBe(false);
+});
+
+test('cells are sorted as numbers where they are numbers, powers of ten too, and what is none comes last', () => {
+  const cell = (textContent: string, value?: string) => keyOf({ textContent, dataset: value === undefined ? {} : { value } });
+  expect(cell('1,234')).toBe(1234);
+  expect(cell('−2.5')).toBe(-2.5);
+  expect(cell('12.4 %')).toBe(12.4);
+  expect(cell('1.5 × 10−7')).toBeCloseTo(1.5e-7);
+  expect(cell('other text', '3')).toBe(3);
+  expect(cell('4.2± 0.3')).toBe(4.2);
+  const keys = [cell('b'), cell('10'), cell('9'), cell('A'), NaN].sort(compare);
+  expect(keys).toEqual([9, 10, NaN, 'a', 'b']);
+});
