@@ -1,6 +1,6 @@
 """Reference entries made from what the command and its node say of themselves, so that nothing is missing and nothing is said twice.
 
-- `{command-reference}`, with the names of commands: usage, arguments, options and examples, from `--help`.
+- `{command-reference}`, with the names of commands: usage, arguments, options and examples, from `--help all`.
 - `{service-reference}`: each operation of each service, from `/openapi.json` of a node that runs every method.
 - `{fault-codes}`: the codes of errors that a node answers with, from the same.
 """
@@ -27,7 +27,7 @@ from help_text import entry, escaped, examples, parts
 @lru_cache
 def _help(command, name):
     environment = os.environ | {"COLUMNS": "110", "NO_COLOR": "1"}
-    return subprocess.run([command, *name.split(), "--help"], env=environment, capture_output=True, text=True, check=True).stdout
+    return subprocess.run([command, *name.split(), "--help", "all"], env=environment, capture_output=True, text=True, check=True).stdout
 
 
 class _Made(SphinxDirective):
@@ -65,7 +65,7 @@ class CommandReference(_Made):
         yield from [escaped(line) for line in about.split("\n")]
         yield from ["", "```text", *[line.strip() for line in usage.split("\n")], "```", ""]
         for heading, entries in sections:
-            if heading in ("Example", "Examples"):
+            if heading == "Examples":
                 yield from ["**Examples**", "", "```console", *examples(entries), "```", ""]
             elif heading == "Commands":
                 continue

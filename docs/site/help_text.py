@@ -1,17 +1,19 @@
-"""The help of a command as Markdown: what `lehr COMMAND --help` prints, taken apart and written as entries of a reference."""
+"""The help of a command as Markdown: what `lehr COMMAND --help all` prints, taken apart and written as entries of a reference."""
 
 import re
 
 
 def parts(text):
-    """What `--help` prints, as (about, usage, [(heading, [(term, lines)])], [closing lines]). Prose of a section has no term."""
+    """What `--help all` prints, as (about, usage, [(heading, [(term, lines)])], [closing lines]). Prose of a section has no term."""
     before, _, after = text.partition("\nUsage:")
+    before, _, shown = before.partition("\nExamples:\n")
     usage, _, after = after.partition("\n\n")
-    sections, closing = [], []
+    sections = [("Examples", [(line, []) for line in shown.rstrip().split("\n")])] if shown else []
+    closing = []
     for line in after.split("\n"):
         if re.match(r"\S.*:$", line) and not line.startswith("Exit codes"):
             sections.append((line[:-1], []))
-        elif sections and re.match(r" {2,6}\S", line) and sections[-1][0] not in ("Example", "Examples"):
+        elif sections and re.match(r" {2,6}\S", line):
             term, *same_line = re.split(r" {2,}", line.strip(), maxsplit=1)
             if same_line or term[0] in "-<[":
                 sections[-1][1].append((term, same_line))
@@ -20,9 +22,7 @@ def parts(text):
             else:
                 sections[-1][1].append(("", [term]))
         elif sections and (line.startswith(" ") or not line.strip()):
-            if sections[-1][0] in ("Example", "Examples"):
-                sections[-1][1].append((line, []))
-            elif sections[-1][1]:
+            if sections[-1][1]:
                 sections[-1][1][-1][1].append(line.strip())
         else:
             closing.append(line)

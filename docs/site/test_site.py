@@ -8,6 +8,10 @@ HELP = """Cluster rows
 
 Reads a table.
 
+Examples:
+  lehr cluster blocks.csv --clusters 20
+      twenty centres
+
 Usage: lehr cluster [OPTIONS] <INPUT>
 
 Arguments:
@@ -25,10 +29,6 @@ The clustering:
           - none: As they are
           - std:  By mean and standard deviation
 
-Example:
-  lehr cluster blocks.csv --clusters 20
-      twenty centres
-
 Exit codes: 0 done.
 """
 
@@ -37,8 +37,8 @@ class HelpText(unittest.TestCase):
     def test_help_is_taken_apart_by_its_headings(self):
         about, usage, sections, closing = help_text.parts(HELP)
         self.assertEqual((about, usage), ("Cluster rows\n\nReads a table.", "lehr cluster [OPTIONS] <INPUT>"))
-        self.assertEqual([heading for heading, _ in sections], ["Arguments", "The clustering", "Example"])
-        self.assertEqual([term for term, _ in sections[1][1]], ["-k, --clusters <K>", "--scale <SCALE>"])
+        self.assertEqual([heading for heading, _ in sections], ["Examples", "Arguments", "The clustering"])
+        self.assertEqual([term for term, _ in sections[2][1]], ["-k, --clusters <K>", "--scale <SCALE>"])
         self.assertEqual([line for line in closing if line], ["Exit codes: 0 done."])
 
     def test_short_help_has_term_and_meaning_in_one_line(self):
@@ -51,12 +51,12 @@ class HelpText(unittest.TestCase):
 
     def test_an_entry_keeps_its_values(self):
         _, _, sections, _ = help_text.parts(HELP)
-        self.assertEqual([line for line in help_text.entry(*sections[1][1][1]) if line],
+        self.assertEqual([line for line in help_text.entry(*sections[2][1][1]) if line],
                          ["`--scale <SCALE>`", ":   Scale the columns first \\[default: none\\]", "    Values: `none`: As they are; `std`: By mean and standard deviation"])
 
     def test_examples_are_what_is_typed_with_comments(self):
         _, _, sections, _ = help_text.parts(HELP)
-        self.assertEqual(list(help_text.examples(sections[2][1])), ["$ lehr cluster blocks.csv --clusters 20", "# twenty centres"])
+        self.assertEqual(list(help_text.examples(sections[0][1])), ["$ lehr cluster blocks.csv --clusters 20", "# twenty centres"])
 
     def test_text_is_shown_as_it_is_and_options_are_code(self):
         self.assertEqual(help_text.escaped("a_b *c* <D> with --missing"), "a\\_b \\*c\\* \\<D\\> with `--missing`")

@@ -39,40 +39,44 @@ function p(e) {
 		until: r
 	};
 }
-function m(e) {
+function m(e, t) {
+	let n = t[t.length - 1]?.clusters;
+	return h(e.filter(({ clusters: e }) => e === n)) ?? h(e);
+}
+function h(e) {
 	let t = ({ from: e, to: t }) => Math.log(e / t);
 	return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
 }
 // src/views/anneal.tsx
-var h = {
+var g = {
 	strip: 34,
 	tree: 180
-}, g = {
+}, _ = {
 	left: 12,
 	right: 12
-}, _ = 90;
-function v({ steps: o, splits: s, unit: c, keep: l }) {
-	let p = t(() => d(o), [o]), h = t(() => f(p), [p]), g = r(m(h)?.last ?? p.length - 1), v = r(!1);
+}, v = 90;
+function y({ steps: o, splits: s, unit: c, keep: l }) {
+	let p = t(() => d(o), [o]), h = t(() => f(p), [p]), g = r(m(h, o)?.last ?? p.length - 1), _ = r(!1);
 	if (e(() => {
-		if (!v.value) return;
+		if (!_.value) return;
 		let e = setInterval(() => {
-			g.peek() >= p.length - 1 ? v.value = !1 : g.value++;
-		}, _);
+			g.peek() >= p.length - 1 ? _.value = !1 : g.value++;
+		}, v);
 		return () => clearInterval(e);
-	}, [v.value, p]), p.length < 2) return /* @__PURE__ */ n("p", {
+	}, [_.value, p]), p.length < 2) return /* @__PURE__ */ n("p", {
 		class: "note",
 		children: "There was nothing to anneal."
 	});
-	let x = Math.min(g.value, p.length - 1), S = p[x], C = c ? `temperature (${c})` : "temperature", w = (e) => {
-		v.value = !1, g.value = Math.min(p.length - 1, Math.max(0, e));
+	let y = Math.min(g.value, p.length - 1), S = p[y], C = c ? `temperature (${c})` : "temperature", w = (e) => {
+		_.value = !1, g.value = Math.min(p.length - 1, Math.max(0, e));
 	}, T = (e) => {
 		e !== void 0 && w(p.reduce((t, { temperature: n }, r) => Math.abs(Math.log(n / e)) < Math.abs(Math.log(p[t].temperature / e)) ? r : t, 0));
 	}, E = (e) => {
-		for (let t = x + e; t >= 0 && t < p.length; t += e) if (p[t].clusters !== S.clusters) return w(t);
+		for (let t = y + e; t >= 0 && t < p.length; t += e) if (p[t].clusters !== S.clusters) return w(t);
 		w(e > 0 ? p.length - 1 : 0);
 	}, D = () => {
-		x >= p.length - 1 && (g.value = 0), v.value = !v.value;
-	}, O = h.find(({ last: e }) => e >= x), k = o.map(({ temperature: e }) => e), A = `${i(S.clusters)} ${S.clusters === 1 ? "cluster" : "clusters"} at ${a(S.temperature, 4)}${c ? ` ${c}` : ""}`;
+		y >= p.length - 1 && (g.value = 0), _.value = !_.value;
+	}, O = h.find(({ last: e }) => e >= y), k = o.map(({ temperature: e }) => e), A = `${i(S.clusters)} ${S.clusters === 1 ? "cluster" : "clusters"} at ${a(S.temperature, 4)}${c ? ` ${c}` : ""}`;
 	return /* @__PURE__ */ n("div", {
 		class: "anneal",
 		children: [
@@ -89,8 +93,8 @@ function v({ steps: o, splits: s, unit: c, keep: l }) {
 					/* @__PURE__ */ n("button", {
 						type: "button",
 						onClick: D,
-						"aria-pressed": v.value,
-						children: v.value ? "Pause" : "Play"
+						"aria-pressed": _.value,
+						children: _.value ? "Pause" : "Play"
 					}),
 					/* @__PURE__ */ n("button", {
 						type: "button",
@@ -105,7 +109,7 @@ function v({ steps: o, splits: s, unit: c, keep: l }) {
 						min: "0",
 						max: p.length - 1,
 						step: "1",
-						value: x,
+						value: y,
 						"aria-label": "Temperature",
 						"aria-valuetext": A,
 						onInput: (e) => w(Number(e.currentTarget.value))
@@ -115,7 +119,7 @@ function v({ steps: o, splits: s, unit: c, keep: l }) {
 						class: "soft",
 						children: [
 							"step ",
-							i(x + 1),
+							i(y + 1),
 							" of ",
 							i(p.length),
 							"; this number lasted from ",
@@ -127,7 +131,7 @@ function v({ steps: o, splits: s, unit: c, keep: l }) {
 				]
 			}),
 			l(S.clusters, S.temperature),
-			/* @__PURE__ */ n(b, {
+			/* @__PURE__ */ n(x, {
 				falling: p,
 				lasting: h,
 				splits: s,
@@ -157,7 +161,7 @@ function v({ steps: o, splits: s, unit: c, keep: l }) {
 					y: o.map(({ freeEnergy: e }) => e),
 					isLogX: !0,
 					isFalling: !0,
-					isLogY: y(p),
+					isLogY: b(p),
 					now: S.temperature,
 					look: T
 				})]
@@ -165,17 +169,17 @@ function v({ steps: o, splits: s, unit: c, keep: l }) {
 		]
 	});
 }
-function y(e) {
+function b(e) {
 	let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
 	return t > 0 && n / t > 30;
 }
-function b({ falling: i, lasting: u, splits: d, now: f, look: _ }) {
+function x({ falling: i, lasting: u, splits: d, now: f, look: m }) {
 	let v = o(null), y = r(600);
 	e(() => {
 		let e = new ResizeObserver(([e]) => y.value = Math.max(200, Math.round(e.contentRect.width)));
 		return e.observe(v.current), () => e.disconnect();
 	}, []);
-	let { branches: b, until: x } = t(() => p(d), [d]), [S, C] = [i[0].temperature, i[i.length - 1].temperature], w = y.value - g.left - g.right, T = (e) => g.left + w * Math.log(S / Math.min(S, Math.max(C, e))) / Math.log(S / C), E = b.length > 1, D = E ? h.tree : 0, O = (e) => 12 + (h.tree - 28) * (e + .5) / b.length, k = x ?? C, A = D + h.strip, j = m(u);
+	let { branches: b, until: x } = t(() => p(d), [d]), [S, C] = [i[0].temperature, i[i.length - 1].temperature], w = y.value - _.left - _.right, T = (e) => _.left + w * Math.log(S / Math.min(S, Math.max(C, e))) / Math.log(S / C), E = b.length > 1, D = E ? g.tree : 0, O = (e) => 12 + (g.tree - 28) * (e + .5) / b.length, k = x ?? C, A = D + g.strip, j = h(u);
 	return /* @__PURE__ */ n("div", {
 		class: "course",
 		children: [
@@ -194,7 +198,7 @@ function b({ falling: i, lasting: u, splits: d, now: f, look: _ }) {
 					width: y.value,
 					height: A,
 					"aria-hidden": "true",
-					onClick: (e) => _(S * (C / S) ** Math.min(1, Math.max(0, (e.clientX - v.current.getBoundingClientRect().left - g.left) / w))),
+					onClick: (e) => m(S * (C / S) ** Math.min(1, Math.max(0, (e.clientX - v.current.getBoundingClientRect().left - _.left) / w))),
 					children: [
 						E && b.map(({ parent: e, birth: t, place: r }, i) => {
 							let a = T(Number.isFinite(t) ? t : S), o = O(r);
@@ -245,4 +249,4 @@ function b({ falling: i, lasting: u, splits: d, now: f, look: _ }) {
 		]
 	});
 }
-export { v as Anneal, u as Chart };
+export { y as Anneal, u as Chart };

@@ -1095,17 +1095,21 @@
 			until: r
 		};
 	}
-	function It(e) {
+	function It(e, t) {
+		let n = t[t.length - 1]?.clusters;
+		return Lt(e.filter(({ clusters: e }) => e === n)) ?? Lt(e);
+	}
+	function Lt(e) {
 		let t = ({ from: e, to: t }) => Math.log(e / t);
 		return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
 	}
 	// src/state/download.ts
-	function Lt(e, t) {
+	function Rt(e, t) {
 		let n = document.createElement("a");
 		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 	}
 	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-	var Rt = Symbol.for("pv"), zt = 0;
+	var zt = Symbol.for("pv"), Bt = 0;
 	Array.isArray;
 	function X(t, n, r, i, a, o) {
 		n ||= {};
@@ -1121,15 +1125,15 @@
 			__b: 0,
 			__e: null,
 			__c: null,
-			constructor: Rt,
-			__v: --zt,
+			constructor: zt,
+			__v: --Bt,
 			__i: -1,
 			__u: 0
 		};
 		return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 	}
 	// src/views/save.tsx
-	var Bt = "http://www.w3.org/2000/svg", Vt = [
+	var Vt = "http://www.w3.org/2000/svg", Ht = [
 		"fill",
 		"fill-opacity",
 		"stroke",
@@ -1145,50 +1149,50 @@
 		"paint-order",
 		"opacity",
 		"visibility"
-	], Ht = 2;
-	function Ut(e, t) {
-		let n = document.createElementNS(Bt, e);
+	], Ut = 2;
+	function Wt(e, t) {
+		let n = document.createElementNS(Vt, e);
 		for (let [e, r] of Object.entries(t)) n.setAttribute(e, r);
 		return n;
 	}
-	function Wt(e, t, n, r) {
+	function Gt(e, t, n, r) {
 		let i = e.cloneNode(!0), [a, o] = [e.querySelectorAll("*"), i.querySelectorAll("*")];
 		return a.forEach((e, t) => {
 			let n = getComputedStyle(e);
-			for (let e of Vt) {
+			for (let e of Ht) {
 				let r = n.getPropertyValue(e);
 				r && r !== "none" && r !== "normal" ? o[t].setAttribute(e, r) : r === "none" && o[t].setAttribute(e, "none");
 			}
-		}), i.setAttribute("xmlns", Bt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Ut("rect", {
+		}), i.setAttribute("xmlns", Vt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Wt("rect", {
 			width: String(t),
 			height: String(n),
 			fill: r
 		})), i;
 	}
-	function Gt() {
+	function Kt() {
 		return getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#ffffff";
 	}
-	function Kt(e) {
+	function qt(e) {
 		return new Blob([new XMLSerializer().serializeToString(e)], { type: "image/svg+xml" });
 	}
-	async function qt(e) {
-		let t = URL.createObjectURL(Kt(e));
+	async function Jt(e) {
+		let t = URL.createObjectURL(qt(e));
 		try {
 			let n = new Image();
 			await new Promise((e, r) => {
 				n.onload = () => e(), n.onerror = () => r(/* @__PURE__ */ Error("The picture could not be made.")), n.src = t;
 			});
 			let r = document.createElement("canvas");
-			return r.width = Ht * Number(e.getAttribute("width")), r.height = Ht * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+			return r.width = Ut * Number(e.getAttribute("width")), r.height = Ut * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
 		} finally {
 			URL.revokeObjectURL(t);
 		}
 	}
-	function Jt({ name: e, make: t, fail: n }) {
+	function Yt({ name: e, make: t, fail: n }) {
 		let r = async (r) => {
 			try {
 				let n = t();
-				Lt(`${e}.${r}`, r === "svg" ? Kt(n) : await qt(n));
+				Rt(`${e}.${r}`, r === "svg" ? qt(n) : await Jt(n));
 			} catch (e) {
 				n?.(e);
 			}
@@ -1229,13 +1233,13 @@
 		});
 	}
 	// src/views/chart.tsx
-	var Yt = 220, Xt = 420, Z = {
+	var Xt = 220, Zt = 420, Z = {
 		left: 56,
 		right: 14,
 		top: 12,
 		bottom: 38
 	};
-	function Zt(e, t, n) {
+	function Qt(e, t, n) {
 		if (!(t > e)) return [e];
 		let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
 			1,
@@ -1246,7 +1250,7 @@
 		for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
 		return o;
 	}
-	function Qt(e, t, n) {
+	function $t(e, t, n) {
 		let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);
 		if (i - r < 2) {
 			let a = [
@@ -1254,12 +1258,12 @@
 				2,
 				5
 			].flatMap((e) => Array.from({ length: i - r + 3 }, (t, n) => e * 10 ** (r - 1 + n))).filter((n) => n >= e && n <= t).sort((e, t) => e - t);
-			return a.length >= 3 ? a : Zt(e, t, n);
+			return a.length >= 3 ? a : Qt(e, t, n);
 		}
 		let a = Math.max(1, Math.ceil((i - r + 1) / n));
 		return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 	}
-	function $t({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
+	function en({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
 		let p = U(null), m = q(480), h = q(null);
 		H(() => {
 			let e = new ResizeObserver(([e]) => m.value = Math.max(180, Math.round(e.contentRect.width)));
@@ -1274,7 +1278,7 @@
 		let E = (e) => i ? Math.log(e) : e, D = (e) => a ? Math.log(e) : e, ee = (e) => {
 			let t = (E(e) - E(S)) / (E(C) - E(S));
 			return o ? 1 - t : t;
-		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Z.left + k + ee(e) * (_ - Z.left - Z.right - 2 * k), j = (e) => Yt - Z.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (Yt - Z.top - Z.bottom - 2 * k), M = !1, N = ["", ""];
+		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Z.left + k + ee(e) * (_ - Z.left - Z.right - 2 * k), j = (e) => Xt - Z.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (Xt - Z.top - Z.bottom - 2 * k), M = !1, N = ["", ""];
 		g.forEach(([e, t], n) => {
 			let r = n === 0 || o === !0 && e > g[n - 1][0];
 			M ||= r && n > 0;
@@ -1304,9 +1308,9 @@
 						Y(F[1], 5)
 					]
 				}),
-				g.length > 0 && /* @__PURE__ */ X(Jt, {
+				g.length > 0 && /* @__PURE__ */ X(Yt, {
 					name: e,
-					make: () => Wt(p.current.querySelector("svg"), _, Yt, Gt())
+					make: () => Gt(p.current.querySelector("svg"), _, Xt, Kt())
 				})
 			] }), /* @__PURE__ */ X("div", {
 				class: "plot",
@@ -1326,10 +1330,10 @@
 					children: "There is nothing to draw."
 				}), g.length > 0 && /* @__PURE__ */ X("svg", {
 					width: _,
-					height: Yt,
+					height: Xt,
 					"aria-hidden": "true",
 					children: [
-						(a ? Qt(w, T, 4) : Zt(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+						(a ? $t(w, T, 4) : Qt(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 							class: "gridline",
 							x1: Z.left,
 							x2: _ - Z.right,
@@ -1341,9 +1345,9 @@
 							"text-anchor": "end",
 							children: Y(e, 4)
 						})] }, e)),
-						(i ? Qt(S, C, 5) : Zt(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
+						(i ? $t(S, C, 5) : Qt(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
 							x: A(e),
-							y: Yt - Z.bottom + 17,
+							y: Xt - Z.bottom + 17,
 							"text-anchor": "middle",
 							children: Y(e, 4)
 						}, e)),
@@ -1355,7 +1359,7 @@
 						}),
 						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ X("path", {
 							class: "split",
-							d: `M${(A(e) - 3.2).toFixed(1)} ${Yt - Z.bottom + 5.5}h6.4l-3.2 -5z`
+							d: `M${(A(e) - 3.2).toFixed(1)} ${Xt - Z.bottom + 5.5}h6.4l-3.2 -5z`
 						}, e)),
 						u && u.at.length > 0 && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "split",
@@ -1365,7 +1369,7 @@
 							y: 216,
 							children: u.name
 						})] }),
-						M && _ >= Xt && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
+						M && _ >= Zt && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "curve later",
 							d: `M${Z.left + (u?.at.length ? 62 : 0)} 212h18`
 						}), /* @__PURE__ */ X("text", {
@@ -1392,7 +1396,7 @@
 							x1: A(F[0]),
 							x2: A(F[0]),
 							y1: Z.top,
-							y2: Yt - Z.bottom
+							y2: Xt - Z.bottom
 						}), /* @__PURE__ */ X("circle", {
 							class: "dot",
 							cx: A(F[0]),
@@ -1405,20 +1409,20 @@
 		});
 	}
 	// src/views/anneal.tsx
-	var en = {
+	var tn = {
 		strip: 34,
 		tree: 180
-	}, tn = {
+	}, nn = {
 		left: 12,
 		right: 12
-	}, nn = 90;
-	function rn({ steps: e, splits: t, unit: n, keep: r }) {
-		let i = W(() => Nt(e), [e]), a = W(() => Pt(i), [i]), o = q(It(a)?.last ?? i.length - 1), s = q(!1);
+	}, rn = 90;
+	function an({ steps: e, splits: t, unit: n, keep: r }) {
+		let i = W(() => Nt(e), [e]), a = W(() => Pt(i), [i]), o = q(It(a, e)?.last ?? i.length - 1), s = q(!1);
 		if (H(() => {
 			if (!s.value) return;
 			let e = setInterval(() => {
 				o.peek() >= i.length - 1 ? s.value = !1 : o.value++;
-			}, nn);
+			}, rn);
 			return () => clearInterval(e);
 		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ X("p", {
 			class: "note",
@@ -1488,7 +1492,7 @@
 					]
 				}),
 				r(l.clusters, l.temperature),
-				/* @__PURE__ */ X(on, {
+				/* @__PURE__ */ X(sn, {
 					falling: i,
 					lasting: a,
 					splits: t,
@@ -1497,7 +1501,7 @@
 				}),
 				/* @__PURE__ */ X("div", {
 					class: "pair",
-					children: [/* @__PURE__ */ X($t, {
+					children: [/* @__PURE__ */ X(en, {
 						title: "Clusters",
 						xName: u,
 						x: g,
@@ -1511,14 +1515,14 @@
 							at: t.map(({ temperature: e }) => e),
 							name: "split"
 						}
-					}), /* @__PURE__ */ X($t, {
+					}), /* @__PURE__ */ X(en, {
 						title: n ? `Free energy (${n})` : "Free energy",
 						xName: u,
 						x: g,
 						y: e.map(({ freeEnergy: e }) => e),
 						isLogX: !0,
 						isFalling: !0,
-						isLogY: an(i),
+						isLogY: on(i),
 						now: l.temperature,
 						look: f
 					})]
@@ -1526,25 +1530,25 @@
 			]
 		});
 	}
-	function an(e) {
+	function on(e) {
 		let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
 		return t > 0 && n / t > 30;
 	}
-	function on({ falling: e, lasting: t, splits: n, now: r, look: i }) {
+	function sn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
 		let a = U(null), o = q(600);
 		H(() => {
 			let e = new ResizeObserver(([e]) => o.value = Math.max(200, Math.round(e.contentRect.width)));
 			return e.observe(a.current), () => e.disconnect();
 		}, []);
-		let { branches: s, until: c } = W(() => Ft(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - tn.left - tn.right, f = (e) => tn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? en.tree : 0, h = (e) => 12 + (en.tree - 28) * (e + .5) / s.length, g = c ?? u, _ = m + en.strip, v = It(t);
+		let { branches: s, until: c } = W(() => Ft(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - nn.left - nn.right, f = (e) => nn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? tn.tree : 0, h = (e) => 12 + (tn.tree - 28) * (e + .5) / s.length, g = c ?? u, _ = m + tn.strip, v = Lt(t);
 		return /* @__PURE__ */ X("div", {
 			class: "course",
 			children: [
 				/* @__PURE__ */ X("div", {
 					class: "tools under",
-					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(Jt, {
+					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(Yt, {
 						name: "Splits",
-						make: () => Wt(a.current.querySelector("svg"), o.value, _, Gt())
+						make: () => Gt(a.current.querySelector("svg"), o.value, _, Kt())
 					})]
 				}),
 				/* @__PURE__ */ X("div", {
@@ -1555,7 +1559,7 @@
 						width: o.value,
 						height: _,
 						"aria-hidden": "true",
-						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - tn.left) / d))),
+						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - nn.left) / d))),
 						children: [
 							p && s.map(({ parent: e, birth: t, place: n }, r) => {
 								let i = f(Number.isFinite(t) ? t : l), a = h(n);
@@ -1607,26 +1611,26 @@
 		});
 	}
 	// src/views/density.tsx
-	var [sn, cn] = [720, 420], Q = {
+	var [cn, ln] = [720, 420], Q = {
 		left: 62,
 		right: 12,
 		top: 10,
 		bottom: 40
 	};
-	function ln({ title: e, bins: t, counts: n, names: r, ends: i }) {
-		let a = U(null), o = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [s, c] = [sn - Q.left - Q.right, cn - Q.top - Q.bottom], l = (e) => Q.left + s * e / (i[0] || 1), u = (e) => cn - Q.bottom - c * e / (i[1] || 1), d = Math.min(...i);
+	function un({ title: e, bins: t, counts: n, names: r, ends: i }) {
+		let a = U(null), o = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [s, c] = [cn - Q.left - Q.right, ln - Q.top - Q.bottom], l = (e) => Q.left + s * e / (i[0] || 1), u = (e) => ln - Q.bottom - c * e / (i[1] || 1), d = Math.min(...i);
 		return /* @__PURE__ */ X("div", {
 			class: "density",
 			children: [/* @__PURE__ */ X("div", {
 				class: "tools under",
-				children: /* @__PURE__ */ X(Jt, {
+				children: /* @__PURE__ */ X(Yt, {
 					name: e,
-					make: () => Wt(a.current, sn, cn, Gt())
+					make: () => Gt(a.current, cn, ln, Kt())
 				})
 			}), /* @__PURE__ */ X("svg", {
 				ref: a,
 				class: "plot",
-				viewBox: `0 0 ${sn} ${cn}`,
+				viewBox: `0 0 ${cn} ${ln}`,
 				role: "img",
 				"aria-label": `${e}: ${r[1]} against ${r[0]}`,
 				children: [
@@ -1637,7 +1641,7 @@
 							let [a, l] = [n % t, Math.floor(n / t)], u = .1 + .9 * Math.log1p(e) / o;
 							return /* @__PURE__ */ X("rect", {
 								x: Q.left + a * s / t,
-								y: cn - Q.bottom - (l + 1) * c / t,
+								y: ln - Q.bottom - (l + 1) * c / t,
 								width: s / t,
 								height: c / t,
 								"fill-opacity": u.toFixed(3),
@@ -1645,13 +1649,13 @@
 							}, n);
 						})
 					}),
-					Zt(0, i[0], 6).map((e) => /* @__PURE__ */ X("text", {
+					Qt(0, i[0], 6).map((e) => /* @__PURE__ */ X("text", {
 						x: l(e),
-						y: cn - Q.bottom + 17,
+						y: ln - Q.bottom + 17,
 						"text-anchor": "middle",
 						children: Y(e, 4)
 					}, `x${e}`)),
-					Zt(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
+					Qt(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
 						x: Q.left - 8,
 						y: u(e) + 4,
 						"text-anchor": "end",
@@ -1659,15 +1663,15 @@
 					}, `y${e}`)),
 					/* @__PURE__ */ X("path", {
 						class: "axis",
-						d: `M${Q.left} ${Q.top}V${cn - Q.bottom}H${sn - Q.right}`
+						d: `M${Q.left} ${Q.top}V${ln - Q.bottom}H${cn - Q.right}`
 					}),
 					/* @__PURE__ */ X("path", {
 						class: "ideal",
 						d: `M${l(0)} ${u(0)}L${l(d)} ${u(d)}`
 					}),
 					/* @__PURE__ */ X("text", {
-						x: sn - Q.right,
-						y: cn - 6,
+						x: cn - Q.right,
+						y: ln - 6,
 						"text-anchor": "end",
 						children: [r[0], " →"]
 					}),
@@ -1681,11 +1685,11 @@
 		});
 	}
 	// src/points/paint.ts
-	function un(e, t) {
+	function dn(e, t) {
 		let n = parseInt(e.slice(1), 16);
 		return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 	}
-	function dn(e) {
+	function fn(e) {
 		let t = parseInt(e.slice(1), 16);
 		return [
 			t >> 16,
@@ -1693,7 +1697,7 @@
 			t & 255
 		];
 	}
-	function fn(e) {
+	function pn(e) {
 		let t = (e - 1) / 2, n = t * (t + .6);
 		return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 	}
@@ -1701,21 +1705,21 @@
 	var $ = {
 		left: 30,
 		top: 64
-	}, pn = 760, mn = 13;
-	function hn({ title: e, cells: t, levels: n, largest: r, blocks: i, between: a, tree: o, ids: s }) {
+	}, mn = 760, hn = 13;
+	function gn({ title: e, cells: t, levels: n, largest: r, blocks: i, between: a, tree: o, ids: s }) {
 		let c = Mt.value, l = U(null), u = U(null), d = q(400), f = q(null);
 		H(() => {
-			let e = new ResizeObserver(([e]) => d.value = Math.min(pn, Math.max(200, Math.round(e.contentRect.width))));
+			let e = new ResizeObserver(([e]) => d.value = Math.min(mn, Math.max(200, Math.round(e.contentRect.width))));
 			return e.observe(l.current.parentElement), () => e.disconnect();
-		}, []), H(() => gn(u.current, t, n, c), [n, c]);
+		}, []), H(() => _n(u.current, t, n, c), [n, c]);
 		let p = o.length ? $.top : 8, m = d.value - $.left - 2, h = (e) => i.findIndex(({ to: t }) => e < t);
 		return /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("div", {
 			class: "tools under",
-			children: [/* @__PURE__ */ X(Jt, {
+			children: [/* @__PURE__ */ X(Yt, {
 				name: e,
 				make: () => {
-					let e = Wt(l.current.querySelector("svg"), d.value, p + m, Gt());
-					return e.querySelector("rect").after(Ut("image", {
+					let e = Gt(l.current.querySelector("svg"), d.value, p + m, Kt());
+					return e.querySelector("rect").after(Wt("image", {
 						href: u.current.toDataURL("image/png"),
 						x: String($.left),
 						y: String(p),
@@ -1774,7 +1778,7 @@
 				height: p + m,
 				"aria-hidden": "true",
 				children: [
-					/* @__PURE__ */ X(_n, {
+					/* @__PURE__ */ X(vn, {
 						tree: o,
 						blocks: i,
 						side: m
@@ -1789,7 +1793,7 @@
 						width: "4",
 						height: Math.max(1, (n - t) * m - 1),
 						fill: dt(e, c)
-					}), (n - t) * m >= mn && /* @__PURE__ */ X("text", {
+					}), (n - t) * m >= hn && /* @__PURE__ */ X("text", {
 						x: $.left - 9,
 						y: p + (t + n) / 2 * m + 4,
 						"text-anchor": "end",
@@ -1803,12 +1807,12 @@
 			})]
 		})] });
 	}
-	function gn(e, t, n, r) {
+	function _n(e, t, n, r) {
 		[e.width, e.height] = [t, t];
-		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => dn(t === 255 ? ct[r] : pt(t / 254, r)));
+		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => fn(t === 255 ? ct[r] : pt(t / 254, r)));
 		n.forEach((e, t) => a.data.set([...o[e], 255], 4 * t)), i.putImageData(a, 0, 0);
 	}
-	function _n({ tree: e, blocks: t, side: n }) {
+	function vn({ tree: e, blocks: t, side: n }) {
 		let r = e.reduce((e, [, , t]) => Math.max(e, t), 0) || 1, i = t.map(({ from: e, to: t }) => ({
 			x: $.left + (e + t) / 2 * n,
 			y: $.top - 4
@@ -1828,25 +1832,25 @@
 		});
 	}
 	// src/views/planes.tsx
-	var vn = 180;
-	function yn({ columns: e, rows: t, planes: n }) {
-		let r = Mt.value, i = q(null), a = t === 1 ? 40 : vn;
+	var yn = 180;
+	function bn({ columns: e, rows: t, planes: n }) {
+		let r = Mt.value, i = q(null), a = t === 1 ? 40 : yn;
 		return /* @__PURE__ */ X("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
 				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
 				return /* @__PURE__ */ X("figure", { children: [/* @__PURE__ */ X("svg", {
 					ref: (e) => void (u = e),
-					viewBox: `0 0 ${vn} ${a}`,
+					viewBox: `0 0 ${yn} ${a}`,
 					role: "img",
 					"aria-label": `${n} across the map, from ${Y(s, 4)} to ${Y(c, 4)}`,
 					onPointerLeave: () => i.value = null,
 					children: Array.from(o, (n, o) => {
 						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
 						return /* @__PURE__ */ X("rect", {
-							x: s * vn / e,
+							x: s * yn / e,
 							y: c * a / t,
-							width: vn / e + .3,
+							width: yn / e + .3,
 							height: a / t + .3,
 							fill: pt(l(n), r),
 							stroke: i.value === o ? "currentColor" : "none",
@@ -1859,29 +1863,29 @@
 						class: "soft",
 						children: i.value === null ? `${Y(s, 3)} (dark) to ${Y(c, 3)} (bright)` : `here ${Y(o[i.value], 4)}`
 					}),
-					/* @__PURE__ */ X(Jt, {
+					/* @__PURE__ */ X(Yt, {
 						name: n,
-						make: () => Wt(u, vn, a, Gt())
+						make: () => Gt(u, yn, a, Kt())
 					})
 				] })] }, n);
 			})
 		});
 	}
 	// src/points/cloud.ts
-	function bn(e, t) {
+	function xn(e, t) {
 		for (; t;) [e, t] = [t, e % t];
 		return e;
 	}
-	function xn(e) {
+	function Sn(e) {
 		let t = new Uint32Array(e);
 		if (e < 3) return t.map((e, t) => t);
 		let n = Math.floor(e * .6180339887);
-		for (; bn(n, e) !== 1;) n++;
+		for (; xn(n, e) !== 1;) n++;
 		let r = Math.floor(e / 3);
 		for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 		return t;
 	}
-	function Sn(e) {
+	function Cn(e) {
 		let [t, n] = [Infinity, -Infinity];
 		for (let r = 0; r < e.length; r++) {
 			let i = e[r];
@@ -1889,9 +1893,9 @@
 		}
 		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 	}
-	var Cn = .02, wn = 2e4;
-	function Tn(e, [t, n]) {
-		let r = Math.max(1, Math.floor(e.length / wn)), i = [];
+	var wn = .02, Tn = 2e4;
+	function En(e, [t, n]) {
+		let r = Math.max(1, Math.floor(e.length / Tn)), i = [];
 		for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
 		i.sort((e, t) => e - t);
 		let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
@@ -1902,12 +1906,12 @@
 			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 		}
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Cn * e.length) ? p : [t, n];
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, wn * e.length) ? p : [t, n];
 	}
-	function En(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-		let i = e.map((e) => e.values), a = i[0].length, o = xn(a), s = i.map((e) => {
-			let t = Sn(e) ?? [0, 1];
-			return r ? Tn(e, t) : t;
+	function Dn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = Sn(a), s = i.map((e) => {
+			let t = Cn(e) ?? [0, 1];
+			return r ? En(e, t) : t;
 		}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
 		for (let e = 0; e < a; e++) {
 			let t = o[e], [n, r] = [!0, !1];
@@ -1935,15 +1939,15 @@
 			half: h(d, 1)
 		};
 	}
-	function Dn(e, t) {
-		let n = e.length, r = xn(n), i = new Float32Array(3 * n), a = 0;
+	function On(e, t) {
+		let n = e.length, r = Sn(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
 			if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = On(e[n], t[n]);
+			let [s, c, l] = kn(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -1965,7 +1969,7 @@
 			]
 		};
 	}
-	function On(e, t) {
+	function kn(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -1974,15 +1978,15 @@
 		];
 	}
 	// src/state/csv.ts
-	function kn(e) {
+	function An(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function An(e) {
-		return `${e.map(kn).join(",")}\n`;
+	function jn(e) {
+		return `${e.map(An).join(",")}\n`;
 	}
 	// src/points/camera.ts
-	var jn = [
+	var Mn = [
 		1,
 		0,
 		0,
@@ -1993,7 +1997,7 @@
 		0,
 		1
 	];
-	function Mn(e, t) {
+	function Nn(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2005,9 +2009,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Nn(e, t, n) {
+	function Pn(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Mn(Mn([
+		return Nn(Nn([
 			1,
 			0,
 			0,
@@ -2029,11 +2033,11 @@
 			r
 		]), e);
 	}
-	function Pn(e, t) {
+	function Fn(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Nn(jn, n, r);
+		return Pn(Mn, n, r);
 	}
-	function Fn(e, t, n, r, i) {
+	function In(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2041,7 +2045,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function In(e, t, n, r, i) {
+	function Ln(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2071,7 +2075,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function Ln(e, t, n, r, i) {
+	function Rn(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2080,10 +2084,10 @@
 		};
 	}
 	// src/points/raster.ts
-	var { fround: Rn } = Math;
-	function zn(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: zn } = Math;
+	function Bn(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Rn), u = Rn(a.scale[0]), d = Rn(a.scale[1]), f = Rn(t / 2 + a.shift[0]), p = Rn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = fn(o), v = (o - 1) / 2;
+		let l = a.turn.map(zn), u = zn(a.scale[0]), d = zn(a.scale[1]), f = zn(t / 2 + a.shift[0]), p = zn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2101,7 +2105,7 @@
 			}
 		}
 	}
-	function Bn(e) {
+	function Vn(e) {
 		let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 		return {
 			kind: "cpu",
@@ -2111,13 +2115,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (zn(new Uint32Array(n.data.buffer), e, r, i, a, o, un(s, 255), c), t.putImageData(n, 0, 0));
+				r && (Bn(new Uint32Array(n.data.buffer), e, r, i, a, o, dn(s, 255), c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Vn(e, t, n, r, i) {
+	function Hn(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2125,21 +2129,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Hn(e, t, n, r, i, a, o) {
+	function Un(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Vn(e, t, n, r, (e, t, n) => {
+		return Hn(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Un(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Wn(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Vn(e, t, n, r, (e, t, n) => {
+	function Wn(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Gn(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Hn(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Wn(e, t, n) {
+	function Gn(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2156,8 +2160,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Gn = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Kn = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", qn = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function Jn(e, t, n) {
+	var Kn = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", qn = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Jn = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function Yn(e, t, n) {
 		let r = e.getContext("webgl2", {
 			alpha: !1,
 			antialias: !1,
@@ -2167,10 +2171,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (qn.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (Jn.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Gn], [r.FRAGMENT_SHADER, Kn]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, Kn], [r.FRAGMENT_SHADER, qn]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2200,12 +2204,12 @@
 				e.width = t, e.height = n, r.viewport(0, 0, t, n);
 			},
 			draw(t, n, i, a) {
-				let [o, s, l] = dn(i);
+				let [o, s, l] = fn(i);
 				if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 				let u = t.turn;
 				r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 				let p = /* @__PURE__ */ new Float32Array(32);
-				p.set(fn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+				p.set(pn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 				for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 			},
 			end() {
@@ -2214,8 +2218,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var Yn = 25e4, Xn = 4e5, Zn = 12, Qn = [58, 40];
-	function $n(e) {
+	var Xn = 25e4, Zn = 4e5, Qn = 12, $n = [58, 40];
+	function er(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
 			width: 0,
 			height: 0
@@ -2230,24 +2234,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? Yn : Infinity;
-				l.current.draw(u.peek(), er(n * g.current), ut[t], r);
+				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? Xn : Infinity;
+				l.current.draw(u.peek(), tr(n * g.current), ut[t], r);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > Yn, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > Xn, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
 			let { cloud: e, isEqual: t } = v.current;
-			b(In(e, d.peek(), tr(e), Qn.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			b(Ln(e, d.peek(), nr(e), $n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		H(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = Jn(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Bn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = Yn(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Vn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), H(() => {
@@ -2276,8 +2280,8 @@
 			l.current?.setPaint(n), y();
 		}, [n]), H(y, [r, o]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(Ln(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => hr(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(Rn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => gr(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
@@ -2299,13 +2303,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= Xn && O(n);
+				e.pointerType === "mouse" && t.count <= Zn && O(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(Ln(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(Rn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2322,7 +2326,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Nn(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Pn(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -2336,11 +2340,11 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Un(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Hn(t, n, u.peek(), d.peek(), a[0], a[1], Zn * g.current));
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Wn(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Un(t, n, u.peek(), d.peek(), a[0], a[1], Qn * g.current));
 		}, ee = U(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Hn(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Zn * g.current);
+				let t = Un(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Qn * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
@@ -2351,7 +2355,7 @@
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(Ln(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+			b(Rn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 		}, A = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
@@ -2366,14 +2370,14 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Nn(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Pn(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Hn(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(Un(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
 		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
@@ -2392,7 +2396,7 @@
 			onPointerLeave: () => h.value = null,
 			onWheel: k,
 			onKeyDown: A,
-			children: [N && d.value.width > 0 && /* @__PURE__ */ X(nr, {
+			children: [N && d.value.width > 0 && /* @__PURE__ */ X(rr, {
 				cloud: t,
 				camera: N,
 				size: d.value,
@@ -2415,29 +2419,29 @@
 			})]
 		});
 	}
-	function er(e) {
+	function tr(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function tr(e) {
-		if (e.shape === "plane") return jn;
-		if (e.shape === "space") return Nn(jn, .6, .4);
+	function nr(e) {
+		if (e.shape === "plane") return Mn;
+		if (e.shape === "space") return Pn(Mn, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Pn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Fn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function nr({ cloud: e, camera: t, size: n, ratio: r, names: i, marks: a, picked: o, drawing: s, theme: c, degrees: l, outlines: u, ground: d }) {
+	function rr({ cloud: e, camera: t, size: n, ratio: r, names: i, marks: a, picked: o, drawing: s, theme: c, degrees: l, outlines: u, ground: d }) {
 		let [f, p] = [n.width / r, n.height / r], m = (e, i, a) => {
-			let [o, s, c] = Fn(t, n, e, i, a);
+			let [o, s, c] = In(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, h = o < 0 ? null : m(e.positions[3 * o], e.positions[3 * o + 1], e.positions[3 * o + 2]), g = W(() => ir(a.map((e) => ({
+		}, h = o < 0 ? null : m(e.positions[3 * o], e.positions[3 * o + 1], e.positions[3 * o + 2]), g = W(() => ar(a.map((e) => ({
 			mark: e,
 			at: m(e.x, e.y, e.z)
 		})), f, p, e.shape === "sphere"), [
@@ -2451,29 +2455,29 @@
 			height: p,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && d && /* @__PURE__ */ X(dr, {
+				e.shape === "plane" && d && /* @__PURE__ */ X(fr, {
 					ground: d,
-					plane: ar(e, t, n, r)
+					plane: or(e, t, n, r)
 				}),
-				e.shape === "plane" && u && /* @__PURE__ */ X(ur, {
+				e.shape === "plane" && u && /* @__PURE__ */ X(dr, {
 					outlines: u,
-					plane: ar(e, t, n, r),
+					plane: or(e, t, n, r),
 					theme: c
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(cr, {
-					plane: ar(e, t, n, r),
+				e.shape === "plane" && /* @__PURE__ */ X(lr, {
+					plane: or(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					degrees: l
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(fr, {
+				e.shape === "space" && /* @__PURE__ */ X(pr, {
 					names: i,
 					pixel: m,
 					width: f,
 					height: p
 				}),
-				e.shape === "sphere" && /* @__PURE__ */ X(pr, {
+				e.shape === "sphere" && /* @__PURE__ */ X(mr, {
 					camera: t,
 					size: n,
 					pixel: m
@@ -2482,9 +2486,9 @@
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [/* @__PURE__ */ X("rect", {
-						x: -rr(e),
+						x: -ir(e),
 						y: "-10",
-						width: 2 * rr(e),
+						width: 2 * ir(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -2507,18 +2511,18 @@
 			]
 		});
 	}
-	function rr(e) {
+	function ir(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function ir(e, t, n, r) {
+	function ar(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > rr(t) + rr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > ir(t) + ir(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function ar({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function or({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -2526,22 +2530,22 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function or(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Zt(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
+	function sr(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Qt(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 		for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, sr((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, cr((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function sr(e, t, n) {
+	function cr(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function cr({ plane: e, size: t, ratio: n, names: r, degrees: i }) {
-		let { toX: a, toY: o, fromX: s, fromY: c } = e, [l, u] = [t.width / n, t.height / n], d = [Math.max(2, Math.floor(l / 110)), Math.max(2, Math.floor(u / 80))], f = i ? or(a(0), a(l), d[0], i.breaks) : Zt(a(0), a(l), d[0]).map((e) => [e, Y(e, 6)]), p = Zt(o(u), o(0), d[1]).map((e) => [e, i ? sr(e, "N", "S") : Y(e, 6)]), m = 0;
+	function lr({ plane: e, size: t, ratio: n, names: r, degrees: i }) {
+		let { toX: a, toY: o, fromX: s, fromY: c } = e, [l, u] = [t.width / n, t.height / n], d = [Math.max(2, Math.floor(l / 110)), Math.max(2, Math.floor(u / 80))], f = i ? sr(a(0), a(l), d[0], i.breaks) : Qt(a(0), a(l), d[0]).map((e) => [e, Y(e, 6)]), p = Qt(o(u), o(0), d[1]).map((e) => [e, i ? cr(e, "N", "S") : Y(e, 6)]), m = 0;
 		return /* @__PURE__ */ X(x, { children: [(i?.breaks ?? []).map(([e, t, n]) => {
 			let [r, i] = [s(e - m), s(e - m + n)];
 			return m += t - e - n, {
@@ -2607,31 +2611,31 @@
 			]
 		})] });
 	}
-	function lr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function ur({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function ur({ outlines: e, plane: t, theme: n }) {
+	function dr({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ X("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ X("g", {
 				stroke: dt(e.group, n),
 				fill: dt(e.group, n),
 				children: [/* @__PURE__ */ X("path", {
-					d: lr(e, 1, t),
+					d: ur(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ X("path", {
-					d: lr(e, 2, t),
+					d: ur(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function dr({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function fr({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ X("g", {
 			class: "ground",
@@ -2647,7 +2651,7 @@
 			})
 		});
 	}
-	function fr({ names: e, pixel: t, width: n, height: r }) {
+	function pr({ names: e, pixel: t, width: n, height: r }) {
 		let [i, a] = t(-1, -1, -1);
 		return /* @__PURE__ */ X("g", {
 			class: "axis",
@@ -2683,7 +2687,7 @@
 			})
 		});
 	}
-	function pr({ camera: e, size: t, pixel: n }) {
+	function mr({ camera: e, size: t, pixel: n }) {
 		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
 			30,
 			15,
@@ -2700,12 +2704,12 @@
 		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
 			let t = "", r = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = n(...On(i, a));
+				let [e, o, s] = n(...kn(i, a));
 				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 			}
 			return t;
 		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
-			let [i, a, o] = n(...On(e, t));
+			let [i, a, o] = n(...kn(e, t));
 			return o > 0 && /* @__PURE__ */ X("text", {
 				x: i + 3,
 				y: a - 3,
@@ -2725,14 +2729,14 @@
 			]
 		});
 	}
-	var mr = 2e4;
-	function hr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Wt(e.querySelector(".over"), l, u + 30, ut[i]), f = Ut("g", {});
-		if (n.count <= mr) {
-			let e = er(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	var hr = 2e4;
+	function gr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Gt(e.querySelector(".over"), l, u + 30, ut[i]), f = Wt("g", {});
+		if (n.count <= hr) {
+			let e = tr(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = Fn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = In(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -2741,7 +2745,7 @@
 					n >> 8 & 255,
 					n >> 16 & 255
 				].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
-				f.append(Ut("path", {
+				f.append(Wt("path", {
 					d: r,
 					stroke: t,
 					"stroke-width": String(2 * e),
@@ -2749,14 +2753,14 @@
 					fill: "none"
 				}));
 			}
-		} else f.append(Ut("image", {
+		} else f.append(Wt("image", {
 			href: e.querySelector("canvas").toDataURL("image/png"),
 			width: String(l),
 			height: String(u)
 		}));
 		let p = d.querySelector(".ground");
 		p ? p.after(f) : d.querySelector("rect").after(f);
-		let m = Ut("text", {
+		let m = Wt("text", {
 			x: "10",
 			y: String(u + 20),
 			"font-size": "12",
@@ -2766,7 +2770,7 @@
 		return m.textContent = t, d.append(m), d;
 	}
 	// src/state/compare.ts
-	function gr(e, t) {
+	function _r(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -2785,11 +2789,11 @@
 			squares: i
 		};
 	}
-	function _r(e, t, n) {
+	function vr(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [gr(i.values, t), gr(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [_r(i.values, t), _r(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -2800,7 +2804,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function vr(e, t, n) {
+	function yr(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -2810,11 +2814,11 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function yr(e) {
+	function br(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var br = class extends Error {
+	var xr = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2824,9 +2828,9 @@
 	};
 	Re(null), Re(null), Re("connecting"), Re(null);
 	// src/views/fault.tsx
-	function xr({ error: e, code: t }) {
+	function Sr({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof br ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof xr ? e.code : "")), i = n.split("\n");
 		return /* @__PURE__ */ X("div", {
 			class: "trouble",
 			role: "alert",
@@ -2837,7 +2841,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function Sr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function Cr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return /* @__PURE__ */ X("div", {
 			class: "scroll",
@@ -2870,21 +2874,21 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: Cr(e)
-						}) : Cr(e)
+							children: wr(e)
+						}) : wr(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function Cr(e) {
+	function wr(e) {
 		let t = typeof e == "string" ? e : Y(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/compare.tsx
-	var wr = 60;
-	function Tr({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [yr(r.rows), yr(c)];
+	var Tr = 60;
+	function Er({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [br(r.rows), br(c)];
 		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -2919,7 +2923,7 @@
 						})
 					})]
 				}),
-				/* @__PURE__ */ X(Sr, {
+				/* @__PURE__ */ X(Cr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -2927,14 +2931,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: _r(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: vr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ X(Sr, {
+				n && n.groups.length > 1 && /* @__PURE__ */ X(Cr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -2943,7 +2947,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: vr(n, r.rows, c).slice(0, wr).map((e) => [
+					rows: yr(n, r.rows, c).slice(0, Tr).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -2955,7 +2959,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Er = {
+	var Dr = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -2969,25 +2973,25 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function Dr({ name: e }) {
+	function Or({ name: e }) {
 		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: Er[e] })
+			children: /* @__PURE__ */ X("path", { d: Dr[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var Or = 40, kr = 16, Ar = 200;
-	function jr(e, t) {
+	var kr = 40, Ar = 16, jr = 200;
+	function Mr(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Mr({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Mt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = jr(d, /^(lon|lng|long|longitude)$/i), p = jr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function Nr({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Mt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Mr(d, /^(lon|lng|long|longitude)$/i), p = Mr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
-		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = W(() => b ? Dn(f.values, p.values) : En([
+		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = W(() => b ? On(f.values, p.values) : Dn([
 			x,
 			S,
 			...C ? [C] : []
@@ -3029,13 +3033,13 @@
 		H(() => {
 			M.value = /* @__PURE__ */ new Set(), I.value = /* @__PURE__ */ new Map();
 		}, [L?.title]);
-		let re = (e) => R !== null && M.value.size > 0 && M.value.has(R.groupOf[e]), z = W(() => Fr(D, s.rows, R, A.value, M.value, a), [
+		let re = (e) => R !== null && M.value.size > 0 && M.value.has(R.groupOf[e]), z = W(() => Ir(D, s.rows, R, A.value, M.value, a), [
 			D,
 			R,
 			A.value,
 			M.value,
 			a
-		]), ie = W(() => A.value ? A.value.reduce((e, t) => e + t, 0) : 0, [A.value]), B = W(() => Ir(D, R, M.value, a), [
+		]), ie = W(() => A.value ? A.value.reduce((e, t) => e + t, 0) : 0, [A.value]), B = W(() => Lr(D, R, M.value, a), [
 			D,
 			R,
 			M.value,
@@ -3099,7 +3103,7 @@
 					children: [
 						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(Pr, {
+							children: [r, /* @__PURE__ */ X(Fr, {
 								columns: s,
 								numbers: d,
 								x: x.name,
@@ -3114,7 +3118,7 @@
 						}),
 						/* @__PURE__ */ X("div", {
 							class: "stage",
-							children: [/* @__PURE__ */ X($n, {
+							children: [/* @__PURE__ */ X(er, {
 								cloud: D,
 								paint: z,
 								theme: a,
@@ -3135,7 +3139,7 @@
 								picked: ae,
 								forced: t.renderer,
 								handle: te,
-								onSelect: (e, t, n) => oe(Nr(e, (e) => D.rowOf[e]), t, n),
+								onSelect: (e, t, n) => oe(Pr(e, (e) => D.rowOf[e]), t, n),
 								onPick: (e) => N.value = e < 0 ? -1 : D.rowOf[e],
 								hint: (e) => {
 									let t = D.rowOf[e], n = R?.groups.length ? ge(t) : "";
@@ -3172,28 +3176,28 @@
 										title: n,
 										"aria-label": n,
 										onClick: () => P.value = e,
-										children: /* @__PURE__ */ X(Dr, { name: t })
+										children: /* @__PURE__ */ X(Or, { name: t })
 									}, e)),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
 										onClick: () => te.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(Dr, { name: "plus" })
+										children: /* @__PURE__ */ X(Or, { name: "plus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
 										onClick: () => te.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(Dr, { name: "minus" })
+										children: /* @__PURE__ */ X(Or, { name: "minus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
 										onClick: () => te.current?.fit(),
-										children: /* @__PURE__ */ X(Dr, { name: "fit" })
+										children: /* @__PURE__ */ X(Or, { name: "fit" })
 									})
 								]
 							})]
@@ -3209,7 +3213,7 @@
 									value: fe,
 									onInput: (e) => F.value = Number(e.currentTarget.value)
 								})] }),
-								/* @__PURE__ */ X(Jt, {
+								/* @__PURE__ */ X(Yt, {
 									name: o,
 									make: () => te.current.svg(),
 									fail: (e) => O.value = e
@@ -3237,13 +3241,13 @@
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ X(xr, { error: O.value })
+						/* @__PURE__ */ X(Sr, { error: O.value })
 					]
 				}),
 				/* @__PURE__ */ X("aside", {
 					class: "side",
 					children: [
-						N.value >= 0 && /* @__PURE__ */ X(zr, {
+						N.value >= 0 && /* @__PURE__ */ X(Br, {
 							suffix: u,
 							columns: s,
 							row: N.value,
@@ -3252,7 +3256,7 @@
 							probability: R?.probability?.[N.value] ?? null,
 							close: () => N.value = -1
 						}),
-						R && R.groups.length > 0 && /* @__PURE__ */ X(Lr, {
+						R && R.groups.length > 0 && /* @__PURE__ */ X(Rr, {
 							suffix: u,
 							grouping: R,
 							rows: s.rows,
@@ -3263,7 +3267,7 @@
 							rename: (e, t) => I.value = new Map(I.value).set(e, t),
 							choose: (e, t) => oe(le(e), t, `${k ? "cluster " : `${R.title} `}${R.groups[e].name}`)
 						}),
-						R?.scale && /* @__PURE__ */ X(Rr, {
+						R?.scale && /* @__PURE__ */ X(zr, {
 							title: R.title,
 							...R.scale,
 							theme: a
@@ -3274,7 +3278,7 @@
 						})
 					]
 				}),
-				ne.value && /* @__PURE__ */ X(Tr, {
+				ne.value && /* @__PURE__ */ X(Er, {
 					suffix: u,
 					columns: s,
 					grouping: R,
@@ -3283,7 +3287,7 @@
 					recipe: j.value.join(", "),
 					close: () => ne.value = null
 				}),
-				A.value && /* @__PURE__ */ X(Br, {
+				A.value && /* @__PURE__ */ X(Vr, {
 					keep: () => ne.value = {
 						rows: A.value,
 						recipe: j.value.join(", ")
@@ -3303,10 +3307,10 @@
 			]
 		});
 	}
-	function* Nr(e, t) {
+	function* Pr(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Pr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Fr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -3352,11 +3356,11 @@
 			] })
 		] });
 	}
-	function Fr(e, t, n, r, i, a) {
-		let o = new Uint32Array(e.count), s = n?.groups.map((e) => un(bt(e, a), 255)) ?? [], c = un(xt(n && !n.scale ? {
+	function Ir(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => dn(bt(e, a), 255)) ?? [], c = dn(xt(n && !n.scale ? {
 			...n,
 			groups: []
-		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => un(pt(t / 255, a), 255)), u = un(pt(NaN, a), 255), d = un(lt[a], 254);
+		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => dn(pt(t / 255, a), 255)), u = dn(pt(NaN, a), 255), d = dn(lt[a], 254);
 		for (let a = 0; a < e.count; a++) {
 			let f = e.rowOf[a];
 			if (f >= t) continue;
@@ -3371,7 +3375,7 @@
 		}
 		return o;
 	}
-	function Ir(e, t, n, r) {
+	function Lr(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -3390,7 +3394,7 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= kr ? t.name : `${t.name.slice(0, 15)}…`,
+				text: t.name.length <= Ar ? t.name : `${t.name.slice(0, 15)}…`,
 				colour: bt(t, r),
 				x: n / s,
 				y: i / s,
@@ -3398,8 +3402,8 @@
 			};
 		});
 	}
-	function Lr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Or), h = (e) => {
+	function Rr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, kr), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -3425,7 +3429,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > Or && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				t.groups.length > kr && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ X("input", {
@@ -3489,7 +3493,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(Dr, { name: "pen" })
+									children: /* @__PURE__ */ X(Or, { name: "pen" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3498,7 +3502,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(Dr, { name: "only" })
+									children: /* @__PURE__ */ X(Or, { name: "only" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3507,7 +3511,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ X(Dr, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(Or, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -3521,7 +3525,7 @@
 			]
 		});
 	}
-	function Rr({ title: e, low: t, high: n, isLog: r, theme: i }) {
+	function zr({ title: e, low: t, high: n, isLog: r, theme: i }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -3543,7 +3547,7 @@
 			]
 		});
 	}
-	function zr({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function Br({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -3559,7 +3563,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(Dr, { name: "close" })
+						children: /* @__PURE__ */ X(Or, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ X("p", {
@@ -3573,10 +3577,10 @@
 			]
 		});
 	}
-	function Br({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function Vr({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Ar; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < jr; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -3587,8 +3591,8 @@
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [An(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(An(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [jn(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(jn(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
@@ -3619,7 +3623,7 @@
 							/* @__PURE__ */ X("button", {
 								type: "button",
 								class: "first",
-								onClick: () => Lt(`${f}-selection.csv`, C()),
+								onClick: () => Rt(`${f}-selection.csv`, C()),
 								children: "Export CSV"
 							}),
 							t.save && /* @__PURE__ */ X("button", {
@@ -3660,8 +3664,8 @@
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ X(xr, { error: m.value }),
-				/* @__PURE__ */ X(Sr, {
+				/* @__PURE__ */ X(Sr, { error: m.value }),
+				/* @__PURE__ */ X(Cr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
@@ -3682,15 +3686,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function Vr(e) {
+	function Hr(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function Hr(e, t) {
+	function Ur(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function Ur(e) {
+	function Wr(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -3699,15 +3703,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: Vr(e.cells[r])
+					key: Hr(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * Hr(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * Ur(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function Wr({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(Mr, {
+	function Gr({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(Nr, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -3718,13 +3722,13 @@
 			asked: r
 		}, e.name);
 	}
-	function Gr(e, t, n) {
+	function Kr(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), z(/* @__PURE__ */ X(Wr, {
+			}), z(/* @__PURE__ */ X(Gr, {
 				figure: n,
 				source: Dt(n, e),
 				settings: Re({}),
@@ -3740,7 +3744,7 @@
 				parent: t,
 				clusters: n
 			})), { command: i } = n;
-			z(/* @__PURE__ */ X(rn, {
+			z(/* @__PURE__ */ X(an, {
 				steps: e,
 				splits: r,
 				unit: n.unit,
@@ -3762,12 +3766,12 @@
 			}), t);
 		} else n.kind === "lines" ? z(/* @__PURE__ */ X("div", {
 			class: "pair",
-			children: n.lines.map((e) => /* @__PURE__ */ X($t, { ...e }, e.title))
-		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ X(hn, {
+			children: n.lines.map((e) => /* @__PURE__ */ X(en, { ...e }, e.title))
+		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ X(gn, {
 			...n,
 			levels: Tt(n.levels),
 			between: wt(n.between)
-		}), t) : n.kind === "density" ? z(/* @__PURE__ */ X(ln, { ...n }), t) : z(/* @__PURE__ */ X(yn, {
+		}), t) : n.kind === "density" ? z(/* @__PURE__ */ X(un, { ...n }), t) : z(/* @__PURE__ */ X(bn, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
@@ -3775,17 +3779,17 @@
 			}))
 		}), t);
 	}
-	var Kr = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(Kr.figures)) {
+	var qr = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(qr.figures)) {
 		let n = document.getElementById(e);
-		n && Gr(e, n, t);
+		n && Kr(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(Ur), Je(() => {
+	document.querySelectorAll("table.sortable").forEach(Wr), Je(() => {
 		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Mt.value));
 	});
-	var qr = document.createElement("div");
-	document.body.append(qr), z(/* @__PURE__ */ X(Jr, {}), qr);
-	function Jr() {
+	var Jr = document.createElement("div");
+	document.body.append(Jr), z(/* @__PURE__ */ X(Yr, {}), Jr);
+	function Yr() {
 		return /* @__PURE__ */ X("div", {
 			class: `notice${Ot.value ? " shown" : ""}`,
 			role: "status",

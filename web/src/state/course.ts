@@ -65,6 +65,13 @@ export function treeOf(splits: Split[]): { branches: Branch[]; until: number | n
   return { branches, until };
 }
 
+/// Where a replay begins: where the number of clusters of the result lasted, or else the number that lasted longest.
+export function first(lasting: Stay[], steps: Step[]): Stay | undefined {
+  const found = steps[steps.length - 1]?.clusters;
+  const widths = lasting.filter(({ clusters }) => clusters === found);
+  return widest(widths) ?? widest(lasting);
+}
+
 /// The number of several clusters that lasted over the widest range of temperatures.
 export function widest(lasting: Stay[]): Stay | undefined {
   const width = ({ from, to }: Stay) => Math.log(from / to);

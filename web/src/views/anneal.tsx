@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
-import { growth, stays, treeOf, widest, type Split, type Stay, type Step } from '../state/course.ts';
+import { first, growth, stays, treeOf, widest, type Split, type Stay, type Step } from '../state/course.ts';
 import { count, figure } from '../state/words.ts';
 import { Chart } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
@@ -18,8 +18,7 @@ const PACE = 90;
 export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: Split[]; unit: string; keep: (clusters: number, temperature: number) => ComponentChildren }) {
   const falling = useMemo(() => growth(steps), [steps]);
   const lasting = useMemo(() => stays(falling), [falling]);
-  // At first the number that lasted longest.
-  const at = useSignal(widest(lasting)?.last ?? falling.length - 1);
+  const at = useSignal(first(lasting, steps)?.last ?? falling.length - 1);
   const isPlaying = useSignal(false);
   useEffect(() => {
     if (!isPlaying.value) return;

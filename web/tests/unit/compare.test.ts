@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { differences, shares } from '../../src/state/compare.ts';
 import { clustersOf } from '../../src/state/clusters.ts';
-import { growth, stays, treeOf, widest } from '../../src/state/course.ts';
+import { first, growth, stays, treeOf, widest } from '../../src/state/course.ts';
 
 const number = (name: string, values: number[]) => ({ name, kind: 'number' as const, values: Float64Array.from(values) });
 
@@ -28,6 +28,10 @@ test('a course ends where hardening begins, numbers last over temperatures, and 
   ]);
   expect(widest(stays(falling))?.clusters).toBe(2);
   expect(widest([])).toBeUndefined();
+  // A replay begins at the number of the result, which need not be the one that lasted longest.
+  const result = (clusters: number) => [...falling, { temperature: 0, clusters, freeEnergy: 0 }];
+  expect(first(stays(falling), result(1))?.clusters).toBe(2);
+  for (const { clusters } of stays(falling).slice(1)) expect(first(stays(falling), result(clusters))?.clusters).toBe(clusters);
   const { branches, until } = treeOf([{ temperature: 4, parent: 0, clusters: 2 }, { temperature: 2, parent: 0, clusters: 3 }, { temperature: 1, parent: 1, clusters: 4 }]);
   expect(until).toBeNull();
   // The third came from the first and stands beside it.
