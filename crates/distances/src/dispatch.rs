@@ -1,8 +1,9 @@
 //! Which instruction set a kernel runs on, chosen at run time.
 //!
-//! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. All arithmetic behind this door is of
-//! whole numbers or, for rows of numbers, a fixed order of fused operations: so all give the same bits, and a test runs each kernel on every set. What
-//! users install is compiled for the plainest processor of its family. The processor is asked by `lehr-numerics`.
+//! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. The
+//! kernels use whole numbers or, for rows of numbers, a fixed order of fused operations. So every set gives the same
+//! bits, and a test runs each kernel on every set. The installed program is compiled for the plainest processor of its
+//! family. The processor is asked by `lehr-numerics`.
 
 #[cfg(any(test, target_arch = "x86_64"))]
 pub(crate) use lehr_numerics::dispatch::InstructionSet;

@@ -7,7 +7,7 @@ use syn::parse::Parse;
 use syn::punctuated::Punctuated;
 use syn::{Data, DeriveInput, Error, Field, Ident, LitStr, Member, Result, Token, Type, parenthesized};
 
-/// What `#[operation(…)]` says.
+/// The options of `#[operation(…)]`.
 struct Options {
     contract: Type,
     verb: Ident,

@@ -1,6 +1,7 @@
 //! Gaussian components: memberships of rows fused with the sums that the next components are made of (E-step and M-step of a mixture in one pass).
 //!
-//! For each row `x` of weight `w` and each component of weight `P_k`, mean `u_k` and covariance `S_k`, at a temperature T (paper 004 section 7; 1 is ordinary EM):
+//! For each row `x` of weight `w` and each component of weight `P_k`, mean `u_k` and covariance `S_k`, at a temperature
+//! T (paper 004, section 7). T = 1 is ordinary EM:
 //!
 //! ```text
 //! score_k = [ln P_k - ln det(2 pi S_k) / 2 - |W_k (x - u_k)|^2 / 2] / T      W_k S_k W_k' = 1
@@ -131,7 +132,7 @@ pub struct GaussianScratch<T: Real> {
     log_sums: Vec<T::Line>,
 }
 
-/// What [`gaussian_sums`] adds up over all components of a block.
+/// The totals that [`gaussian_sums`] forms over all components of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussianTotals {
     /// `T sum w ln sum_k exp(score_k)`: at temperature 1 the weighted log-likelihood.
@@ -140,7 +141,8 @@ pub struct GaussianTotals {
     pub softness: f64,
 }
 
-/// Adds one block's sums to `sums`: for each component its mass, its first moment about its mean and its second moments about its mean as [`Scatter`] says.
+/// Adds the sums of one block to `sums`: for each component its mass, and its first and second moments about its mean.
+/// [`Scatter`] says which second moments.
 ///
 /// Cost: rows x K x (D or D^2 / 2 multiply-adds for the scores, as many for the second moments, one exponential). No allocation once `scratch` has grown.
 ///

@@ -44,7 +44,7 @@ impl<T: ?Sized> Setting<T> {
         Self(RwLock::new(None))
     }
 
-    /// What it is set to.
+    /// The value that it is set to.
     pub fn read(&self) -> Option<Arc<T>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -22,7 +22,8 @@ pub struct SparseRows<T: Real> {
 }
 
 impl<T: Real> SparseRows<T> {
-    /// Copies rows: `row(i)` gives the columns and values of the i-th of `rows` rows, which are divided by `unit`; `length(i)` is its squared length from the origin, so divided; `weight(i)` its weight.
+    /// Copies rows. `row(i)` gives the columns and values of the i-th of `rows` rows, which are divided by `unit`.
+    /// `length(i)` is its squared length from the origin, so divided; `weight(i)` is its weight.
     ///
     /// # Panics
     /// If there is no row, a row has not as many values as columns, or a column beyond the last.
