@@ -150,7 +150,8 @@ fn decided(
 
 /// Why a column of numbers says too little for distances: most of its values are missing, or nearly all are one.
 ///
-/// Values that were filled in would otherwise make most of a distance, and few rows that are not as all others would be clusters of their own.
+/// Filled values would otherwise make up most of a distance. The few rows that differ from all others would be clusters
+/// of their own.
 fn too_little(column: &FrameColumn, account: &ColumnAccount) -> Option<String> {
     let Values::Numbers(values) = &column.values else { return None };
     if 2 * account.missing > account.rows {

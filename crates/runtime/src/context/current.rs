@@ -1,8 +1,8 @@
 //! The context that a thread runs in: entered around polls, taken along by posts and spawns.
 //!
-//! Items that are taken from a port under its lock leave their contexts in a thread-local place, [`leave`], because dropping one may
-//! run code of the user's (the last clone of a sink). [`collect`] picks them up for whoever asked; everybody else's are dropped
-//! after the lock, by [`settle`].
+//! Items that are taken from a port under its lock leave their contexts in a thread-local place, [`leave`]. Dropping a
+//! context there may run the user's code (the last clone of a sink). [`collect`] picks up those that were asked for;
+//! [`settle`] drops all others after the lock.
 
 use std::cell::RefCell;
 

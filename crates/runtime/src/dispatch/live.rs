@@ -1,7 +1,7 @@
 //! The list of living tasks, kept so that an abort reaches those that are suspended: nobody else knows where their wakers are.
 //!
-//! It is split into one part per worker and one for all other threads, so that the two locks a task takes in its life are
-//! hardly ever contended.
+//! The list has one part for each worker and one for all other threads. So the two locks that a task takes in its life
+//! are hardly ever contended.
 
 use std::collections::HashMap;
 use std::task::Waker;

@@ -2,8 +2,8 @@
 
 use std::task::Waker;
 
-/// Wakers gathered under a lock, to be woken after it, when this is dropped: waking may run other code of ours, and dropping a
-/// waker may too. Declare it before the guard.
+/// Wakers gathered under a lock, to be woken after it, when this is dropped. Waking may run other code of ours, and
+/// dropping a waker may too. Declare it before the guard.
 #[derive(Default)]
 pub struct Wake {
     first: Option<Waker>,

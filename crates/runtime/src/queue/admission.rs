@@ -26,26 +26,27 @@ pub enum Admission {
     /// Everybody.
     #[default]
     Unbounded,
-    /// As long as fewer than `max` tasks wait for their first poll. What has begun does not count, be it suspended or woken.
+    /// As long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count, be they
+    /// suspended or woken.
     Depth {
         /// How many may wait; at least 1.
         max: usize,
-        /// What becomes of one more.
+        /// How one more is handled.
         overflow: DepthOverflow,
     },
-    /// `burst` at once after a pause, and `per_sec` in a second from then on, by the clock of the dispatcher: a bucket that holds
-    /// `burst` tokens and is filled at that rate, and that each task takes a token from.
+    /// `burst` at once after a pause, and then `per_sec` in a second, by the clock of the dispatcher. A bucket holds
+    /// `burst` tokens and is filled at that rate, and each task takes a token from it.
     Rate {
         /// How many in a second; positive.
         per_sec: f64,
         /// How many at once; at least 1.
         burst: u32,
-        /// What becomes of one more.
+        /// How one more is handled.
         overflow: RateOverflow,
     },
 }
 
-/// What becomes of a task too many.
+/// How a task too many is handled.
 ///
 /// # Example
 /// See [`Rejected`](super::Rejected).
@@ -63,7 +64,7 @@ pub enum DepthOverflow {
     Wait,
 }
 
-/// What becomes of a task too early.
+/// How a task too early is handled.
 ///
 /// # Example
 /// ```
@@ -102,7 +103,7 @@ impl Admission {
     }
 }
 
-/// What a policy says to a task.
+/// A policy's verdict on a task.
 pub(super) enum Verdict {
     /// It has a place.
     Admitted,

@@ -20,13 +20,13 @@ use crate::timer::Scheduled;
 
 pub(super) type Sink = Arc<dyn Fn(Discarded) + Send + Sync>;
 
-/// What the tasks and the handles of a queue share.
+/// The state that the tasks and the handles of a queue share.
 pub(crate) struct Core {
     pub(super) name: Box<str>,
     pub(crate) priority: Priority,
     pub(super) sink: Option<Sink>,
     pub(super) registry: Weak<Registry>,
-    /// What workers may take from all queues of the dispatcher together; see [`Registry`].
+    /// The number of jobs that workers may take from all queues of the dispatcher together; see [`Registry`].
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
     pub(super) has_rate: bool,
     /// What they may take from this one: nothing while it is suspended. Written under the lock of `state`.
@@ -323,7 +323,7 @@ impl Core {
         }
     }
 
-    /// What came first, for a worker to run.
+    /// The first job, for a worker to run.
     pub(crate) fn pop(&self) -> Option<Job> {
         let (entry, wake) = {
             let mut state = self.state.lock();

@@ -61,7 +61,7 @@ impl Admission {
         count
     }
 
-    /// What messages call a running operation.
+    /// The name of a running operation in messages.
     pub(in crate::interleave) fn name(&self, operation: Operation) -> String {
         self.running(operation).map_or_else(String::new, |running| self.lane(running.lane).name.clone())
     }

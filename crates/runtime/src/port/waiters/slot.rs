@@ -33,7 +33,7 @@ impl Ticket {
 /// Boxed twice, since a pointer to what has a table of methods takes two words, which every waiter would pay for.
 pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 
-/// What a waiter waits for.
+/// The want of a waiter.
 pub(crate) enum Want<T> {
     /// One item that the predicate, if there is one, accepts.
     One(Option<Predicate<T>>),
