@@ -4,9 +4,9 @@
 //! | --- | --- | --- |
 //! | 0 | done | reads the results |
 //! | 1 | no result | reports a bug or loosens the parameters |
-//! | 2 | usage | mends the command line |
-//! | 3 | bad data | mends the input, or parameters that do not fit it |
-//! | 4 | environment | mends a path, a permission, a disk |
+//! | 2 | usage | corrects the command line |
+//! | 3 | bad data | corrects the input, or parameters that do not fit it |
+//! | 4 | environment | corrects a path, a permission, a disk |
 //! | 130 | stopped | resumes |
 //!
 //! A reader of standard output that goes away (`lehr … | head`) is not a failure: the results are on disk.
@@ -66,7 +66,7 @@ impl Failure {
     }
 }
 
-/// What the operating system says, without the numbers of its errors.
+/// The operating system's message, without the numbers of its errors.
 fn in_plain_words(message: String) -> String {
     const MARK: &str = " (os error ";
     const WORDS: [(&str, &str); 4] = [

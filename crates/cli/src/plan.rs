@@ -1,8 +1,8 @@
 //! Arguments become a plan: the one step in which a command line can be wrong.
 //!
-//! A plan is complete and consistent: commands run it without looking at the command line again. What can only be known
-//! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
-//! The methods of `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); what these share is here.
+//! A plan is complete and consistent: commands run it without looking at the command line again. Options that need the
+//! data (columns, K above the number of points) are checked where the data are read and clustered. The methods of
+//! `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); what these share is here.
 
 pub mod distances;
 pub mod method;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::exit::{Failure, Kind};
 
-/// What marks a summary as ours.
+/// The mark of our summaries.
 pub const PROGRAM: &str = "lehr";
 
 // What summaries say their method is, by which a folder knows which command wrote it. Those of the methods of `lehr-methods` stand in their declarations.

@@ -1,7 +1,8 @@
 //! Regions with inhabitants, clustered in three ways: by what is known of their people, by where a subgroup of them lives, and by both together.
 //!
-//! Papers 000 and 004 cluster a census like this. The first way is in standardised attributes, regions weighted by their people; the second on the sphere, regions weighted by the
-//! people of the subgroup; the third in attributes and positions side by side, each with its share of the variance.
+//! Papers 000 and 004 cluster a census like this. The first way is in standardised attributes, with regions weighted by
+//! their people. The second is on the sphere, with regions weighted by the people of the subgroup. The third is in
+//! attributes and positions side by side, each with its share of the variance.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,9 +44,9 @@ pub struct Roles {
 /// Regions, and what is known of them.
 #[derive(Debug)]
 pub struct Regions {
-    /// What they were read from.
+    /// Their source.
     pub source: String,
-    /// What one is called.
+    /// The name of one.
     pub one: &'static str,
     /// One a region.
     pub ids: Vec<String>,
@@ -219,7 +220,7 @@ impl Regions {
         Ok(Points::new(values, 3 + attributes.dimension())?.with_weights(self.people.clone())?)
     }
 
-    /// What each cluster is like.
+    /// The profile of each cluster.
     pub fn profiles(&self, labels: &[u32], clusters: usize) -> Vec<Profile> {
         let (attributes, whole) = (&self.attributes, Scaling::fit(&self.attributes, Scale::Std));
         let dimension = attributes.dimension();

@@ -22,7 +22,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// What `summary.json` says of a matrix, after its source.
+    /// The facts about a matrix for `summary.json`, after its source.
     pub fn facts(&self) -> Sections {
         let items = self.ids.len();
         let total_weight = self.weights.as_ref().map_or(items as f64, |weights| weights.iter().sum());
@@ -44,7 +44,7 @@ pub enum Takes {
     Matrix(MatrixWords),
 }
 
-/// What front ends need to know of the dissimilarities that a method takes.
+/// The words of front ends for the dissimilarities that a method takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixWords {
     /// Whether pairs may be without a value.
@@ -60,7 +60,7 @@ pub struct RowsWords {
     pub columns_taken: &'static str,
     /// Whether it takes rows of bits and sparse rows beside rows of numbers.
     pub takes_bits_and_sparse: bool,
-    /// What becomes of missing values; nothing where rows with such are refused.
+    /// How missing values are handled; `None` where rows with such are refused.
     pub missing: Option<Missing>,
     /// Whether rows that lie alone are set aside where everything is chosen from the data.
     pub sets_aside: bool,
@@ -76,23 +76,23 @@ impl RowsWords {
     }
 }
 
-/// What messages say of the stream that a method takes.
+/// The words of messages for the stream that a method takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamWords {
     /// Before the columns that were taken: `clustering by`.
     pub columns_taken: &'static str,
 }
 
-/// What is said of missing values.
+/// The words for missing values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// Behind "missing values": what becomes of them.
     pub becomes: &'static str,
-    /// What is done with rows, as a participle.
+    /// The handling of rows, as a participle.
     pub done: &'static str,
 }
 
-/// What is said to those who have positions on a sphere.
+/// The words for users with positions on a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOnSphere {
     /// Why they are not for a method.

@@ -23,7 +23,7 @@ pub const BINS: usize = 64;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Embedding;
 
-/// What [`Embedding`] can be told. The default is a map in two dimensions from classical scaling.
+/// The options of [`Embedding`]. The default is a map in two dimensions from classical scaling.
 ///
 /// # Example
 /// ```
@@ -183,9 +183,9 @@ in the map by lehr place.",
 /// A map that was made.
 #[derive(Debug)]
 pub struct Fitted {
-    /// What it was told.
+    /// The parameters.
     pub parameters: Parameters,
-    /// What it found.
+    /// The map.
     pub map: Map,
     /// Made when it is asked for: of several processes that make a map, one shows it.
     shepard: OnceLock<Shepard>,
@@ -215,7 +215,7 @@ pub fn positions<'a>(ids: &'a [String], map: &Map, classes: Option<&Classes>) ->
     }
 }
 
-/// What a summary says of the result.
+/// The facts about the result for a summary.
 pub fn result_facts(map: &Map, shepard: &Shepard) -> Value {
     json!({
         "dimension": map.dimension,

@@ -48,7 +48,7 @@ impl Places {
         }
     }
 
-    /// What a service is.
+    /// The description of a service.
     pub(crate) async fn lookup(&self, node: Option<&str>, path: &str) -> Result<Info, Fault> {
         let format = Format::MessagePack;
         let message = Message {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::ask::RequestArguments;
 
-/// What `lehr apply` takes.
+/// The arguments of `lehr apply`.
 #[derive(Debug, Args)]
 #[command(after_help = APPLY_HELP)]
 pub struct ApplyArguments {

@@ -8,7 +8,7 @@ use lehr_demos::regions::Roles;
 use super::at_least_one;
 use super::execution::ExecutionArguments;
 
-/// What `lehr demo demography` takes.
+/// The arguments of `lehr demo demography`.
 #[derive(Debug, Args)]
 #[command(after_help = DEMOGRAPHY_HELP)]
 pub struct DemographyArguments {
@@ -56,12 +56,12 @@ pub struct DemographyArguments {
     #[command(flatten)]
     pub execution: ExecutionArguments,
 
-    /// What becomes of the results.
+    /// The options of the results.
     #[command(flatten)]
     pub results: DemographyResults,
 }
 
-/// What becomes of the results.
+/// The options of the results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct DemographyResults {

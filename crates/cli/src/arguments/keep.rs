@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-/// What is done with what a node keeps.
+/// The commands on a node's kept data.
 #[derive(Debug, Subcommand)]
 pub enum KeepCommand {
     /// Copy what a node keeps into a new backup, with checksums

@@ -17,7 +17,7 @@ use super::spill::SpillArguments;
 use super::stream::StreamArguments;
 use super::table::TableArguments;
 
-/// A method, and what it was told.
+/// A method with its options.
 pub struct DeclaredArguments {
     /// The method.
     pub method: &'static dyn Method,
@@ -27,7 +27,7 @@ pub struct DeclaredArguments {
     pub options: Options,
     /// How it is computed.
     pub execution: ExecutionArguments,
-    /// What becomes of the results.
+    /// The options of the results.
     pub results: ResultArguments,
 }
 
@@ -83,7 +83,7 @@ impl ClassArguments {
     }
 }
 
-/// What help says of the dissimilarities.
+/// The help on the dissimilarities.
 fn matrix_help(words: MatrixWords) -> String {
     let missing = if words.may_miss_pairs { " NaN is a pair without a value." } else { "" };
     format!(
@@ -97,7 +97,7 @@ fn matrix_help(words: MatrixWords) -> String {
 pub struct TableInput {
     /// The table, and how it is read.
     pub rows: RowArguments,
-    /// What only rows of bits and sparse rows have.
+    /// The options that only rows of bits and sparse rows have.
     pub packed: PackedArguments,
     /// How it becomes numbers.
     pub preparation: PreparationArguments,
@@ -119,7 +119,7 @@ pub struct RowArguments {
     pub table: TableArguments,
 }
 
-/// What only rows of bits and sparse rows have.
+/// The options that only rows of bits and sparse rows have.
 #[derive(Debug, Default, Args)]
 pub struct PackedArguments {
     /// The .npy holds rows of this many bits, packed as numpy.packbits(rows, axis=1) packs them: clustered as columns of 0 and 1, in a 64th of the memory
@@ -135,7 +135,7 @@ pub struct PackedArguments {
     pub weights_from: Option<PathBuf>,
 }
 
-/// What a table is where rows of bits and sparse rows are taken too.
+/// The help on the table, where rows of bits and sparse rows are taken too.
 const ANY_ROWS: &str = "The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
@@ -146,7 +146,7 @@ fn first_column(text: &str) -> Result<FirstColumn, String> {
     }
 }
 
-/// What becomes of the results.
+/// The options of the results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct ResultArguments {
@@ -175,7 +175,7 @@ pub struct ResultArguments {
     pub trace: Option<PathBuf>,
 }
 
-/// What stands behind the examples in the help of every method.
+/// The text after the examples in the help of every method.
 const ENDS: &str = "Ctrl-C stops the run, keeps a checkpoint and says how to continue.\n\
                     Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
 
@@ -323,7 +323,7 @@ pub(super) fn typed(declared: &[OptionOf], matches: &ArgMatches) -> Options {
 }
 
 impl DeclaredArguments {
-    /// What was typed behind the name of a method.
+    /// The arguments that were typed after the name of a method.
     fn read(method: &'static dyn Method, matches: &ArgMatches) -> Result<Self, Error> {
         let input = match method.about().takes {
             Takes::Matrix(words) => {
@@ -356,7 +356,7 @@ impl DeclaredArguments {
 #[derive(Debug)]
 pub struct ClusterOptions(pub Options);
 
-/// What becomes of the results of `lehr cluster`, for such a command.
+/// The options of the results of `lehr cluster`, for such a command.
 #[derive(Debug)]
 pub struct ClusterResults(pub ResultArguments);
 
@@ -441,7 +441,7 @@ mod tests {
     use super::*;
     use crate::arguments::Arguments;
 
-    /// What the service of a contract says of its options.
+    /// A contract's description of its options.
     fn described(contract: &str) -> Value {
         let dispatcher = Dispatcher::new(1).unwrap();
         let host = Host::new(dispatcher.handle());

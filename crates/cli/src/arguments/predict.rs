@@ -7,7 +7,7 @@ use clap::Args;
 use super::at_least_one;
 use super::table::delimiter;
 
-/// What `lehr predict` takes.
+/// The arguments of `lehr predict`.
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_HELP)]
 pub struct PredictArguments {

@@ -7,7 +7,7 @@ use clap::Args;
 use super::ask::RequestArguments;
 use super::thread_count;
 
-/// What `lehr run` takes.
+/// The arguments of `lehr run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub struct RunArguments {

@@ -22,7 +22,7 @@ use crate::exit::{Failure, Kind, as_typed};
 use crate::plan::{command_without_end, execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
 
-/// What stands for standard input.
+/// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// How many clusters the demonstration looks for.
@@ -34,9 +34,9 @@ pub struct MethodPlan {
     pub method: &'static dyn Method,
     /// Where the data come from.
     pub source: Source,
-    /// What the method is told: what was given, or what the checkpoint says.
+    /// The options of the method: those that were given, or those of the checkpoint.
     pub options: Options,
-    /// The content of the checkpoint that the run goes on from, and the folder it came from.
+    /// The content of the checkpoint from which the run is resumed, and the folder it came from.
     pub resumed: Option<(Vec<u8>, PathBuf)>,
     /// Engine, ranks and threads.
     pub execution: Execution,
@@ -70,7 +70,7 @@ pub struct Source {
     pub missing: bool,
     /// How many packed bits its rows have, if it is an array of such.
     pub bits: Option<usize>,
-    /// What the first column of SVMlight's text is numbered, if that is said.
+    /// The number of the first column of SVMlight's text, if it is given.
     pub first_column: Option<FirstColumn>,
     /// The table with the weights of rows of bits or of sparse rows, if they have any.
     pub weights_from: Option<PathBuf>,
@@ -88,7 +88,7 @@ pub struct Source {
 
 /// How an ordinary table becomes numbers.
 pub struct Preparing {
-    /// What is asked of the preparation, columns as they were typed.
+    /// The options of the preparation, with columns as they were typed.
     pub wishes: Wishes,
     /// How the table is read.
     pub form: TableForm,
@@ -96,7 +96,7 @@ pub struct Preparing {
     pub sets_aside: bool,
 }
 
-/// What data come from.
+/// The source of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A file.
@@ -254,7 +254,7 @@ impl PreparedTable {
     }
 }
 
-/// What was typed, but for the source.
+/// The arguments as typed, without the source.
 struct Typed<'a> {
     options: Options,
     execution: ExecutionArguments,

@@ -149,8 +149,8 @@ impl<'a> Distances<'a> {
 }
 
 impl Outlying {
-    /// The rows of a clustering that lie out of the ordinary: far beyond what is usual in their cluster, or in a
-    /// cluster of hardly any rows.
+    /// The unusual rows of a clustering: those far beyond the usual distance in their cluster, and those in a cluster
+    /// of hardly any rows.
     pub(super) fn of(fitted: &Fitted, standing: &Standing, rows: &Rows) -> Self {
         Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
     }

@@ -1,7 +1,8 @@
 //! `summary.json` of a method: what the command knows of its run, around what the method says itself.
 //!
-//! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the same,
-//! byte for byte, for every engine and any number of ranks and threads. What only one method has is there for that method only.
+//! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the
+//! same, byte for byte, for every engine and any number of ranks and threads. A part that only one method has is there
+//! for that method only.
 
 use lehr_data::scale::Scale;
 use lehr_methods::{Data, Fit, Rows, Sections, Takes};
@@ -29,7 +30,7 @@ struct Input<'a> {
     fingerprint: String,
 }
 
-/// What passed of a stream.
+/// The part of a stream that has passed.
 #[derive(Serialize)]
 struct StreamInput<'a> {
     source: String,
@@ -128,13 +129,13 @@ impl<'a> Seconds<'a> {
     }
 }
 
-/// What the command knows of a run of a method, around what the method says itself.
+/// The command's facts about a run, around the method's own.
 pub struct Described<'a> {
     /// The run.
     pub plan: &'a MethodPlan,
     /// The data.
     pub data: Data<'a>,
-    /// What the owner of the data should know.
+    /// Warnings for the owner of the data.
     pub warnings: &'a [String],
     /// Seconds by name, in order.
     pub phases: &'a [(String, f64)],
