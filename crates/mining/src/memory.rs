@@ -1,7 +1,8 @@
-//! What a run takes beside its rows, held against what the machine has before anything is computed.
+//! The memory that a run takes beside its rows, compared with the machine's before anything is computed.
 //!
-//! Readers see that rows fit. What is made of them may be far larger: centres are not sparse, matrices grow with the square of the items, covariances with that of
-//! the columns. The figures are estimates by what runs were measured to take; they are looked at only where they are large, so that small runs ask the system nothing.
+//! Readers see that rows fit. The data made from them may be far larger. Centres are not sparse, matrices grow with the
+//! square of the items, and covariances with the square of the columns. The figures are estimates from measured runs.
+//! They are looked at only where they are large, so that small runs ask the system nothing.
 
 use lehr_data::memory::available;
 
@@ -18,11 +19,11 @@ const OF_ANNEALING: f64 = 60.0;
 /// Of rows that are not sparse a rank has a part of these copies, as long as leaves are small.
 const SHARE_OF_NUMBERS: f64 = 0.25;
 
-/// What a run takes, in bytes, and what there is to say of it.
+/// The memory that a run takes, in bytes, and how messages describe it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub bytes: f64,
-    /// What takes them, such as `20 centres of 100000 columns on 2 ranks`.
+    /// The part that takes it, such as `20 centres of 100000 columns on 2 ranks`.
     what: What,
 }
 
@@ -64,7 +65,8 @@ impl Need {
         Self { bytes, what: What::Map { nodes, functions, columns } }
     }
 
-    /// Of the whole rows of a matrix that has half of them, or is made anew, with numbers of so many bytes.
+    /// The need for the whole rows of a matrix that has half of them, or that is made again, with numbers of so many
+    /// bytes.
     pub fn of_pairs(items: usize, bytes_each: usize) -> Self {
         Self { bytes: bytes_each as f64 * (items as f64).powi(2), what: What::Pairs { items } }
     }

@@ -1,4 +1,5 @@
-//! The course of a run: medoids are added one by one, then swapped while a swap gains; one step at a time, each of which can be resumed.
+//! The course of a run: medoids are added one by one, then swapped while a swap gains. The run proceeds one step at a
+//! time, and can be resumed after each.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};

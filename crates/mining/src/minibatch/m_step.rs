@@ -20,7 +20,7 @@ pub(super) struct Center {
     pub square: f64,
 }
 
-/// What a centre is given by a batch, in the unit of the points.
+/// A batch's sums for a centre, in the unit of the points.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Given {
     pub rows: u64,

@@ -24,8 +24,9 @@ pub struct Model {
     pub centers: Vec<f64>,
     /// One for each centre.
     pub clusters: Vec<Cluster>,
-    /// Weighted mean squared distance of all rows as they passed: those of the sample from the centres that annealing found in it, all others from the centres as they stood before their batch.
-    /// Not the mean over all rows at [`Model::centers`].
+    /// Weighted mean squared distance of all rows as they passed. For rows of the sample it is from the centres that
+    /// annealing found in it. For all others it is from the centres before their batch. Not the mean over all rows at
+    /// [`Model::centers`].
     pub objective: f64,
     /// The same of the last batch alone.
     pub last_objective: f64,
@@ -37,7 +38,7 @@ pub struct Model {
     pub weight: f64,
     /// Tells the rows that passed, and how they were cut into batches, from others.
     pub fingerprint: u64,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 

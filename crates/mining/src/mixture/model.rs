@@ -41,13 +41,13 @@ pub struct Model {
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
 }
 
-/// What the lead of a run brings home.
+/// The result of a run's lead.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
@@ -94,7 +94,7 @@ impl Model {
     }
 }
 
-/// What the leaves say of all rows, in the order and the units of the input.
+/// The leaves' results for all rows, in the order and the units of the input.
 fn in_input_order(table: &Table<'_>, assigned: impl Iterator<Item = Assigned>) -> Assigned {
     let count = table.input.len();
     let mut all = Assigned { labels: vec![0; count], probabilities: vec![0.0; count], log_densities: vec![0.0; count] };
@@ -109,7 +109,7 @@ fn in_input_order(table: &Table<'_>, assigned: impl Iterator<Item = Assigned>) -
     all
 }
 
-/// What the user should know of a fit.
+/// The warnings of a fit for the user.
 fn warnings(
     table: &Table<'_>,
     fitted: &Fitted,

@@ -11,7 +11,7 @@ use crate::anneal::Control;
 /// How many neighbours of each cell are looked at: those that are cheapest to merge it with.
 const NEIGHBORS: usize = 6;
 
-/// What is known of two cells holds until this share of their rows has been exchanged.
+/// A comparison of two cells holds until this share of their rows has been exchanged.
 const STALE: f64 = 0.02;
 
 /// One number of groups on the way, and what speaks for it.
@@ -59,10 +59,10 @@ pub(super) fn merge_all(
     Ok(steps)
 }
 
-/// What is known of each two cells, by their names, and how much weight both had exchanged then.
+/// The comparisons of each two cells, by their names, and how much weight both had exchanged then.
 type Known = BTreeMap<(u64, u64), (Separation, f64)>;
 
-/// What speaks for the cells as they are, and the two neighbours to merge next.
+/// The evidence for the cells as they are, and the two neighbours to merge next.
 pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) -> (Step, Option<(usize, usize)>) {
     let neighbors = neighbors(partition);
     let mut least: Option<((bool, f64), (usize, usize))> = None;

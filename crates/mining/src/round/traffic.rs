@@ -10,7 +10,7 @@ use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{CellBytes, Execution, LeafCells, Partition, Pending, Program, Round, Rounds};
 
-/// What was told between ranks.
+/// The messages between ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
     /// The all-reduces in their order: the round's name, and how many numbers of eight bytes each rank's partial has.

@@ -1,7 +1,8 @@
 //! The course of an embedding: starts, temperatures, iterations; one iteration a step, each of which can be resumed.
 //!
-//! An iteration reads the matrix once: at a candidate for the next positions it gives the stress there, which decides whether the candidate is taken, and the moments from which the one after follows. A
-//! lengthened step (de Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
+//! An iteration reads the matrix once, at a candidate for the next positions. It gives the stress there, which decides
+//! whether the candidate is taken, and the moments from which the following candidate is made. A lengthened step (de
+//! Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
 
 use lehr_numerics::lanes::Real;
 use lehr_numerics::random::Stream;
@@ -22,7 +23,7 @@ const RELAXED_FROM: u64 = 10;
 const PLAIN_EVERY: u64 = 4;
 /// A stress of this share of the targets' sum of squares is nothing: its root is 1e-10.
 const EXACT: f64 = 1e-20;
-/// What conjugate gradients leave of the residual that they find, and near the end.
+/// The share of the residual that conjugate gradients leave, and the share near the end.
 const LOOSE: f64 = 0.05;
 const TIGHT: f64 = 1e-3;
 /// Near the end: stress falls by less than so many times the tolerance.
@@ -223,7 +224,7 @@ impl<'a, T: Real> Course<'a, T> {
         Ok(course)
     }
 
-    /// Goes on from a state.
+    /// Resumes from a state.
     pub async fn resume(
         problem: &'a Problem<'a, T>,
         parameters: &'a Parameters,
