@@ -354,6 +354,10 @@ nginx: need ## whole jobs on a node behind nginx, below a path, with TLS ending 
 	@cargo build --release -p lehr
 	@$(PYTHON) crates/node/tests/nginx/run.py $(TARGET)/release/lehr
 
+clients: need ## whole jobs by clients that openapi-python-client, openapi-typescript and OpenAPI Generator (Java) make from a node's description; a language without its tools is NOT RUN
+	@cargo build --release -p lehr
+	@$(PYTHON) crates/node/tests/clients/run.py $(TARGET)/release/lehr target/clients
+
 FUZZ_SECONDS ?= 60
 
 fuzz: need ## mangled requests, policies, manifests and workflows: seeds everywhere, then libFuzzer where there is a C++ compiler (FUZZ_SECONDS each)

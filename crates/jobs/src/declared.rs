@@ -11,7 +11,8 @@ use lehr_data::read::TableForm;
 use lehr_data::scale::Scale;
 use lehr_methods::prepared::{Described, Keys};
 use lehr_methods::{Column, Data, Fit, Frame, ModelFile, Rows, RowsWords, Stream, Takes, Task, shown_label};
-use lehr_mining::Error;
+use lehr_mining::{Error, Execution};
+use lehr_ranks::Layout;
 use lehr_services::{Fault, Version};
 use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
@@ -228,6 +229,49 @@ pub fn run(
     AnyMethod::run(&Declared::of(method), job, inputs, options)
 }
 
+/// The file of a method that has a page.
+const PAGE: &str = "report.html";
+
+/// What data are called, and how they were read: for models, messages and pages.
+struct Source<'a> {
+    dataset: &'a str,
+    id: Option<String>,
+    weights: Option<String>,
+    scale: Scale,
+}
+
+impl<'a> Source<'a> {
+    /// Of an input. `scale` is what a preparation chose, where there was one.
+    fn of(inputs: &'a Inputs, name: &str, options: &TableOptions, scale: Option<Scale>) -> Self {
+        let table = inputs.table(name).ok();
+        let named = |given: &Option<String>, own: Option<&str>| given.clone().or_else(|| own.map(str::to_owned));
+        Self {
+            dataset: inputs.dataset(name),
+            id: named(&options.id, table.and_then(Table::id)),
+            weights: named(&options.weights, table.and_then(Table::weights)),
+            scale: scale.unwrap_or_else(|| options.scale()),
+        }
+    }
+
+    /// What the page of a result tells of how that came about.
+    fn told(&self, method: &'static dyn lehr_methods::Method, execution: &Execution) -> lehr_report::Run<'_> {
+        lehr_report::Run {
+            about: method.about(),
+            source: self.dataset,
+            subject: None,
+            weights: self.weights.as_deref(),
+            ids: self.id.as_deref(),
+            scale: self.scale,
+            engine: execution.engine,
+            layout: Layout::threads(execution.ranks),
+            threads: execution.threads,
+            is_resumed: false,
+            warnings: &[],
+            phases: &[],
+        }
+    }
+}
+
 impl Declared {
     /// A method whose results are their tables.
     pub(crate) fn of(method: &'static dyn lehr_methods::Method) -> Self {
@@ -260,9 +304,8 @@ impl Declared {
     fn fitted(
         &self,
         job: &Job,
-        dataset: &str,
         data: Data<'_>,
-        id: Option<String>,
+        source: &Source<'_>,
         options: &Map<String, Value>,
     ) -> Result<Outputs, Failure> {
         let checkpoint = job.saved()?;
@@ -273,7 +316,7 @@ impl Declared {
         let execution = job.execution();
         let mut watch = Watch(job);
         let task = Task { data, checkpoint: checkpoint.as_deref(), execution: &execution, observer: &mut watch };
-        let fit = self.method.run(task, options).map_err(|error| failure(dataset, error))?;
+        let fit = self.method.run(task, options).map_err(|error| failure(source.dataset, error))?;
         if !job.is_lead() {
             return Ok(Outputs::new());
         }
@@ -283,7 +326,17 @@ impl Declared {
             outputs = outputs.table(*name, result(table)?);
         }
         if let Some(model) = fit.model() {
-            outputs = outputs.model(&ModelFile::of(data, model).with_id(id))?;
+            outputs = outputs.model(&ModelFile::of(data, model).with_id(source.id.clone()))?;
+        }
+        if self.method.about().files.contains(&PAGE) {
+            let run = lehr_report::Run {
+                warnings: &outputs.warnings,
+                phases: fit.spent().phases,
+                is_resumed: checkpoint.is_some(),
+                ..source.told(self.method, &execution)
+            };
+            let page = lehr_report::page(&run, data, &*fit);
+            outputs = outputs.report(page)?;
         }
         let figures = fit.figures(data).into_iter().filter(|(_, value)| value.is_finite());
         let outputs = figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value));
@@ -342,20 +395,22 @@ impl AnyMethod for Declared {
         match self.method.about().takes {
             Takes::Rows(words) => {
                 let rows = rows_of(inputs, &table, &words)?;
-                let id = table.id.clone().or_else(|| inputs.table(POINTS).ok()?.id().map(str::to_owned));
-                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Rows(&rows), id, &own)?;
+                let source = Source::of(inputs, POINTS, &table, rows.origin().map(|origin| origin.preparation.scale));
+                let mut outputs = self.fitted(job, Data::Rows(&rows), &source, &own)?;
                 outputs.warnings.splice(0..0, rows.warnings());
                 Ok(outputs)
             }
             Takes::Stream(_) => {
                 let stream = stream_of(inputs, &table, self.method.sample_rows(&own))?;
-                let mut outputs = self.fitted(job, inputs.dataset(POINTS), Data::Stream(&stream), None, &own)?;
+                let source = Source { id: None, ..Source::of(inputs, POINTS, &table, None) };
+                let mut outputs = self.fitted(job, Data::Stream(&stream), &source, &own)?;
                 outputs.warnings.splice(0..0, stream.warnings().to_vec());
                 Ok(outputs)
             }
             Takes::Matrix(_) => {
                 let matrix = of_inputs(inputs)?;
-                self.fitted(job, inputs.dataset(MATRIX), Data::Matrix(&matrix), None, &own)
+                let source = Source { id: None, ..Source::of(inputs, MATRIX, &table, None) };
+                self.fitted(job, Data::Matrix(&matrix), &source, &own)
             }
         }
     }

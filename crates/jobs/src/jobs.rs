@@ -395,6 +395,39 @@ pub struct ModelOf {
     pub body: Named,
 }
 
+/// Asks for the page that tells what a job found, which `lehr` writes as `report.html`. Methods without a page have none.
+///
+/// Over HTTP it is answered as a page:
+///
+/// ```console
+/// $ curl 'http://127.0.0.1:8420/clustering:report?job=clustering-1' > report.html
+/// ```
+///
+/// # Example
+/// See [`Jobs`] for how operations are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Query, name = "report", reply = Page, key = body.job, body)]
+pub struct ReportOf {
+    /// What is asked.
+    pub body: Named,
+}
+
+/// A page of HTML, which loads nothing.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::jobs::Page;
+/// assert_eq!(serde_json::to_string(&Page("<!doctype html>".into())).unwrap(), "\"<!doctype html>\"");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("contentMediaType" = "text/html"))]
+pub struct Page(
+    /// Its text.
+    pub String,
+);
+
 /// Rows that the model of a job is asked about: those of a data set, or a file.
 ///
 /// Over HTTP the body may be the file itself, or a form with it, with the other fields in the query:

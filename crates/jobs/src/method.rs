@@ -83,6 +83,9 @@ pub trait Method: Clone + Send + Sync + 'static {
 /// The table of a method that has a model, and its one column: the text of a `model.json`.
 pub(crate) const MODEL: &str = "model";
 
+/// The table of a method whose results have a page, and its one column: the text of a `report.html`.
+pub(crate) const REPORT: &str = "report";
+
 /// What a method says of itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
@@ -234,6 +237,14 @@ impl Outputs {
     pub fn model(self, model: &ModelFile) -> Result<Self, Failure> {
         let text = model.text().map_err(|error| Failure::Internal(format!("the model: {error}")))?;
         Ok(self.table(MODEL, Table::builder().texts(MODEL, vec![text]).build()?))
+    }
+
+    /// Adds the page that tells what was found, which clients ask for with [`ReportOf`](crate::jobs::ReportOf): the table `report`.
+    ///
+    /// # Errors
+    /// [`Failure::Environment`] for a page that is too long for a table.
+    pub fn report(self, page: String) -> Result<Self, Failure> {
+        Ok(self.table(REPORT, Table::builder().texts(REPORT, vec![page]).build()?))
     }
 
     /// Adds a figure.

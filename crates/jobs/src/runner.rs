@@ -24,7 +24,7 @@ use crate::datasets::{Datasets, Put, Take};
 use crate::handle::Handle;
 use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
 use crate::jobs::{Ended, Jobs, Named, Outcome, Progressed, Report, Start, State};
-use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, text_of};
+use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of};
 use crate::processes;
 use crate::settings::{Settings, Spread};
 
@@ -384,8 +384,8 @@ fn compute(
         }
     };
     let mut tables = Tables::new();
-    let model = outputs.tables.contains_key(MODEL).then_some(&MODEL);
-    for name in shared.method.facts().outputs.iter().chain(model) {
+    let others = [&MODEL, &REPORT].into_iter().filter(|name| outputs.tables.contains_key(**name));
+    for name in shared.method.facts().outputs.iter().chain(others) {
         let table =
             outputs.tables.get(*name).cloned().ok_or_else(|| {
                 Fault::new(Code::OperationFailed, format!("the method has not made its table {name:?}"))

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use lehr_runtime::blocking;
 use lehr_services::{
-    Call, Code, Concurrent, Description, Event, Exclusive, Fault, Handlers, Independent, Partners, Reference, Service,
-    Starting, Stop as ServiceStop, Subscribe,
+    Call, Code, Concurrent, Description, Event, Exclusive, Fault, Handlers, Independent, Measure, Measures, Partners,
+    Reference, Service, Starting, Stop as ServiceStop, Subscribe,
 };
 use lehr_sync::{Arc, unix_ms};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::datasets::{Datasets, Read, Take};
 use crate::format::{self, Piece};
 use crate::handle::Handle;
 use crate::jobs::*;
-use crate::method::{AnyMethod, MODEL};
+use crate::method::{AnyMethod, MODEL, REPORT};
 use crate::predict;
 use crate::runner::Runner;
 use crate::settings::Settings;
@@ -30,12 +30,38 @@ pub(crate) struct MethodService {
     document: Jobs,
     runner: Arc<Runner>,
     datasets: Option<Reference<Datasets>>,
+    measures: Measures,
 }
+
+/// Jobs by state.
+const JOBS: Measure = Measure { name: "lehr_jobs", help: "Jobs by state.", is_counter: false };
+/// How many may wait.
+const ROOM: Measure =
+    Measure { name: "lehr_jobs_queue_limit", help: "How many jobs may wait; more are refused.", is_counter: false };
+/// Runs that have ended.
+const ENDED: Measure =
+    Measure { name: "lehr_job_runs_total", help: "Runs of jobs that have ended, by how.", is_counter: true };
+/// How long they took.
+const SECONDS: Measure = Measure {
+    name: "lehr_job_run_seconds_total",
+    help: "Seconds that those runs took, by how they ended.",
+    is_counter: true,
+};
+/// How long they had waited.
+const WAITED: Measure = Measure {
+    name: "lehr_job_wait_seconds_total",
+    help: "Seconds that jobs waited before they first ran.",
+    is_counter: true,
+};
+
+const STATES: [State; 6] =
+    [State::Queued, State::Running, State::Done, State::Failed, State::Cancelled, State::Interrupted];
 
 impl MethodService {
     /// A service that runs jobs so, and keeps what they save in this folder.
     pub(crate) fn new(method: Arc<dyn AnyMethod>, settings: Settings, keep: Option<PathBuf>) -> Self {
-        Self { document: Jobs::default(), runner: Arc::new(Runner::new(method, settings, keep)), datasets: None }
+        let runner = Arc::new(Runner::new(method, settings, keep));
+        Self { document: Jobs::default(), runner, datasets: None, measures: Measures::default() }
     }
 
     fn datasets(&self) -> Result<&Reference<Datasets>, Fault> {
@@ -63,6 +89,13 @@ impl MethodService {
 
     fn count(&self, is: impl Fn(State) -> bool) -> usize {
         self.document.jobs.values().filter(|job| is(job.state)).count()
+    }
+
+    /// Shows how many jobs there are in each state.
+    fn measure(&self) {
+        for state in STATES {
+            self.measures.set(JOBS, Some(("state", name_of(state))), self.count(|other| other == state) as f64);
+        }
     }
 
     /// The oldest of those that have ended make place for more.
@@ -113,7 +146,7 @@ impl Service for MethodService {
 
     fn handlers(on: &mut Handlers<Self>) {
         on.exclusive::<Run>().independent::<Wait>().concurrent::<ResultOf>().concurrent::<ModelOf>();
-        on.concurrent::<Predict>();
+        on.concurrent::<ReportOf>().concurrent::<Predict>();
         on.exclusive::<Cancel>().exclusive::<Resume>().exclusive::<Remove>();
         on.exclusive::<Start>().exclusive::<Progressed>().exclusive::<Ended>();
     }
@@ -136,6 +169,9 @@ impl Service for MethodService {
                 job.state = if job.is_cancelled { State::Cancelled } else { State::Interrupted };
             }
         }
+        self.measures = starting.measures();
+        self.measures.set(ROOM, None, self.runner.settings().queue as f64);
+        self.measure();
         let jobs = self.document.jobs.keys().cloned().collect();
         self.runner.start(starting.path(), starting.host().clock().clone(), starting.own()?, datasets, jobs, starting)
     }
@@ -189,7 +225,7 @@ impl Exclusive<Run> for MethodService {
         if let Some(missing) = inputs.values().find(|dataset| !there.datasets.contains_key(*dataset)) {
             return Err(Fault::new(Code::UnknownEntry, format!("there is no data set {missing:?}")));
         }
-        let taken = facts.outputs.iter().chain([&MODEL]).map(|table| format!("{output}/{table}"));
+        let taken = facts.outputs.iter().chain([&MODEL, &REPORT]).map(|table| format!("{output}/{table}"));
         if let Some(taken) = taken.into_iter().find(|name| there.datasets.contains_key(name)) {
             let reason = format!("there is a data set {taken:?}: remove it, or choose another output");
             return Err(Fault::new(Code::DuplicateEntry, reason));
@@ -218,6 +254,7 @@ impl Exclusive<Run> for MethodService {
         };
         self.document.count = number;
         self.document.jobs.insert(id.clone(), record);
+        self.measure();
         self.runner.look();
         Ok(Named::new(id))
     }
@@ -275,6 +312,7 @@ impl Exclusive<Cancel> for MethodService {
             // What has ended cannot be called off, and need not.
             State::Done | State::Failed | State::Cancelled => {}
         }
+        self.measure();
         Ok(())
     }
 }
@@ -297,9 +335,15 @@ impl Exclusive<Resume> for MethodService {
         job.is_cancelled = false;
         job.fault = None;
         job.times.ended_unix_ms = None;
+        self.measure();
         self.runner.look();
         Ok(())
     }
+}
+
+/// The time between two others, in seconds. The clock may have been set back.
+fn seconds(from_ms: u64, to_ms: u64) -> f64 {
+    to_ms.saturating_sub(from_ms) as f64 / 1e3
 }
 
 fn name_of(state: State) -> &'static str {
@@ -322,6 +366,7 @@ impl Exclusive<Remove> for MethodService {
         }
         self.document.jobs.remove(&id);
         self.runner.forget(&id);
+        self.measure();
         Ok(())
     }
 }
@@ -343,18 +388,35 @@ impl Concurrent<ModelOf> for MethodService {
     }
 }
 
+impl Concurrent<ReportOf> for MethodService {
+    async fn handle(&self, report: ReportOf, _: &Call) -> Result<Page, Fault> {
+        let (text, _) = self.text(&report.body.job, REPORT).await?;
+        Ok(Page(text))
+    }
+}
+
 impl MethodService {
     /// What a job has learnt.
     async fn model(&self, job: &str) -> Result<Value, Fault> {
-        let name = self.output(job, MODEL, |_| {
+        let (text, name) = self.text(job, MODEL).await?;
+        serde_json::from_str(&text).map_err(|_| lost(&name, MODEL))
+    }
+
+    /// The text that a job gives beside its tables, and the data set that holds it.
+    async fn text(&self, job: &str, what: &str) -> Result<(String, String), Fault> {
+        let name = self.output(job, what, |_| {
             let method = self.runner.method().facts().name;
-            format!("{job} has no model: {method} gives none, or the job was done by an earlier version")
+            format!("{job} has no {what}: {method} gives none, or the job was done by an earlier version")
         })?;
         let Handle(table) = self.datasets()?.call(Take { name: name.clone() }).await?;
-        let text = table.texts(MODEL).and_then(|texts| texts.into_iter().next());
-        let model = text.and_then(|text| serde_json::from_str(&text).ok());
-        model.ok_or_else(|| Fault::new(Code::OperationFailed, format!("the data set {name:?} holds no model any more")))
+        let text = table.texts(what).and_then(|texts| texts.into_iter().next());
+        text.map(|text| (text, name.clone())).ok_or_else(|| lost(&name, what))
     }
+}
+
+/// Somebody has put something else in the place of a result.
+fn lost(dataset: &str, what: &str) -> Fault {
+    Fault::new(Code::OperationFailed, format!("the data set {dataset:?} holds no {what} any more"))
 }
 
 impl Concurrent<Predict> for MethodService {
@@ -395,7 +457,12 @@ impl Exclusive<Start> for MethodService {
         }
         self.runner.prepare(&start.body.job);
         job.state = State::Running;
-        job.times.started_unix_ms = Some(unix_ms());
+        let now = unix_ms();
+        // One that goes on has waited before.
+        if job.times.started_unix_ms.replace(now).is_none() {
+            self.measures.add(WAITED, None, seconds(job.times.queued_unix_ms, now));
+        }
+        self.measure();
         Ok(true)
     }
 }
@@ -426,13 +493,18 @@ impl Exclusive<Ended> for MethodService {
         record.figures = figures;
         record.warnings = warnings;
         record.fault = fault;
-        record.times.ended_unix_ms = Some(unix_ms());
+        let now = unix_ms();
+        record.times.ended_unix_ms = Some(now);
+        let (how, took) = (record.state, record.times.started_unix_ms.map_or(0.0, |started| seconds(started, now)));
         if record.state == State::Done
             && let Some(progress) = &mut record.progress
         {
             progress.fraction = 1.0;
         }
+        self.measures.add(ENDED, Some(("state", name_of(how))), 1.0);
+        self.measures.add(SECONDS, Some(("state", name_of(how))), took);
         self.forget();
+        self.measure();
         Ok(())
     }
 }

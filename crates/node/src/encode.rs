@@ -156,6 +156,33 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     })
 }
 
+/// What an operation answers as it is, if it does: its schema says that the reply is a text of this type, such as a page.
+pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> {
+    (operation.reply["contentMediaType"] == HTML).then_some(HTML)
+}
+
+const HTML: &str = "text/html";
+
+/// Whether a client that may have a page takes it rather than a document with its text: it does, unless it likes a document better.
+pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(hyper::header::ACCEPT) else { return true };
+    let text = value.to_str().unwrap_or_default();
+    let mut best: Option<(f32, bool)> = None;
+    for wish in text.split(',') {
+        let quality = wish.split(';').skip(1).find_map(|part| part.trim().strip_prefix("q="));
+        let quality = quality.map_or(1.0, |quality| quality.trim().parse().unwrap_or(0.0));
+        let is_page = match essence(wish) {
+            "text/html" | "text/*" | "*/*" => true,
+            "application/json" | "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => false,
+            _ => continue,
+        };
+        if quality > best.map_or(0.0, |(best, _)| best) {
+            best = Some((quality, is_page));
+        }
+    }
+    best.is_some_and(|(_, is_page)| is_page)
+}
+
 /// Whether the answer is for people: a browser names HTML, and before JSON if it names that at all.
 pub(crate) fn is_for_people(headers: &HeaderMap) -> bool {
     let text = headers.get(hyper::header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -181,6 +208,14 @@ mod tests {
         assert_eq!(accept("text/html,application/xhtml+xml,*/*;q=0.8"), Ok(Format::Json));
         assert_eq!(accept("application/json;q=0, application/msgpack;q=0.1"), Ok(Format::MessagePack));
         assert_eq!(accept("image/png"), Err(Code::MessageNotSupported));
+    }
+
+    #[test]
+    fn a_page_is_taken_unless_a_document_is_liked_better() {
+        let takes = |text: &'static str| takes_page(&HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(text))]));
+        assert!(takes_page(&HeaderMap::new()) && takes("*/*") && takes("text/html,application/xml;q=0.9,*/*;q=0.8"));
+        assert!(!takes("application/json") && !takes("application/msgpack") && !takes("application/json, */*;q=0.1"));
+        assert!(!takes("image/png") && takes("application/json;q=0.5, text/html"));
     }
 
     #[test]

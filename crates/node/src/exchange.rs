@@ -175,7 +175,7 @@ async fn routed(
         Route::Ready => ready(edge, peer),
         Route::Metrics => {
             let endpoints = seen(edge, &caller)?;
-            page(edge, peer, metrics::MEDIA_TYPE, metrics::text(edge, endpoints.iter().map(Endpoint::info)))
+            page(edge, peer, metrics::MEDIA_TYPE, metrics::text(edge, &endpoints))
         }
         Route::OpenApi => {
             let infos = seen(edge, &caller)?.iter().map(Endpoint::info).collect::<Vec<_>>();

@@ -1,10 +1,11 @@
 //! What a node and its services have counted, in Prometheus's text format.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use hyper::StatusCode;
-use lehr_services::{Counts, Info};
+use lehr_services::{Counts, Endpoint, Info, Measure};
 use lehr_sync::Count;
 
 use crate::edge::Edge;
@@ -73,8 +74,8 @@ fn memory() -> Option<u64> {
 }
 
 /// The page of metrics. Paths of services need no escaping: they have no quotes and no backslashes.
-pub(crate) fn text(edge: &Edge, infos: impl Iterator<Item = Info>) -> String {
-    let infos: Vec<Info> = infos.collect();
+pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
+    let infos: Vec<Info> = endpoints.iter().map(Endpoint::info).collect();
     let mut page = String::new();
     edge.traffic.write(&mut page);
     let (requests, subscriptions) = edge.in_flight();
@@ -107,5 +108,26 @@ pub(crate) fn text(edge: &Edge, infos: impl Iterator<Item = Info>) -> String {
             let _ = writeln!(page, "lehr_waiting_requests{{{labels}}} {requests}");
         }
     }
+    measured(&mut page, endpoints);
     page
+}
+
+/// The numbers that services show of themselves. Those of one name stand together, whichever service they are of.
+fn measured(page: &mut String, endpoints: &[Endpoint]) {
+    let mut lines: BTreeMap<Measure, Vec<String>> = BTreeMap::new();
+    for endpoint in endpoints {
+        let path = endpoint.info().path;
+        for (measure, label, value) in endpoint.measures().all() {
+            let label = label.map_or(String::new(), |(name, value)| format!(",{name}=\"{value}\""));
+            let line = format!("{}{{service=\"{path}\"{label}}} {value}", measure.name);
+            lines.entry(measure).or_default().push(line);
+        }
+    }
+    for (Measure { name, help, is_counter }, lines) in lines {
+        let kind = if is_counter { "counter" } else { "gauge" };
+        let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        for line in lines {
+            let _ = writeln!(page, "{line}");
+        }
+    }
 }

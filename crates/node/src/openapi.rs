@@ -1,21 +1,31 @@
 //! The OpenAPI 3.1 description of the services of a node, from their contracts.
 
 use lehr_services::{Info, Verb};
+use schemars::schema_for;
 use serde_json::{Map, Value, json};
 
-use crate::schemas::Described;
+use crate::encode::page_of;
+use crate::schemas::{Described, Field, name_all};
+use crate::tables::Rows;
+
+/// What holds for all operations.
+const ABOUT: &str = "Each service has its state at its path and its operations behind a colon. Documents are JSON; with \
+    `application/msgpack` in `Content-Type` or `Accept` they are MessagePack, with the same fields. Operations that only ask \
+    can be asked with GET too, where their fields fit into an address.";
 
 /// Describes the services; golden file in `tests/golden`.
 pub(crate) fn document(infos: &[Info]) -> Value {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
-    for info in infos {
-        let described = Described::new(&mut schemas, &info.contract.name);
-        describe(info, described, &mut paths);
+    let info = Described::new(&mut schemas, "lehr").named(&schema_for!(Info).to_value(), "Info");
+    let problem = Described::new(&mut schemas, "lehr").named(&problem(), "Problem");
+    for service in infos {
+        let described = Described::new(&mut schemas, &service.contract.name);
+        describe(service, &info, described, &mut paths);
     }
-    schemas.insert("Problem".to_owned(), problem());
+    name_all(&mut schemas);
     json!({
         "openapi": "3.1.0",
-        "info": { "title": "Services of a Lehr node", "version": env!("CARGO_PKG_VERSION") },
+        "info": { "title": "Services of a Lehr node", "version": env!("CARGO_PKG_VERSION"), "description": ABOUT },
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
         "paths": paths,
         "components": {
@@ -23,7 +33,7 @@ pub(crate) fn document(infos: &[Info]) -> Value {
             "responses": {
                 "Fault": {
                     "description": "Why there is no answer, as a problem document (RFC 9457); its `code` says what can be done.",
-                    "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
+                    "content": { "application/problem+json": { "schema": problem } },
                 },
             },
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
@@ -34,6 +44,7 @@ pub(crate) fn document(infos: &[Info]) -> Value {
 
 fn problem() -> Value {
     json!({
+        "title": "Problem",
         "type": "object",
         "required": ["type", "title", "status", "detail", "code"],
         "properties": {
@@ -56,23 +67,21 @@ fn problem() -> Value {
     })
 }
 
-/// A document in both forms.
-fn content(schema: &Value) -> Value {
-    json!({ "application/json": { "schema": schema }, "application/msgpack": { "schema": schema } })
-}
-
+/// An answer with a document. One that says nothing has none, and clients need not read it.
 fn responses(description: &str, schema: &Value) -> Value {
-    json!({
-        "200": { "description": description, "content": content(schema) },
-        "default": { "$ref": "#/components/responses/Fault" },
-    })
+    let mut page =
+        json!({ "200": { "description": description }, "default": { "$ref": "#/components/responses/Fault" } });
+    if schema["type"] != "null" {
+        page["200"]["content"] = json!({ "application/json": { "schema": schema } });
+    }
+    page
 }
 
 fn header(name: &str, description: &str, kind: &str) -> Value {
     json!({ "name": name, "in": "header", "description": description, "schema": { "type": kind } })
 }
 
-fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, Value>) {
+fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &mut Map<String, Value>) {
     let path = &info.path;
     let tag = &info.contract.name;
     let identifier = |action: &str| format!("{}.{action}", path.trim_start_matches('/').replace('/', "."));
@@ -104,35 +113,57 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
         if !operation.verb.is_idempotent() {
             parameters.push(header("idempotency-key", "Makes sending it again harmless.", "string"));
         }
-        let body = described.named(&operation.body, &format!("{}_body", name.replace(['.', '/'], "_")));
-        let reply = described.named(&operation.reply, &format!("{}_reply", name.replace(['.', '/'], "_")));
-        let mut bodies = content(&body);
-        for media_type in &operation.raw {
-            bodies[media_type] = json!({ "schema": { "type": "string", "format": "binary" } });
+        let word = name.replace(['.', '/'], "_");
+        let body = described.named(&operation.body, &format!("{word}_body"));
+        let reply = described.named(&operation.reply, &format!("{word}_reply"));
+        let mut answers = responses("Done.", &reply);
+        if let Some(page) = page_of(operation) {
+            // Clients that name no type get the page.
+            answers["200"]["content"] = json!({ page: { "schema": { "type": "string" } } });
         }
-        if !operation.raw.is_empty() {
-            // A form with a file, whose other fields are those of the query.
-            let file = json!({ "file": { "type": "string", "format": "binary" } });
-            bodies["multipart/form-data"] =
-                json!({ "schema": { "type": "object", "required": ["file"], "properties": file } });
-            let fields = described.place(&operation.body);
-            let fields = fields["properties"].as_object().into_iter().flatten();
-            let others = fields.filter(|(field, _)| *field != "data" && *field != "media_type");
-            parameters.extend(others.map(|(field, schema)| {
-                let description = "Where the body is bytes: the field of this name.";
-                json!({ "name": field, "in": "query", "description": description, "schema": schema })
-            }));
+        // Said in words: of several types generators make a choice that each client has to take apart.
+        let files: Vec<&str> = Rows::of(operation).map(Rows::media_type).collect();
+        if !files.is_empty() {
+            let about = format!("Done. With {} in `Accept` the rows come as a file.", files.join(" or "));
+            answers["200"]["description"] = Value::from(about);
         }
-        let page = json!({
+        let mut page = json!({
             "operationId": identifier(name), "tags": [tag], "summary": format!("{name} ({})", operation.verb),
-            "parameters": parameters,
-            "requestBody": { "required": true, "content": bodies },
-            "responses": responses("Done.", &reply),
+            "responses": answers,
         });
+        let fields = described.fields(&operation.body);
+        let is_asked = operation.verb == Verb::Query && operation.raw.is_empty();
+        if is_asked && fields.iter().all(|field| field.is_plain || !field.is_required) {
+            let mut get = page.clone();
+            get["operationId"] = Value::from(identifier(&format!("get_{name}")));
+            let plain = fields.iter().filter(|field| field.is_plain).map(in_query);
+            get["parameters"] = plain.chain([timeout.clone()]).collect();
+            at(paths, &format!("{path}:{name}"), "get", get);
+        }
+        let mut bodies = json!({ "application/json": { "schema": body } });
+        page["requestBody"] = json!({ "required": true });
+        if !operation.raw.is_empty() {
+            let is_beside = |field: &&Field| field.name != "data" && field.name != "media_type";
+            let beside: Vec<Field> = fields.iter().filter(is_beside).cloned().collect();
+            bodies["application/octet-stream"] = json!({ "schema": { "type": "string", "format": "binary" } });
+            bodies["multipart/form-data"] = json!({ "schema": described.form(&beside, &format!("{word}_form")) });
+            // In a document or a form they stand there.
+            parameters.extend(beside.iter().map(|field| {
+                let mut parameter = in_query(field);
+                parameter["required"] = Value::from(false);
+                parameter["description"] = Value::from("Where the body is bytes: the field of this name.");
+                parameter
+            }));
+            let types = operation.raw.join(", ");
+            let about = format!("A document, or a file, alone or in a form. Media types of files: {types}.");
+            page["requestBody"]["description"] = Value::from(about);
+        }
+        page["requestBody"]["content"] = bodies;
+        page["parameters"] = Value::Array(parameters);
         if operation.verb == Verb::Replace && name == "replace" {
             whole.insert("put".to_owned(), page);
         } else {
-            paths.insert(format!("{path}:{name}"), json!({ "post": page }));
+            at(paths, &format!("{path}:{name}"), "post", page);
         }
     }
     paths.insert(path.clone(), Value::Object(whole));
@@ -140,7 +171,7 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
         format!("{path}:lookup"),
         json!({ "get": {
             "operationId": identifier("lookup"), "tags": [tag], "summary": "What the service is.",
-            "responses": responses("Contract, phase, counts.", &json!({ "type": "object" })),
+            "responses": responses("Contract, phase, counts.", of_info),
         } }),
     );
     paths.insert(
@@ -153,6 +184,15 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
             },
         } }),
     );
+}
+
+/// Puts what a method does to where it does it.
+fn at(paths: &mut Map<String, Value>, path: &str, method: &str, page: Value) {
+    paths.entry(path).or_insert_with(|| json!({}))[method] = page;
+}
+
+fn in_query(field: &Field) -> Value {
+    json!({ "name": field.name, "in": "query", "required": field.is_required, "schema": field.schema })
 }
 
 #[cfg(test)]
@@ -182,7 +222,13 @@ mod tests {
             reports: Vec::new(),
         };
         let page = &document(&[info])["paths"]["/texts:keep"]["post"];
-        assert_eq!(page["requestBody"]["content"]["text/csv"]["schema"]["format"], "binary");
+        let body = &page["requestBody"];
+        assert_eq!(body["content"]["application/octet-stream"]["schema"]["format"], "binary");
+        assert!(body["description"].as_str().unwrap().ends_with(": text/csv."));
+        assert_eq!(
+            body["content"]["multipart/form-data"]["schema"]["$ref"],
+            "#/components/schemas/lehr.records.keep_form"
+        );
         let in_query = page["parameters"].as_array().unwrap().iter().filter(|parameter| parameter["in"] == "query");
         assert_eq!(in_query.map(|parameter| &parameter["name"]).collect::<Vec<_>>(), ["name"]);
     }

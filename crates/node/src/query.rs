@@ -37,6 +37,9 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
             Ok(value @ Value::Array(_)) if may_be("array") => value,
             _ if may_be("array") && !may_be("string") => text.split(',').map(item).collect(),
             Ok(value @ Value::String(_)) => value,
+            // As Python writes it.
+            Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("true") => Value::Bool(true),
+            Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("false") => Value::Bool(false),
             Ok(value) if !may_be("string") => value,
             _ => Value::from(&*text),
         };
@@ -71,13 +74,14 @@ mod tests {
     fn a_query_is_read_as_the_operation_expects_it() {
         let body = json!({ "properties": {
             "name": { "type": "string" }, "weights": { "type": ["string", "null"] }, "columns": { "type": ["array", "null"], "items": { "type": "string" } },
-            "limit": { "type": "integer" }, "format": { "$ref": "#/$defs/Form" },
+            "limit": { "type": "integer" }, "gaps": { "type": "boolean" }, "format": { "$ref": "#/$defs/Form" },
         } });
         let operation = OperationDescription { verb: Verb::Query, body, reply: Value::Null, raw: Vec::new() };
         let text = "name=2026&weights=null&columns=lon,lat&limit=4&format=csv&other=true";
         let expected = json!({ "name": "2026", "weights": null, "columns": ["lon", "lat"], "limit": 4, "format": "csv", "other": true });
         let read = |text: &str| query(text, Some(&operation)).map(Value::Object);
         assert_eq!(read(text), Ok(expected));
+        assert_eq!(read("gaps=False&name=True"), Ok(json!({ "gaps": false, "name": "True" })));
         let quoted = read("name=%22a%22&columns=%5B%22x%22%5D&weights=7");
         assert_eq!(quoted, Ok(json!({ "name": "a", "columns": ["x"], "weights": "7" })));
         assert_eq!(query("name=2026", None).map(Value::Object), Ok(json!({ "name": 2026 })));

@@ -3,6 +3,8 @@
 //! What they mean stays as it is. Generators differ in how much of JSON Schema they know: many give each inline object a name that two may share, read `oneOf` with a
 //! constant each as types without anything in common, and take `true` for no schema.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 /// Schemas on their way from a contract, where each has its definitions within, into one document, where they have a place of their own.
@@ -37,6 +39,43 @@ impl<'a> Described<'a> {
         let reference = json!({ "$ref": format!("#/components/schemas/{full}") });
         self.schemas.insert(full, placed);
         reference
+    }
+
+    /// The fields of an object, as they stand in an address or a form: each with its schema, without nothing for a value, and whether it has to be there.
+    pub(crate) fn fields(&mut self, schema: &Value) -> Vec<Field> {
+        let mut placed = self.place(schema);
+        let needed = placed["required"].take();
+        let Some(Value::Object(fields)) = placed.get_mut("properties").map(Value::take) else { return Vec::new() };
+        let is_needed = |name: &str| needed.as_array().is_some_and(|needed| needed.iter().any(|other| other == name));
+        let field = |(name, schema): (String, Value)| {
+            let (is_required, schema) = (is_needed(&name), without_null(schema));
+            Field { is_plain: self.is_plain(&schema), name, schema, is_required }
+        };
+        fields.into_iter().map(field).collect()
+    }
+
+    /// Whether a value can stand in an address as it is: a text, a number, a yes or no, a word of a choice, or a list of those.
+    fn is_plain(&self, schema: &Value) -> bool {
+        if let Some(to) = schema["$ref"].as_str() {
+            let to = to.strip_prefix("#/components/schemas/").and_then(|to| self.schemas.get(to));
+            return to.is_some_and(|to| to.get("enum").is_some());
+        }
+        match schema["type"].as_str() {
+            Some("string" | "integer" | "number" | "boolean") => true,
+            Some("array") => self.is_plain(&schema["items"]),
+            _ => false,
+        }
+    }
+
+    /// A form with a file and fields beside it, under a name.
+    pub(crate) fn form(&mut self, fields: &[Field], name: &str) -> Value {
+        let mut properties: Map<String, Value> =
+            fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect();
+        properties
+            .insert("file".to_owned(), json!({ "type": "string", "format": "binary", "description": "The file." }));
+        let needed = fields.iter().filter(|field| field.is_required).map(|field| field.name.as_str());
+        let needed: Vec<&str> = ["file"].into_iter().chain(needed).collect();
+        self.named(&json!({ "type": "object", "required": needed, "properties": properties }), name)
     }
 
     /// The schema with its references as they are here; its definitions are moved out.
@@ -83,6 +122,168 @@ impl<'a> Described<'a> {
     }
 }
 
+/// A field of an object in an address or a form.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) schema: Value,
+    pub(crate) is_required: bool,
+    /// Whether it can stand in an address as it is.
+    pub(crate) is_plain: bool,
+}
+
+/// The schema of what is there: in an address or a form there is no `null`.
+fn without_null(mut schema: Value) -> Value {
+    let Some(fields) = schema.as_object_mut() else { return schema };
+    if let Some(Value::Array(kinds)) = fields.get("type") {
+        let mut left = kinds.iter().filter(|kind| *kind != "null");
+        if let (Some(kind), None) = (left.next(), left.next()) {
+            fields["type"] = kind.clone();
+        }
+    }
+    if let Some(Value::Array(forms)) = fields.get_mut("anyOf") {
+        forms.retain(|form| form["type"] != "null");
+        if let [Value::Object(only)] = forms.as_mut_slice() {
+            let only = std::mem::take(only);
+            fields.remove("anyOf");
+            for (key, value) in only {
+                fields.entry(key).or_insert(value);
+            }
+        }
+    }
+    schema
+}
+
+/// Gives a name to each object, each choice of words and each choice of forms that stands within another schema, made of the names of where it stands. Without one,
+/// generators make names up, and some make one up twice.
+pub(crate) fn name_all(schemas: &mut Map<String, Value>) {
+    let names: Vec<String> = schemas.keys().cloned().collect();
+    let mut naming = Naming { taken: names.iter().map(|name| bare(name)).collect(), found: Vec::new() };
+    for name in names {
+        let Some(schema) = schemas.get_mut(&name) else { continue };
+        naming.inside(schema, &name);
+    }
+    schemas.extend(naming.found);
+}
+
+/// A name as generators see it, without case and signs.
+fn bare(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// A word with a capital, for the end of a name.
+fn capital(word: &str) -> String {
+    let of = |part: &str| {
+        let mut letters = part.chars();
+        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
+    };
+    word.split(|letter: char| !letter.is_ascii_alphanumeric()).map(of).collect()
+}
+
+struct Naming {
+    taken: BTreeSet<String>,
+    found: Vec<(String, Value)>,
+}
+
+impl Naming {
+    /// Names what stands within a schema that is called so.
+    fn inside(&mut self, schema: &mut Value, name: &str) {
+        let Some(fields) = schema.as_object_mut() else { return };
+        // Of a form that is an object with one field, as of a choice, the name has that field already.
+        for (field, part) in fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+            let end = capital(field);
+            let name = if name.ends_with(&end) { format!("{name}Fields") } else { format!("{name}{end}") };
+            self.here(part, &name);
+        }
+        if let Some(part) = fields.get_mut("items") {
+            self.here(part, &format!("{name}Item"));
+        }
+        if let Some(part) = fields.get_mut("additionalProperties") {
+            self.here(part, &format!("{name}Value"));
+        }
+        for key in ["oneOf", "anyOf"] {
+            let Some(Value::Array(forms)) = fields.get_mut(key) else { continue };
+            let is_choice = of_substance(forms) > 1;
+            let mut told = Vec::new();
+            for (index, form) in forms.iter_mut().enumerate() {
+                let constant = constant(form);
+                let word = constant.as_ref().map(|(_, word)| word.clone());
+                let word = word.or_else(|| only_word(form)).or_else(|| only_field(form));
+                let end = word.map_or_else(|| index.to_string(), |word| capital(&word));
+                let name = if is_choice { format!("{name}{end}") } else { name.to_owned() };
+                self.here(form, &name);
+                // Some take what stands beside a reference in a choice for a form of its own.
+                if let Some(fields) = form.as_object_mut().filter(|fields| fields.contains_key("$ref")) {
+                    fields.retain(|key, _| key == "$ref");
+                }
+                told.extend(constant.map(|(field, word)| (field, word, form["$ref"].clone())));
+            }
+            // All of them say in one field which they are.
+            if let Some((by, ..)) = told.first().cloned()
+                && told.len() == forms.len()
+                && told.iter().all(|(field, ..)| *field == by)
+            {
+                let mapping: Map<String, Value> = told.into_iter().map(|(_, word, to)| (word, to)).collect();
+                fields.insert("discriminator".to_owned(), json!({ "propertyName": by, "mapping": mapping }));
+            }
+        }
+    }
+
+    /// Names what stands at a place, if it needs one, and what stands within.
+    fn here(&mut self, schema: &mut Value, name: &str) {
+        let is_choice = |key: &str| schema[key].as_array().is_some_and(|forms| of_substance(forms) > 1);
+        let is_of_parts = ["properties", "enum"].iter().any(|key| schema.get(key).is_some());
+        let needs_name = is_of_parts || is_choice("oneOf") || is_choice("anyOf");
+        if !needs_name {
+            return self.inside(schema, name);
+        }
+        let mut name = name.to_owned();
+        while !self.taken.insert(bare(&name)) {
+            name.push_str("Other");
+        }
+        let mut reference = Map::new();
+        if let Some(fields) = schema.as_object_mut() {
+            // What is said of this place.
+            let stays = |key: &String| key == "default" || key.starts_with("x-");
+            let here: Vec<String> = fields.keys().filter(|key| stays(key)).cloned().collect();
+            reference.extend(here.into_iter().filter_map(|key| fields.remove_entry(&key)));
+            if let Some(text) = fields.get("description") {
+                reference.insert("description".to_owned(), text.clone());
+            }
+        }
+        reference.insert("$ref".to_owned(), Value::from(format!("#/components/schemas/{name}")));
+        let mut moved = std::mem::replace(schema, Value::Object(reference));
+        self.inside(&mut moved, &name);
+        self.found.push((name, moved));
+    }
+}
+
+/// How many forms of a choice are something.
+fn of_substance(forms: &[Value]) -> usize {
+    forms.iter().filter(|form| form["type"] != "null").count()
+}
+
+/// The field of a form of a choice that always has the same word, and the word.
+fn constant(form: &Value) -> Option<(String, String)> {
+    let mut words = form["properties"].as_object()?.iter();
+    words.find_map(|(name, field)| Some((name.clone(), field["const"].as_str()?.to_owned())))
+}
+
+/// The word of a choice of one word.
+fn only_word(form: &Value) -> Option<String> {
+    match form["enum"].as_array()?.as_slice() {
+        [word] => word.as_str().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// The only field of an object.
+fn only_field(form: &Value) -> Option<String> {
+    let mut fields = form["properties"].as_object()?.keys();
+    let first = fields.next()?;
+    fields.next().is_none().then(|| first.clone())
+}
+
 fn speaks_of_itself(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
@@ -105,6 +306,13 @@ fn simplified(schema: &Value) -> Value {
         let value = match (key.as_str(), value) {
             // Types are named by where they are; two of one title would be taken for one.
             ("title", Value::String(_)) => continue,
+            // That nothing is said where nothing is said; and generators would ask for the field.
+            ("default", Value::Null) => continue,
+            // Generators take the formats that OpenAPI has, and a number without one for one of 32 bits.
+            ("format", Value::String(format)) if format.starts_with("uint") => Value::from(match format.as_str() {
+                "uint8" | "uint16" => "int32",
+                _ => "int64",
+            }),
             // Examples are Rust's.
             ("description", Value::String(text)) => Value::from(text.split("\n\n# ").next().unwrap_or_default()),
             ("properties" | "$defs", Value::Object(parts)) => {
@@ -211,6 +419,8 @@ mod tests {
             { "type": "object", "properties": { "lost": { "items": {} } } },
         ] });
         assert_eq!(simplified(&mixed), expected);
+        let counted = simplified(&json!({ "type": "integer", "format": "uint64", "minimum": 0 }));
+        assert_eq!(counted, json!({ "type": "integer", "format": "int64", "minimum": 0 }));
         // A field may be called as a keyword is.
         let field = json!({ "properties": { "title": { "type": "string" } }, "default": { "title": "a" } });
         assert_eq!(simplified(&field), field);
@@ -234,6 +444,62 @@ mod tests {
         assert_eq!(described.named(&other, "put_reply"), json!({ "$ref": "#/components/schemas/a.b.put_reply" }));
         let list = json!({ "title": "Array_of_string", "type": "array", "items": { "type": "string" } });
         assert_eq!(described.named(&list, "list_reply"), json!({ "$ref": "#/components/schemas/a.b.list_reply" }));
+    }
+
+    #[test]
+    fn what_stands_within_has_a_name_and_a_choice_says_by_which_field() {
+        let object = |what: &str| json!({ "type": "object", "properties": { "what": { "const": what } } });
+        let within = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+        let file = json!({ "type": "object", "properties": { "file": within } });
+        let words = json!({ "type": "string", "enum": ["a", "b"], "description": "Which." });
+        let mut schemas = Map::from_iter([
+            ("a.Event".to_owned(), json!({ "oneOf": [object("began"), object("ended")] })),
+            (
+                "a.Order".to_owned(),
+                json!({ "properties": {
+                "sort_by": { "anyOf": [words, { "type": "null" }] }, "from": { "oneOf": [file, { "type": "string" }] },
+            } }),
+            ),
+            ("a.OrderSortby".to_owned(), json!({ "type": "integer" })),
+        ]);
+        name_all(&mut schemas);
+        let to = |name: &str| format!("#/components/schemas/{name}");
+        assert_eq!(
+            schemas["a.Event"]["oneOf"],
+            json!([{ "$ref": to("a.EventBegan") }, { "$ref": to("a.EventEnded") }])
+        );
+        let mapping = json!({ "began": to("a.EventBegan"), "ended": to("a.EventEnded") });
+        assert_eq!(schemas["a.Event"]["discriminator"], json!({ "propertyName": "what", "mapping": mapping }));
+        let order = &schemas["a.Order"]["properties"];
+        // Another schema has the name, as far as generators see.
+        assert_eq!(order["sort_by"]["anyOf"][0], json!({ "$ref": to("a.OrderSortByOther") }));
+        assert_eq!(order["from"]["$ref"], to("a.OrderFrom"));
+        assert_eq!(schemas["a.OrderFrom"]["oneOf"][0]["$ref"], to("a.OrderFromFile"));
+        assert_eq!(schemas["a.OrderFromFile"]["properties"]["file"]["$ref"], to("a.OrderFromFileFields"));
+        assert_eq!(schemas["a.OrderFromFileFields"], within);
+    }
+
+    #[test]
+    fn fields_of_an_address_have_no_null() {
+        let mut schemas = Map::new();
+        let mut described = Described::new(&mut schemas, "a/b");
+        let fields = described.fields(&json!({
+            "properties": {
+                "id": { "type": ["string", "null"], "default": null },
+                "form": { "anyOf": [{ "$ref": "#/$defs/Form" }, { "type": "null" }], "description": "Its form." },
+                "any": {}, "names": { "type": "array", "items": { "type": "string" } },
+            },
+            "required": ["id"],
+            "$defs": { "Form": { "enum": ["csv", "npy"] } },
+        }));
+        let of = |name: &str| fields.iter().find(|field| field.name == name).unwrap();
+        assert_eq!(
+            (&of("id").schema, of("id").is_required, of("id").is_plain),
+            (&json!({ "type": "string" }), true, true)
+        );
+        let form = json!({ "$ref": "#/components/schemas/a.b.Form", "description": "Its form." });
+        assert_eq!((&of("form").schema, of("form").is_required, of("form").is_plain), (&form, false, true));
+        assert!(of("names").is_plain && !of("any").is_plain);
     }
 
     #[test]

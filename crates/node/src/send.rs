@@ -15,7 +15,7 @@ use crate::body::Answer;
 use crate::conditions::{Tags, tag};
 use crate::connection::Turn;
 use crate::edge::{Edge, Looks, Peer};
-use crate::encode::{Sent, accepted, sent_as};
+use crate::encode::{Sent, accepted, page_of, sent_as, takes_page};
 use crate::form::Form;
 use crate::headers::{INCARNATION, options};
 use crate::incoming::read;
@@ -23,6 +23,7 @@ use crate::query::{bytes_as, query};
 use crate::refusal::{Refused, stopping};
 use crate::response::response;
 use crate::tables::Rows;
+use crate::viewer::page_of_service;
 use crate::{shapes, tables};
 
 /// The most tags of one `If-Match`: each that is wrong costs a message.
@@ -43,9 +44,16 @@ pub(crate) async fn send(
         }
         _ => None,
     };
+    let is_page = match &action {
+        Action::Operation(name) => {
+            endpoint.operation(name).and_then(page_of).is_some() && takes_page(request.headers())
+        }
+        _ => false,
+    };
     let accept = match rows {
         // What the rows are taken out of.
         Some(_) => Format::Json,
+        None if is_page => Format::Json,
         None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
     };
     let options = options(edge, request.headers(), caller)?;
@@ -73,6 +81,10 @@ pub(crate) async fn send(
     let answered = tried(edge, endpoint, message, &demanded, turn).await?;
     if let Some((rows, message)) = for_more {
         return table(edge, peer, endpoint, rows, message, &answered.body).await;
+    }
+    if is_page {
+        let text: String = accept.decode(&answered.body)?;
+        return Ok(page_of_service(edge.counted(peer, text.into_bytes())?));
     }
     let version = answered.version.map(|version| (answered.incarnation, version));
     let is_known = known.zip(version).is_some_and(|(known, version)| known.contain(version));

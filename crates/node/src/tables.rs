@@ -27,7 +27,8 @@ pub(crate) enum Rows {
 const ALL: [Rows; 2] = [Rows::Csv, Rows::Arrow];
 
 impl Rows {
-    fn media_type(self) -> &'static str {
+    /// What its files are called.
+    pub(crate) fn media_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv",
             Self::Arrow => "application/vnd.apache.arrow.stream",
@@ -42,13 +43,19 @@ impl Rows {
         }
     }
 
+    /// The forms of rows that an operation answers.
+    pub(crate) fn of(operation: &OperationDescription) -> impl Iterator<Item = Self> {
+        ALL.into_iter().filter(|rows| rows.is_of(operation))
+    }
+
+    fn is_of(self, operation: &OperationDescription) -> bool {
+        operation.body["properties"].get("format").is_some() && operation.reply["properties"].get(self.name()).is_some()
+    }
+
     /// The form that a client likes best, if the operation has it and no document is liked as much.
     pub(crate) fn wanted(headers: &HeaderMap, operation: &OperationDescription) -> Option<Self> {
         let text = headers.get(header::ACCEPT)?.to_str().ok()?;
-        let has = |rows: &Self| {
-            operation.body["properties"].get("format").is_some()
-                && operation.reply["properties"].get(rows.name()).is_some()
-        };
+        let has = |rows: &Self| rows.is_of(operation);
         let mut best: Option<(f32, Option<Self>)> = None;
         for wish in text.split(',') {
             let mut parts = wish.split(';').map(str::trim);

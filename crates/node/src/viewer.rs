@@ -3,6 +3,7 @@
 //! A node sends the files as they were given, to anybody: they hold no word of its services. What they show they ask for as every client does, with
 //! the rights of who sits before them. Read next: `docs/design/web.md`.
 
+use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use lehr_services::{Code, Fault};
@@ -22,6 +23,10 @@ const ROOT: &str = "/~/";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
     worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
     trusted-types lehr";
+
+/// What the page of a service may load and do: what it has in itself.
+const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; \
+    style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /// A file of the viewer.
 ///
@@ -126,11 +131,26 @@ fn sent_on(to: &'static str) -> Response<Answer> {
     secured(response)
 }
 
+/// A page that a service has made. Its scripts are its own and stand within; a browser gives them no origin, so they can ask the node for nothing.
+pub(crate) fn page_of_service(text: Bytes) -> Response<Answer> {
+    let mut response = Response::new(Answer::whole(text));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    // Programs that ask for a document are answered with the text in it.
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    held(response, POLICY_OF_SERVICE)
+}
+
 /// The headers that hold a page to what is its own.
-fn secured(mut response: Response<Answer>) -> Response<Answer> {
+fn secured(response: Response<Answer>) -> Response<Answer> {
+    held(response, POLICY)
+}
+
+fn held(mut response: Response<Answer>, policy: &'static str) -> Response<Answer> {
     let headers = response.headers_mut();
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

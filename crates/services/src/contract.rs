@@ -81,7 +81,7 @@ impl fmt::Display for Version {
 ///
 /// # Example
 /// See [`Description`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationDescription {
     /// What it does to the state.
     pub verb: Verb,
@@ -117,7 +117,7 @@ impl OperationDescription {
 /// let description = Description::of::<Counter>(Default::default());
 /// assert_eq!((description.name.as_str(), description.hash.len()), ("example.org/counter", 16));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Description {
     /// The contract's name.
     pub name: String,

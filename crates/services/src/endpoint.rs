@@ -60,6 +60,14 @@ impl Endpoint {
         Info::of(&self.at)
     }
 
+    /// The numbers that the service shows, beside what it has counted.
+    ///
+    /// # Example
+    /// See [`Measures`](crate::Measures).
+    pub fn measures(&self) -> crate::Measures {
+        self.at.shared().measures.clone()
+    }
+
     /// What an operation is, if there is one of this name.
     pub fn operation(&self, name: &str) -> Option<&OperationDescription> {
         self.at.shared().description.operations.get(name)

@@ -1,5 +1,6 @@
 //! What a service says about itself.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Description;
@@ -15,7 +16,7 @@ use crate::verb::Verb;
 ///
 /// # Example
 /// See [`Reference::lookup`](crate::Reference::lookup).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Info {
     /// Where it stands on its node.
     pub path: String,
@@ -43,7 +44,7 @@ pub struct Info {
 ///
 /// # Example
 /// See [`Info`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
     /// The operation.
     pub operation: String,

@@ -11,6 +11,7 @@ use crate::contract::Description;
 use crate::fault::Fault;
 use crate::host::{Host, WeakHost};
 use crate::lifecycle::{Phase, Restart, Stop};
+use crate::measures::Measures;
 use crate::placement::Placement;
 use crate::publisher::Publisher;
 use crate::running::Handling;
@@ -37,6 +38,7 @@ pub(crate) struct Shared {
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
     pub(crate) counters: Counters,
+    pub(crate) measures: Measures,
     /// Who waits for the end that has come, and why it came.
     ended: Mutex<Option<StopRequest>>,
 }
@@ -52,7 +54,7 @@ pub(crate) struct StopRequest {
 ///
 /// # Example
 /// See [`Host::counts`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Counts {
     /// Requests whose handler has ended.
     pub handled: u64,
@@ -130,6 +132,7 @@ impl Shared {
             phase: Mutex::new(Phase::Starting),
             keys: Mutex::default(),
             counters: Counters::default(),
+            measures: Measures::default(),
             ended: Mutex::default(),
         }
     }

@@ -17,6 +17,7 @@ use crate::handlers::{Handlers, Held, port, text_of};
 use crate::host::{Host, Occupant, WeakHost};
 use crate::lifecycle::{Phase, Restarts, Stop};
 use crate::main_port::{Ask, Local, MainPort, Whole};
+use crate::measures::Measures;
 use crate::partner::{Found, Need, find_partners};
 use crate::placement::Placement;
 use crate::reference::{Reference, State};
@@ -117,6 +118,14 @@ impl Starting {
     /// ```
     pub fn report(&self, text: impl Into<String>) {
         self.shared.report(text.into());
+    }
+
+    /// The numbers that the service shows to whoever watches the node, for it to keep and to set.
+    ///
+    /// # Example
+    /// See [`Measures`].
+    pub fn measures(&self) -> Measures {
+        self.shared.measures.clone()
     }
 
     /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for here.

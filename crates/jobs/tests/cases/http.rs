@@ -155,6 +155,48 @@ fn people_send_json() {
 }
 
 #[test]
+fn the_page_of_a_result_is_answered_as_a_page_and_jobs_are_counted_28() {
+    on_a_node(async |_, client, url| {
+        let datasets = Reference::<Datasets>::over(client.link(&format!("{url}/datasets")).unwrap()).within(DAY);
+        let clustering = clustering(&client, &url);
+        upload(&datasets, Begin::new("clouds", Form::Csv), clouds().as_bytes()).await.unwrap();
+        let options: Options = serde_json::from_str(r#"{ "clusters": 3 }"#).unwrap();
+        let job = run(&clustering, Order::new("clouds", &options)).await.unwrap();
+        assert_eq!(wait(&clustering, &job).await.outputs["report"], format!("{job}/report"));
+        let get = |path: &str, accept: &str| {
+            let (head, body) = curl(&url, &format!("GET {path}"), &format!("accept: {accept}\r\n"), "");
+            (head, String::from_utf8(body).unwrap())
+        };
+        let path = format!("/clustering:report?job={job}");
+        // What curl says, and a browser.
+        for accept in ["*/*", "text/html,application/xhtml+xml,*/*;q=0.8"] {
+            let (head, page) = get(&path, accept);
+            assert!(head.starts_with("http/1.1 200") && head.contains("text/html"), "{head}");
+            // Scripts of the page have no rights at the node.
+            assert!(head.contains("content-security-policy: sandbox allow-scripts"), "{head}");
+            assert!(page.starts_with("<!doctype html>") && page.contains("300 rows in 3 clusters"), "{page}");
+        }
+        let (head, text) = get(&path, "application/json");
+        assert!(head.contains("application/json"), "{head}");
+        assert!(serde_json::from_str::<String>(&text).unwrap().contains("300 rows in 3 clusters"));
+        let (head, body) = get("/clustering:report?job=nothing", "text/html");
+        assert!(head.starts_with("http/1.1 404") && body.contains("there is no job"), "{head}{body}");
+
+        let (_, metrics) = get("/metrics", "*/*");
+        let value = |line: &str| {
+            let found = metrics.lines().find_map(|found| found.strip_prefix(line)?.strip_prefix(' '));
+            found.unwrap_or_else(|| panic!("{line} in {metrics}")).parse::<f64>().unwrap()
+        };
+        let of = |name: &str, state: &str| value(&format!("{name}{{service=\"/clustering\",state=\"{state}\"}}"));
+        assert_eq!([of("lehr_jobs", "done"), of("lehr_jobs", "queued"), of("lehr_jobs", "running")], [1.0, 0.0, 0.0]);
+        assert_eq!(of("lehr_job_runs_total", "done"), 1.0);
+        assert!(of("lehr_job_run_seconds_total", "done") >= 0.0);
+        assert!(value("lehr_job_wait_seconds_total{service=\"/clustering\"}") >= 0.0);
+        assert!(value("lehr_jobs_queue_limit{service=\"/clustering\"}") > 0.0);
+    });
+}
+
+#[test]
 fn a_service_is_of_the_contract_of_its_method() {
     on_a_node(async |host, client, url| {
         let setup = Setup::default();

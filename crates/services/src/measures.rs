@@ -1,0 +1,60 @@
+//! Numbers that a service shows to whoever watches its node, beside what every service counts: its jobs by state, say.
+//!
+//! They are no part of the document, so nobody subscribes to them, nothing is kept, and they begin anew with the process.
+
+use std::collections::BTreeMap;
+
+use lehr_sync::{Arc, Mutex};
+
+/// What a number is: its name, what it says, and whether it only grows.
+///
+/// Names follow Prometheus: lower case with `_`, the unit last, `_total` for what only grows.
+///
+/// # Example
+/// See [`Measures`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Measure {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says, as a sentence.
+    pub help: &'static str,
+    /// Whether it only grows.
+    pub is_counter: bool,
+}
+
+/// The numbers of a service, which it has from [`Starting::measures`](crate::Starting::measures). A copy is the same numbers.
+///
+/// # Example
+/// ```
+/// use lehr_services::{Measure, Measures};
+/// const LOOMS: Measure = Measure { name: "looms", help: "Looms by what they do.", is_counter: false };
+/// const PICKS: Measure = Measure { name: "picks_total", help: "Threads that were woven in.", is_counter: true };
+/// let measures = Measures::default();
+/// measures.set(LOOMS, Some(("state", "weaving")), 2.0);
+/// measures.set(LOOMS, Some(("state", "weaving")), 3.0);
+/// measures.add(PICKS, None, 40.0);
+/// measures.add(PICKS, None, 2.0);
+/// assert_eq!(measures.all(), [(LOOMS, Some(("state", "weaving")), 3.0), (PICKS, None, 42.0)]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Measures(Arc<Mutex<BTreeMap<(Measure, Label), f64>>>);
+
+/// What tells the numbers of one measure apart: a name and a value.
+type Label = Option<(&'static str, &'static str)>;
+
+impl Measures {
+    /// Says what a number is now.
+    pub fn set(&self, measure: Measure, label: Option<(&'static str, &'static str)>, value: f64) {
+        self.0.lock().insert((measure, label), value);
+    }
+
+    /// Adds to a number.
+    pub fn add(&self, measure: Measure, label: Option<(&'static str, &'static str)>, value: f64) {
+        *self.0.lock().entry((measure, label)).or_default() += value;
+    }
+
+    /// All numbers, those of a measure together.
+    pub fn all(&self) -> Vec<(Measure, Option<(&'static str, &'static str)>, f64)> {
+        self.0.lock().iter().map(|((measure, label), value)| (*measure, *label, *value)).collect()
+    }
+}
