@@ -102,7 +102,7 @@ pub struct Options {
     pub collapse: bool,
 }
 
-/// The names of service options in version 1.0 of `lehr.distances`, and their names today.
+/// What options of services were called in version 1.0 of `lehr.distances`, and what they are called today.
 pub const FORMER_NAMES: [(&str, &str); 3] = [("measure", "metric"), ("scores", "matrix"), ("bits", "element")];
 
 /// Adds the former names to the schema, so that those who check options by it take what the service takes: workflows do.

@@ -1,13 +1,11 @@
 //! Kernels over slices: exponentials, soft and hard assignment, eigenpairs, counted random numbers.
 //!
-//! No ranks, no threads, no allocation in loops: everything here is a function of its arguments. Rows are stored in
-//! [`tiles`], the only module that writes: on request, to a file instead of memory. [`soft`] and [`nearest`] go over a
-//! block of rows and form the sums for the next centres. Both are written in the arithmetic of [`lanes`], which gives
-//! the same bits on every processor. [`dispatch`] chooses the instruction set. Dissimilarities of all pairs are read as
-//! compact as they are stored, by products with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`gaussian`]
-//! does for mixtures what [`soft`] does for centres, and [`observed`] is [`soft`] for rows with missing cells. [`bits`]
-//! and [`sparse`] are [`soft`] and [`nearest`] for rows of bits and for sparse rows. [`factor`], [`cholesky`] and
-//! [`elementary`] keep that promise where a library would not.
+//! No ranks, no threads, no allocation in loops: everything here is a function of its arguments. Rows stand in [`tiles`], the only ones that write: to a file that memory need not hold, if they are told to;
+//! [`soft`] and [`nearest`] go over a block of them and add up what the next centres are made of; [`lanes`] is the arithmetic
+//! that both are written in, with the same bits on every processor; [`dispatch`] chooses the instruction set. Dissimilarities of all pairs are read as compact as they are stored, by products
+//! with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`gaussian`] is to mixtures what [`soft`] is to centres, [`observed`] is [`soft`] for rows with missing cells,
+//! [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits and for rows of which only what is not 0 is kept. [`factor`], [`cholesky`] and [`elementary`] keep that promise
+//! where a library would not.
 
 pub mod bits;
 pub mod cholesky;

@@ -1,9 +1,8 @@
 //! Converts NumPy arrays and SciPy's sparse ones into the crates' types, and back.
 //!
-//! Arrays are read where they are, in C or in Fortran order or with any strides, `float32` or `float64`. Nothing is
-//! copied before the one copy that the crates own. That copy is made while this thread holds the interpreter, because
-//! only then does no other thread write into the array. Results go the other way without any copy: NumPy takes over the
-//! vector.
+//! Arrays are read where they lie, in C or in Fortran order or with any strides, `float32` or `float64`: nothing is copied before the one copy that the
+//! rooms own. That copy is made while this thread holds the interpreter, because only then does no other thread write into the array. Results go the
+//! other way without any copy: NumPy takes over the vector.
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse};

@@ -135,7 +135,7 @@ pub struct PackedArguments {
     pub weights_from: Option<PathBuf>,
 }
 
-/// The help on the table, where rows of bits and sparse rows are taken too.
+/// What a table is where rows of bits and sparse rows are taken too.
 const ANY_ROWS: &str = "The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
@@ -175,7 +175,7 @@ pub struct ResultArguments {
     pub trace: Option<PathBuf>,
 }
 
-/// The text after the examples in the help of every method.
+/// What stands behind the examples in the help of every method.
 const ENDS: &str = "Ctrl-C stops the run, keeps a checkpoint and says how to continue.\n\
                     Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
 
