@@ -16,7 +16,7 @@ pub(crate) struct Refused {
     pub(crate) status: StatusCode,
     pub(crate) fault: Fault,
     pub(crate) allow: Option<String>,
-    /// What the client may see instead.
+    /// The services that the client may see instead.
     pub(crate) services: Option<Vec<String>>,
 }
 

@@ -9,7 +9,7 @@ use crate::info::{Info, Waiting};
 use crate::lifecycle::Phase;
 use crate::main_port::Local;
 
-/// What there was to see when a host was looked at.
+/// The view of a host when it was looked at.
 ///
 /// # Example
 /// See [`Host::inspect`].
@@ -51,8 +51,8 @@ pub struct Running {
     pub caller: Option<String>,
     /// How long ago it first waited, on the host's clock.
     pub age: Duration,
-    /// What it waits for; more than one thing if it takes whichever comes first. Nothing if that is neither an answer of a service, nor a
-    /// timer, nor a port that the host [looks at](Host::watch_port), or if it has just been woken.
+    /// Its waits; more than one if it takes the first of several. Empty if it waits for neither an answer of a service,
+    /// nor a timer, nor a port that the host [looks at](Host::watch_port). Also if it has just been woken.
     pub waits_for: Vec<String>,
 }
 

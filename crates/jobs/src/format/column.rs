@@ -58,7 +58,7 @@ impl Intake {
         Self { faults: Faults::new(name), bytes_max, left: bytes_max, told, full: None }
     }
 
-    /// What is left whenever [`Intake::tell`] says it.
+    /// The memory that is left whenever [`Intake::tell`] says it.
     pub(crate) fn left(&self) -> Left {
         self.told.clone()
     }
@@ -135,7 +135,7 @@ impl Column {
         });
     }
 
-    /// A row without a value: a fault. What stands in its place is never seen.
+    /// A row without a value: a fault. The value in its place is never seen.
     pub(crate) fn gap(&mut self, intake: &mut Intake) {
         if !(self.has_gaps && matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..))) {
             self.fault(intake, "a value", || "none".to_owned());

@@ -140,8 +140,8 @@ impl Table {
     /// and counts are taken.
     ///
     /// # Errors
-    /// Of the room of data: a column that is not there, or is text; numbers that are not finite, weights that are none,
-    /// with their rows.
+    /// The errors of `lehr-data`, with their rows: a column that is not there, or is text; numbers that are not finite;
+    /// invalid weights.
     pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());

@@ -19,7 +19,7 @@ pub struct Finding {
     pub line: Option<usize>,
     /// The field, such as `steps.read.service`; empty for the file as a whole.
     pub field: String,
-    /// What was expected, and what was found.
+    /// The expected value, and the one found.
     pub text: String,
 }
 
