@@ -1,8 +1,6 @@
-//! Numbers that a service shows to the watchers of its node, beside the counts of every service. An example is its jobs
-//! by state.
+//! Numbers that a service shows to whoever watches its node, beside what every service counts: its jobs by state, say.
 //!
-//! They are no part of the document. So nobody subscribes to them, nothing is kept, and they start again with the
-//! process.
+//! They are no part of the document, so nobody subscribes to them, nothing is kept, and they begin anew with the process.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +16,7 @@ use lehr_sync::{Arc, Mutex};
 pub struct Measure {
     /// Its name.
     pub name: &'static str,
-    /// Its meaning, as a sentence.
+    /// What it says, as a sentence.
     pub help: &'static str,
     /// Whether it only grows.
     pub is_counter: bool,

@@ -1,7 +1,8 @@
 //! One pass of hard assignment, recomputed only where a centre has moved.
 //!
-//! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box: centres that cannot be near are left out of it, and it remembers its sums until one of the others moves. A leaf of rows of bits knows of each row how near each centre can be
-//! ([`Known`]), and forms the distances of which that does not say enough. Neither changes a bit.
+//! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box. Centres that cannot be near are left out of it, and it
+//! remembers its sums until one of the others moves. A leaf of rows of bits knows for each row how near each centre can
+//! be ([`Known`]). It computes only those distances for which the bound is not enough. Neither changes a bit.
 
 use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use lehr_numerics::nearest::{Kind, nearest_sums};
