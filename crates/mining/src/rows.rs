@@ -1,5 +1,5 @@
-//! The rows of a run as all methods see them: cut into leaves with near rows together, counted from the mean, in units
-//! in which they are about 1.
+//! The rows of a run as all methods see them. They are cut into leaves with near rows together, and counted from the
+//! mean, in units in which they are about 1.
 //!
 //! `layout.rs` decides which rows a leaf holds, and `units.rs` the origin and the units. `store.rs` decides whether
 //! rows are kept as numbers, as bits or sparse. `leaves.rs` makes the leaves from that, in memory or in a file. All

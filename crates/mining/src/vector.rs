@@ -1,7 +1,7 @@
 //! Deterministic annealing of vectors: weighted points in any dimension, clustered by their squared distances.
 //!
 //! Paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. It starts with one centre just above the
-//! temperature at which the whole becomes unstable, cools, and divides each centre when its own covariance says so.
+//! temperature at which the whole becomes unstable, and cools. It divides each centre when its own covariance says so.
 //! There are no starting centres and no restarts. [`cluster`] does it all; [`equilibrium`] is the fixed point at one
 //! temperature, for those who want the physics.
 
@@ -83,10 +83,10 @@ impl Checkpoint {
 /// ends after one look, and `patience` 0 leaves it out. Of rows of bits a pass takes N x K x (set bits) additions,
 /// twice, in place of N x K x D multiply-adds. Of sparse rows it takes K x (values that are not 0) multiply-adds,
 /// twice, and K x D additions for each of some hundred leaves. Memory: the points, and a copy of them in the precision
-/// asked for. For bits the copy is of bits, and from 16 clusters on the search by swaps takes 4 to 8 bytes for each row
-/// and cluster. For sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a
-/// file ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder. Memory then holds
-/// about 40 bytes a row and the leaf in work. Each pass reads the part of that file that the system has not cached.
+/// asked for. For bits the copy is of bits. From 16 clusters on the search by swaps takes 4 to 8 bytes for each row and
+/// cluster. For sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a file
+/// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder. Memory then holds about
+/// 40 bytes a row and the leaf in work. Each pass reads the part of that file that the system has not cached.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,

@@ -1,8 +1,8 @@
 //! Growing from one component: the part of a course that every annealed method has.
 //!
-//! Growth takes a temperature at a time. It ends when there are as many components as wanted (and as many more as will
-//! be merged again), or the final temperature is reached, or it is cold. Where no number is wanted, the account of
-//! plateaus is kept here, with the components to go back to.
+//! Growth takes a temperature at a time. It ends when there are as many components as wanted, and as many more as will
+//! be merged again. It also ends at the final temperature, or when it is cold. Where no number is wanted, the account
+//! of plateaus is kept here, with the components to go back to.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,8 @@
 //! Starting centres: k-means++ with several candidates a centre. Beside it the row that is worst off, for a centre that has none.
 //!
-//! Each centre is drawn among the rows with a probability in proportion to weight times squared distance to the nearest
-//! centre so far. Of some drawn candidates, the one that lowers the sum of squares most is taken. A draw walks down a
-//! tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So the rows
-//! drawn are the same on any layout.
+//! Each centre is drawn among the rows with a probability in proportion to weight times squared distance to the nearest centre so far; of some candidates drawn, that is taken which
+//! lowers the sum of squares most. A draw walks down a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So the rows drawn are the
+//! same on any layout.
 
 use lehr_numerics::random::Stream;
 
@@ -12,7 +11,7 @@ use crate::lloyd::Centers;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::{DistanceTo, Input, RowMajor, Rows, Scalar};
 
-/// A leaf's distances of its rows while centres are drawn.
+/// What a leaf knows of its rows while centres are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Near {
     /// Weight times the squared distance to the nearest centre so far, by row; the weight alone before there is one.
@@ -87,8 +86,8 @@ pub(super) async fn draw<T: Scalar>(
     Ok(centers)
 }
 
-/// Adds centres until there are `clusters`. Each is at the row with the largest weight times squared distance to the
-/// nearest centre so far, of several such rows at the first. Fewer if every row is where a centre is.
+/// Puts centres beside those that there are, until there are `clusters`: each at the row whose weight times squared distance to the nearest centre so far is largest, of several such
+/// rows at the first. Fewer if every row is where a centre is.
 pub(super) async fn farthest<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -307,7 +306,7 @@ impl Round for RowsRound<'_> {
     }
 }
 
-/// The sum of squares with each candidate.
+/// What the sum of squares would be with each candidate.
 struct PotentialRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,

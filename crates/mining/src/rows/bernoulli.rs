@@ -1,5 +1,7 @@
-//! Rows of bits as draws from Bernoulli distributions: the cost of a row in a component, the component's frequencies,
-//! and the coordinates in which its stability is asked.
+//! Rows of bits as draws from Bernoulli distributions.
+//!
+//! This file has the cost of a row in a component, the component's frequencies, and the coordinates in which its
+//! stability is asked.
 //!
 //! `mining-spec` 1.11. A component has a frequency `y_j` for each column, and a row `x` costs
 //! `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]` nats there. That is `-sum_j ln(1 - y_j)` for the empty row and

@@ -3,11 +3,11 @@
 //! Rows of weight 0 are set aside before anything is counted, so that they influence nothing, not even where the leaves
 //! are cut. Each leaf has its share of them as *bystanders*, which are only labelled at the end.
 //!
-//! Within a section of 65,536 consecutive rows the rows are put in the order of a k-d tree with the leaves as cells (up
-//! to 16 dimensions). A leaf is then a small box and only the centres near it matter to it, which is most of the speed
-//! at low temperatures. The leaves of a section are then dealt out, so that every rank has some of each region. A
+//! Within a section of 65,536 consecutive rows, the rows are put in the order of a k-d tree. Its cells are the leaves
+//! (up to 16 dimensions). A leaf is then a small box and only the centres near it matter to it, which is most of the
+//! speed at low temperatures. The leaves of a section are then dealt out, so that every rank has some of each region. A
 //! section's length is fixed. So a rank, or a reader of a file larger than memory, can build its own leaves from a part
-//! of the rows and get the same ones.
+//! of the rows. It gets the same ones.
 
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 

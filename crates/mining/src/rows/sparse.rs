@@ -1,8 +1,8 @@
 //! Sparse rows while they are clustered: distances to the last digit, and the terms of centres for kernels.
 //!
 //! Kernels compare: their squared distances are off by some units in the last place of the squared lengths that cancel
-//! in them ([`lehr_numerics::sparse`]). Reported values, and those that decide by a distance itself (spreads, starts of
-//! k-means, membership within a radius), are formed from differences as of rows of numbers. Where a row is not 0 there
+//! in them ([`lehr_numerics::sparse`]). Reported values are formed from differences as of rows of numbers. So are those
+//! that decide by a distance itself: spreads, starts of k-means, membership within a radius. Where a row is not 0 there
 //! is a difference. All columns where it is 0 are together the empty row's sum, less the few in which this row is not
 //! empty. These are the same numbers, so nothing is lost where they are taken away again in twice the precision.
 

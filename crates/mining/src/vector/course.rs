@@ -50,7 +50,7 @@ enum Phase {
 /// the range of single precision. Centres are found by dividing alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 
-/// The candidates that the finish compared.
+/// What the finish compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
     /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost it is the mean cost in nats,
@@ -386,8 +386,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok(())
     }
 
-    /// The end of a run with an outlier radius. There are no swaps. If rows may leave for the noise component, the sums
-    /// of a pass do not show the cost of a removal and the gain of a division.
+    /// The end of a run with a sponge. No swaps: what a removal costs and a division gains is not told by the sums of a pass when rows may leave for the sponge instead.
     async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &Sponge) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);

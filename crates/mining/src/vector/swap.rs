@@ -1,14 +1,14 @@
 //! The swap search: takes a centre from where it is least missed and puts it where it gains most.
 //!
 //! Annealing decides the centres from the coarse to the fine and never undoes a decision. On data with a density that
-//! varies by orders of magnitude some regions end with one centre too many and others with one too few (`mining-spec`
-//! 1.8). Each pass of the hard assignment has for every centre the cost of its removal (its rows go to their second
-//! nearest centre) and the gain of dividing it by a plane. So the pairs (remove this, divide that) can be tried in the
-//! order of their promise. A trial costs little, since only leaves near the two are recomputed. Where clusters lie so
-//! far apart that even the cheapest removal costs several times the gain of the best division, no pair can help, and
-//! none is tried. When none of those helps any more, each removal and each division is carried out to its end before
-//! pairs are tried again. When that helps no more, several centres are added and as many removed at once (a breathing
-//! step, Fritzke), which escapes some optima of single swaps. When neither improves anything, the solution is
+//! varies by orders of magnitude some regions end with one centre too many, and others with one too few (`mining-spec`
+//! 1.8). Each pass of the hard assignment estimates two things for every centre: the cost of its removal (its rows go
+//! to their second nearest centre), and the gain of dividing it by a plane. So the pairs (remove this, divide that) can
+//! be tried in the order of their promise. A trial costs little, since only leaves near the two are recomputed. Where
+//! clusters lie so far apart that even the cheapest removal costs several times the best division's gain, no pair can
+//! help. None is tried then. When none of those helps any more, each removal and each division is carried out to its
+//! end before pairs are tried again. When that helps no more, several centres are added and as many removed at once (a
+//! breathing step, Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is
 //! perturbed: a swap drawn at random is made, whatever it costs, and the search continues from there. Unless it ends
 //! lower, it goes back. Where none of the most promising pairs improves annealing's result, there is most often nothing
 //! to fix. Then the perturbation comes at once, and less often.
