@@ -102,7 +102,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``; not together with ``stop_temperature``.
     max_clusters : int, default=None
         The most clusters where ``n_clusters`` is not given. ``None`` means as many as the rows allow. A warning says where there may be more.
-    sponge : float, default=None
+    outlier_radius : float, default=None
         A radius, above 0: rows farther than it from every centre are in no cluster. They are labelled -1 and move no centre. ``None``: every row is in a
         cluster.
     cooling : float, default=0.95
@@ -202,7 +202,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         "stop_temperature": [above(0), None],
         "stop_length": [above(0), None],
         "max_clusters": [whole(1), None],
-        "sponge": [above(0), None],
+        "outlier_radius": [above(0), None],
         "cooling": COOLING,
         "tol": [number(1e-12, 1e-2)],
         "overshoot": [number(1, 4)],
@@ -219,7 +219,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         stop_temperature: float | None = None,
         stop_length: float | None = None,
         max_clusters: int | None = None,
-        sponge: float | None = None,
+        outlier_radius: float | None = None,
         cooling: float = 0.95,
         tol: float = 1e-4,
         overshoot: float = 1.5,
@@ -235,7 +235,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self.stop_temperature = stop_temperature
         self.stop_length = stop_length
         self.max_clusters = max_clusters
-        self.sponge = sponge
+        self.outlier_radius = outlier_radius
         self.cooling = cooling
         self.tol = tol
         self.overshoot = overshoot
@@ -286,7 +286,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             stop_temperature="stop_temperature",
             stop_length="stop_length",
             max_clusters="max_clusters",
-            sponge="sponge",
+            sponge="outlier_radius",
             cooling="cooling",
             tolerance="tol",
             overshoot="overshoot",
@@ -328,7 +328,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is. Each row adds up to 1; with an outlier radius to 1 less the share of noise, ``0.1 * exp(-sponge**2 / temperature_)`` over the same sum.
+            float32 if ``X`` is. Each row adds up to 1; with an outlier radius to 1 less the share of noise, ``0.1 * exp(-outlier_radius**2 / temperature_)`` over the same sum.
 
         Examples
         --------
@@ -368,7 +368,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self._n_features_out = len(self.cluster_centers_)
         self.temperature_ = parts["temperature"]
         self._sponge = parts["sponge"]
-        self.set_params(n_clusters=self._n_features_out, sponge=self._sponge)
+        self.set_params(n_clusters=self._n_features_out, outlier_radius=self._sponge)
 
 
 class PairwiseClustering(ItemsMixin, _Annealed):

@@ -249,7 +249,7 @@ def pairwise_distances(
     gap_extend: int | None = None,
     overlap: float | None = None,
     ambiguous: Literal["skip", "differ"] | None = None,
-    standardise: bool = False,
+    standardize: bool = False,
     condensed: bool = False,
     dtype: Any = np.float64,
     n_jobs: int | None = None,
@@ -289,7 +289,7 @@ def pairwise_distances(
         Of aligned nucleotides, for ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: what a place counts where a letter stands for several, such as a
         masked ``N``. ``'skip'``: the pair leaves the place out, as where one has a gap. ``'differ'``: a difference, unless both letters are the same.
         ``None``: ``'skip'``.
-    standardise : bool, default=False
+    standardize : bool, default=False
         Of rows: whether to bring each column to mean 0 and standard deviation 1 first.
     condensed : bool, default=False
         Whether to give the pairs above the diagonal only, row after row, as SciPy's ``linkage`` takes them if none is NaN.
@@ -346,7 +346,7 @@ def pairwise_distances(
         "gap_extend": _checks.integer("gap_extend", gap_extend, optional=True),
         "overlap": _checks.real("overlap", overlap, optional=True),
         "ambiguous": ambiguous,
-        "standardise": bool(standardise),
+        "standardize": bool(standardize),
         "element": element,
     }
     others = None if Y is None else _as_items(Y, "Y")

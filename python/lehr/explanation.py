@@ -269,7 +269,7 @@ class Outliers(Sequence[Outlier]):
     rows : sequence of Outlier
         By falling score.
     radius : float
-        The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of the rows. As ``sponge`` of a
+        The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of the rows. As ``outlier_radius`` of a
         :class:`DAClustering` it leaves about these rows out.
     n_samples : int
         How many rows were looked at.

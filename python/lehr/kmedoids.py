@@ -151,7 +151,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         >>> lehr.KMedoids(2, metric="precomputed").fit(D).labels_.tolist()
         [0, 0, 1]
         """
-        options = self._told(clusters="n_clusters", max_passes="max_iter")
+        options = self._told(clusters="n_clusters", max_iterations="max_iter")
         threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
         with Watch("KMedoids", self.verbose, self.callback, self.checkpoint) as callback:

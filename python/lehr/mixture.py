@@ -44,7 +44,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         the last want columns that vary.
     max_components : int, default=None
         The most components that are tried where the number is not given. ``None`` means 10.
-    regularisation : float, default=1e-6
+    regularization : float, default=1e-6
         Each row counts as a small cloud whose variance along a column is this share of the column's, 0 to 0.1: no component becomes narrower. A share,
         unlike scikit-learn's ``reg_covar``: it means the same in any unit.
     tol : float, default=1e-8
@@ -71,7 +71,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     weights_init, means_init, precisions_init : array-like, default=None
         Where EM begins, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of what is given.
     reg_covar : float, default=None
-        Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn, in the place of ``regularisation``. With it, columns that do not
+        Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn, in the place of ``regularization``. With it, columns that do not
         vary are fitted too.
     warm_start : bool, default=False
         Whether ``fit`` starts from the mixture of the fit before, where that has the same shape. Then, and from the starts above, EM ends when the
@@ -149,7 +149,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         "n_components": [whole(1), None],
         "covariance_type": [one_of(*_FORMS)],
         "max_components": [whole(1), None],
-        "regularisation": [number(0, 0.1)],
+        "regularization": [number(0, 0.1)],
         "tol": [number(0, np.inf)],
         "max_iter": [whole(0)],
         "cooling": COOLING,
@@ -170,7 +170,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         *,
         covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
         max_components: int | None = None,
-        regularisation: float = 1e-6,
+        regularization: float = 1e-6,
         tol: float = 1e-8,
         max_iter: int = 2000,
         cooling: float = 0.95,
@@ -190,7 +190,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.max_components = max_components
-        self.regularisation = regularisation
+        self.regularization = regularization
         self.tol = tol
         self.max_iter = max_iter
         self.cooling = cooling
@@ -256,7 +256,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         parameters = self._told(
             components="n_components",
             max_components="max_components",
-            regularisation="regularisation",
+            regularisation="regularization",
             tolerance="tol",
             max_sweeps="max_iter",
             cooling="cooling",

@@ -48,7 +48,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         three. More of them follow the rows more closely.
     width : float, default=1.0
         Standard deviation of a basis function over the distance to the next one, 0.1 to 10.
-    regularisation : float, default=0.1
+    regularization : float, default=0.1
         How stiff the map is, 0 to 1e6: at 0 it follows the rows as closely as the basis can; try 0.01, 0.1, 1. It is the weight of a ridge penalty on the
         functions' weights, scaled by the mean variance of a column, so it means the same in any unit.
     init : {'both', 'annealed', 'plane'}, default='both'
@@ -146,7 +146,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         "n_nodes": [whole(2, 10_000), None],
         "n_basis": [whole(2, 400), None],
         "width": [number(0.1, 10)],
-        "regularisation": [number(0, 1e6)],
+        "regularization": [number(0, 1e6)],
         "init": [one_of(*_STARTS)],
         "cooling": COOLING,
         "tol": [number(1e-12, 1e-2)],
@@ -161,7 +161,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         n_nodes: int | None = None,
         n_basis: int | None = None,
         width: float = 1.0,
-        regularisation: float = 0.1,
+        regularization: float = 0.1,
         init: Literal["both", "annealed", "plane"] = "both",
         cooling: float = 0.95,
         tol: float = 1e-6,
@@ -175,7 +175,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         self.n_nodes = n_nodes
         self.n_basis = n_basis
         self.width = width
-        self.regularisation = regularisation
+        self.regularization = regularization
         self.init = init
         self.cooling = cooling
         self.tol = tol
@@ -205,7 +205,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. Their unit changes nothing: ``regularisation`` counts the effective number of rows. A row of weight 0 is placed and
+            0 or more. Their unit changes nothing: ``regularization`` counts the effective number of rows. A row of weight 0 is placed and
             influences nothing. Only the grid that is taken without ``n_nodes`` counts rows.
 
         Returns
@@ -233,7 +233,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
             nodes="n_nodes",
             basis="n_basis",
             width="width",
-            regularisation="regularisation",
+            regularisation="regularization",
             cooling="cooling",
             tolerance="tol",
             max_sweeps="max_iter",

@@ -26,7 +26,7 @@ def _packed(rows):
 
 @pytest.mark.parametrize(
     "estimator",
-    [lehr.DAClustering(3), lehr.DAClustering(), lehr.DAClustering(2, sponge=4.0), lehr.KMeans(3, n_init=2), lehr.KMeans(3, precision="single")],
+    [lehr.DAClustering(3), lehr.DAClustering(), lehr.DAClustering(2, outlier_radius=4.0), lehr.KMeans(3, n_init=2), lehr.KMeans(3, precision="single")],
     ids=repr,
 )
 @pytest.mark.parametrize("columns", [70, 9])

@@ -207,7 +207,7 @@ def test_several_fits_at_once_from_threads_and_processes(wine):
         np.testing.assert_array_equal(labels, alone)
 
 
-@pytest.mark.parametrize("more", [{"n_clusters": 3}, {"n_clusters": 3, "sponge": 4.0}, {"stop_temperature": 3.0}], ids=repr)
+@pytest.mark.parametrize("more", [{"n_clusters": 3}, {"n_clusters": 3, "outlier_radius": 4.0}, {"stop_temperature": 3.0}], ids=repr)
 def test_shares_in_all_clusters_are_those_of_the_fit(more, wine):
     model = lehr.DAClustering(**more).fit(wine)
     shares = model.predict_proba(wine)
@@ -215,7 +215,7 @@ def test_shares_in_all_clusters_are_those_of_the_fit(more, wine):
     outside = model.labels_ < 0
     of_label = np.where(outside, 1 - shares.sum(axis=1), shares[np.arange(178), model.labels_])
     np.testing.assert_allclose(of_label, model.probabilities_, atol=1e-9)
-    if "sponge" not in more:
+    if "outlier_radius" not in more:
         np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     # Squared distances 1 and 9 at temperature 4.
     pair = lehr.DAClustering(2).fit([[0.0], [4.0]])

@@ -233,7 +233,7 @@ def _stop_after(steps):
     ("line", "make", "found"),
     [
         (["cluster"], lambda **more: lehr.DAClustering(5, random_state=2, **more), "labels_"),
-        (["cluster"], lambda **more: lehr.DAClustering(4, sponge=4.0, precision="single", **more), "labels_"),
+        (["cluster"], lambda **more: lehr.DAClustering(4, outlier_radius=4.0, precision="single", **more), "labels_"),
         (["cluster"], lambda **more: lehr.KMeans(9, **more), "labels_"),
         (["mixture"], lambda **more: lehr.DAGaussianMixture(3, covariance_type="tied", **more), "labels_"),
         (["gtm"], lambda **more: lehr.GTM(n_nodes=8, n_basis=4, **more), "embedding_"),
@@ -271,7 +271,7 @@ def test_the_command_goes_on_with_a_run_of_python(line, make, found, command, wi
     ("line", "make"),
     [
         (["--clusters", "80"], lambda **more: lehr.DAClustering(80, **more)),
-        (["--method", "kmeans", "--clusters", "300", "--starts", "3"], lambda **more: lehr.KMeans(300, n_init=3, tol=0, **more)),
+        (["--method", "kmeans", "--clusters", "300", "--n-init", "3"], lambda **more: lehr.KMeans(300, n_init=3, tol=0, **more)),
     ],
     ids=["da", "kmeans"],
 )

@@ -23,7 +23,7 @@ ALL = [thing for thing in ALL if inspect.isclass(thing) and issubclass(thing, Ba
 WIDER = {
     ("cluster", "tolerance", lehr.KMeans): "of k-means any tolerance of scikit-learn's, which its centres' moves are compared with",
     ("mixture", "tolerance", lehr.DAGaussianMixture): "starts as scikit-learn has them end by any tolerance",
-    ("mixture", "max_sweeps", lehr.DAGaussianMixture): "0 gives the start itself",
+    ("mixture", "max_iterations", lehr.DAGaussianMixture): "0 gives the start itself",
 }
 
 

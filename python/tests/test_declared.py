@@ -21,8 +21,8 @@ WITHOUT = {"minibatch"}
 #: The estimators of a method that has several, and the options that each leaves out: those of the others, and which of them it is.
 SEVERAL = {
     "cluster": {
-        lehr.DAClustering: {"method", "cost", "prior", "starts", "max_sweeps", "sweeps"},
-        lehr.KMeans: {"method", "stop_temperature", "stop_length", "max_clusters", "sponge", "cost", "prior", "cooling", "tolerance", "overshoot", "patience"},
+        lehr.DAClustering: {"method", "cost", "prior", "n_init", "max_iterations", "algorithm"},
+        lehr.KMeans: {"method", "stop_temperature", "stop_length", "max_clusters", "outlier_radius", "cost", "prior", "cooling", "tolerance", "overshoot", "patience"},
     },
 }
 #: Options whose default Python writes otherwise, and why.
@@ -108,10 +108,10 @@ def test_options_of_a_method_with_several_estimators_are_parameters_of_theirs(na
 
 def test_a_default_that_is_changed_on_one_side_is_found():
     class Other(lehr.KMedoids):
-        def __init__(self, n_clusters=9, *, max_passes=100):
+        def __init__(self, n_clusters=9, *, max_iterations=100):
             pass
 
-    assert _differing(METHODS["kmedoids"]["options"], Other) == {"clusters", "max_passes"}
+    assert _differing(METHODS["kmedoids"]["options"], Other) == {"clusters", "max_iterations"}
 
 
 def test_the_declaration_says_what_each_option_is():
@@ -120,7 +120,7 @@ def test_the_declaration_says_what_each_option_is():
     assert clusters == {
         "name": "clusters", "python": "n_clusters", "help": "This many clusters", "default": 8, "kind": "count", "range": "at least 1",
     }  # fmt: skip
-    assert (passes["name"], passes["python"], passes["default"], passes["range"]) == ("max_passes", "max_iter", 100, None)
+    assert (passes["name"], passes["python"], passes["default"], passes["range"]) == ("max_iterations", "max_iter", 100, None)
     kinds = {option["kind"] for method in METHODS.values() for option in method["options"]}
     assert kinds == {"choice", "count", "flag", "number"}
 
@@ -142,10 +142,10 @@ def test_a_matrix_comes_back_as_tables_and_figures():
         ("k-medoids", "{}", "there is no method \"k-medoids\" of dissimilarities"),
         ("gtm", "{}", "there is no method \"gtm\" of dissimilarities"),
         ("kmedoids", "[]", "options: "),
-        ("kmedoids", '{"k": 2}', "k: there is no such option; there are clusters, max_passes"),
+        ("kmedoids", '{"k": 2}', "k: there is no such option; there are clusters, max_iterations"),
         ("kmedoids", '{"clusters": "2"}', "clusters: expected at least 1, found 2"),
         ("kmedoids", '{"clusters": 0}', "The 'n_clusters' parameter must be at least 1. Got 0 instead"),
-        ("kmedoids", '{"max_passes": -1}', "max_passes: expected a whole number, found -1"),
+        ("kmedoids", '{"max_iterations": -1}', "max_iterations: expected a whole number, found -1"),
     ],
 )
 def test_what_is_not_declared_is_refused(method, options, words):

@@ -109,7 +109,7 @@ def test_standardised_rows_with_gaps(wine):
     X = wine.copy()
     X[::7, 3] = np.nan
     scaled = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
-    np.testing.assert_allclose(lehr.pairwise_distances(X, standardise=True), lehr.pairwise_distances(scaled), rtol=1e-9)
+    np.testing.assert_allclose(lehr.pairwise_distances(X, standardize=True), lehr.pairwise_distances(scaled), rtol=1e-9)
 
 
 @pytest.mark.parametrize("condensed", [False, True])

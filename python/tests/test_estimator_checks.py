@@ -49,7 +49,7 @@ CHECKED = [
     lehr.DAClustering(),
     lehr.DAClustering(n_clusters=2),
     lehr.DAClustering(n_clusters=2, precision="single"),
-    lehr.DAClustering(n_clusters=2, sponge=1000.0),
+    lehr.DAClustering(n_clusters=2, outlier_radius=1000.0),
     lehr.KMeans(n_clusters=2),
     lehr.KMeans(n_clusters=2, n_init=2, precision="single", algorithm="plain"),
     lehr.KMeans(n_clusters=2, init="random", n_init="auto", algorithm="elkan", tol=0),

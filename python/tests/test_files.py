@@ -82,7 +82,7 @@ def test_what_is_no_model_is_refused(wine, tmp_path):
     ("model", "column"),
     [
         (lehr.DAClustering(5), "cluster"),
-        (lehr.DAClustering(3, sponge=4.0), "cluster"),
+        (lehr.DAClustering(3, outlier_radius=4.0), "cluster"),
         (lehr.KMeans(5), "cluster"),
         (lehr.DAGaussianMixture(3, covariance_type="diag"), "component"),
         (lehr.DAGaussianMixture(2), "component"),
@@ -128,7 +128,7 @@ def _command(command, *arguments):
     ("line", "column", "kind"),
     [
         (["cluster", "--clusters", "4", "--scale", "none"], "cluster", lehr.DAClustering),
-        (["cluster", "--clusters", "3", "--scale", "none", "--sponge", "90"], "cluster", lehr.DAClustering),
+        (["cluster", "--clusters", "3", "--scale", "none", "--outlier-radius", "90"], "cluster", lehr.DAClustering),
         (["cluster", "--clusters", "4", "--scale", "std"], "cluster", lehr.DAClustering),
         (["cluster", "--clusters", "4", "--scale", "robust", "--method", "kmeans"], "cluster", lehr.KMeans),
         (["mixture", "--components", "2", "--covariance", "diagonal"], "component", lehr.DAGaussianMixture),
@@ -155,7 +155,7 @@ def test_a_model_of_the_command_says_of_other_rows_what_the_command_says(line, c
     else:
         labels = [int(row[column]) if row[column] else -1 for row in rows]
         assert model.predict(data[1::2]).tolist() == labels
-        assert ("--sponge" in line) == (-1 in labels)
+        assert ("--outlier-radius" in line) == (-1 in labels)
     if kind is lehr.DAGaussianMixture:
         np.testing.assert_allclose(model.score_samples(data[1::2]), [float(row["log_density"]) for row in rows], rtol=1e-13)
         assert last.covariances_.shape == ((2, 13) if "diagonal" in line else (13, 13))

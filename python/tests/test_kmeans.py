@@ -34,7 +34,7 @@ def test_as_good_as_scikit_learn_of_as_many_starts(wine):
 @pytest.mark.parametrize("more", [{}, {"algorithm": "plain"}, {"n_jobs": 3}, {"n_jobs": 1}])
 def test_labels_are_those_of_the_command(more, command, wine, tmp_path):
     np.save(tmp_path / "wine.npy", wine)
-    line = [command, "cluster", tmp_path / "wine.npy", "--method", "kmeans", "--clusters", "7", "--starts", "4", "--seed", "5"]
+    line = [command, "cluster", tmp_path / "wine.npy", "--method", "kmeans", "--clusters", "7", "--n-init", "4", "--seed", "5"]
     subprocess.run([*line, "--scale", "none", "--out", tmp_path / "out", "--quiet"], check=True)
     with open(tmp_path / "out" / "labels.csv", newline="") as file:
         labels = [int(row["cluster"]) for row in csv.DictReader(file)]

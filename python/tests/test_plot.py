@@ -75,7 +75,7 @@ def _named(ax):
 
 def test_clusters_have_a_legend_unless_they_are_too_many(wine):
     assert _named(lehr.KMeans(3).fit(wine).plot(wine)) == ["cluster 0", "cluster 1", "cluster 2", "centre"]
-    assert _named(lehr.DAClustering(3, sponge=4.0).fit(wine).plot(wine))[-2:] == ["no cluster", "centre"]
+    assert _named(lehr.DAClustering(3, outlier_radius=4.0).fit(wine).plot(wine))[-2:] == ["no cluster", "centre"]
     assert lehr.KMeans(25).fit(wine).plot(wine).get_legend() is None
 
 

@@ -19,7 +19,7 @@ import lehr
 ESTIMATORS = [
     lehr.DAClustering(4),
     lehr.DAClustering(),
-    lehr.DAClustering(4, sponge=6.0),
+    lehr.DAClustering(4, outlier_radius=6.0),
     lehr.DAClustering(4, precision="single"),
     lehr.KMeans(4),
     lehr.KMeans(4, algorithm="plain", precision="single"),
@@ -114,7 +114,7 @@ def test_the_same_rows_written_otherwise_have_the_same_bits_and_are_left_as_they
         np.testing.assert_array_equal(part, kept)
 
 
-@pytest.mark.parametrize("arguments", [["--method", "da"], ["--method", "da", "--sponge", "6"], ["--method", "kmeans", "--seed", "3"]])
+@pytest.mark.parametrize("arguments", [["--method", "da"], ["--method", "da", "--outlier-radius", "6"], ["--method", "kmeans", "--seed", "3"]])
 @pytest.mark.parametrize("name", ["texts.svmlight", "texts.mtx"])
 def test_labels_are_those_of_the_command(arguments, name, command, texts, tmp_path):
     if name.endswith("mtx"):
@@ -130,7 +130,7 @@ def test_labels_are_those_of_the_command(arguments, name, command, texts, tmp_pa
     if "kmeans" in arguments:
         model = lehr.KMeans(4, random_state=3)
     else:
-        model = lehr.DAClustering(4, sponge=6.0 if "--sponge" in arguments else None)
+        model = lehr.DAClustering(4, outlier_radius=6.0 if "--outlier-radius" in arguments else None)
     assert model.fit(texts).labels_.tolist() == labels
     model.export(tmp_path / "model.json")
     predicting = [command, "predict", tmp_path / "model.json", tmp_path / name]

@@ -22,7 +22,7 @@ def scattered():
 
 
 def test_what_is_far_from_all_is_an_outlier_and_moves_no_centre(scattered):
-    model = lehr.DAClustering(2, sponge=6.0).fit(scattered)
+    model = lehr.DAClustering(2, outlier_radius=6.0).fit(scattered)
     assert np.flatnonzero(model.labels_ == -1).tolist() == list(range(120, 130))
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [0.0, 20.0], atol=0.5)
     assert model.clusters_["n_samples"].sum() == 120
@@ -36,30 +36,30 @@ def test_what_is_far_from_all_is_an_outlier_and_moves_no_centre(scattered):
 
 def test_labels_are_those_of_the_command(command, scattered, tmp_path):
     np.save(tmp_path / "rows.npy", scattered)
-    line = [command, "cluster", tmp_path / "rows.npy", "--clusters", "2", "--sponge", "6", "--scale", "none"]
+    line = [command, "cluster", tmp_path / "rows.npy", "--clusters", "2", "--outlier-radius", "6", "--scale", "none"]
     subprocess.run([*line, "--out", tmp_path / "out", "--quiet"], check=True)
     with open(tmp_path / "out" / "labels.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    model = lehr.DAClustering(2, sponge=6.0).fit(scattered)
+    model = lehr.DAClustering(2, outlier_radius=6.0).fit(scattered)
     assert [int(row["cluster"]) for row in rows] == model.labels_.tolist()
     assert [float(row["probability"]) for row in rows] == model.probabilities_.tolist()
 
 
 def test_a_saved_sponge_is_one(scattered, tmp_path):
-    lehr.DAClustering(2, sponge=6.0).fit(scattered).save(tmp_path / "model")
+    lehr.DAClustering(2, outlier_radius=6.0).fit(scattered).save(tmp_path / "model")
     loaded = lehr.DAClustering.load(tmp_path / "model")
-    assert loaded.set_params(sponge=None).predict([[0.0, 30.0]]).tolist() == [-1]
+    assert loaded.set_params(outlier_radius=None).predict([[0.0, 30.0]]).tolist() == [-1]
 
 
 @pytest.mark.thread_unsafe(reason="pyplot draws for one thread")
 def test_outliers_are_drawn_apart(scattered):
-    ax = lehr.DAClustering(2, sponge=6.0).fit(scattered).plot(scattered)
+    ax = lehr.DAClustering(2, outlier_radius=6.0).fit(scattered).plot(scattered)
     assert [len(drawn.get_offsets()) for drawn in ax.collections] == [120, 10, 2]
 
 
 def test_a_sponge_that_holds_most_is_refused(scattered):
     with pytest.raises(ValueError, match="take a larger radius, or more clusters"):
-        lehr.DAClustering(1, sponge=1e-3).fit(scattered)
+        lehr.DAClustering(1, outlier_radius=1e-3).fit(scattered)
     for wrong in (0.0, -1.0):
-        with pytest.raises(ValueError, match=r"'sponge' parameter of DAClustering must be a float in the range \(0.0, inf\) or None"):
-            lehr.DAClustering(1, sponge=wrong).fit(scattered)
+        with pytest.raises(ValueError, match=r"'outlier_radius' parameter of DAClustering must be a float in the range \(0.0, inf\) or None"):
+            lehr.DAClustering(1, outlier_radius=wrong).fit(scattered)

@@ -575,7 +575,7 @@ def test_a_table_may_be_the_rows_themselves(table):
 
 def test_rows_in_no_cluster_explain_nothing(table):
     rows = lehr.TablePreparation().fit_transform(table)
-    model = lehr.DAClustering(2, sponge=2.5).fit(rows)
+    model = lehr.DAClustering(2, outlier_radius=2.5).fit(rows)
     explanation = model.explain(rows, table=table)
     assert (model.labels_ == -1).any()
     assert [portrait.rows for portrait in explanation] == np.bincount(model.predict(rows)[model.predict(rows) >= 0]).tolist()

@@ -94,7 +94,7 @@ def test_a_weight_is_so_many_rows(wine):
     weight = np.arange(len(wine)) % 3
     # The regularisation counts rows, of which one weighs the sum of squares by the sum.
     row_weight = np.square(weight).sum() / weight.sum()
-    make = lambda regularisation: lehr.GTM(n_nodes=6, n_basis=3, init="plane", tol=1e-9, regularisation=regularisation)  # noqa: E731
+    make = lambda regularization: lehr.GTM(n_nodes=6, n_basis=3, init="plane", tol=1e-9, regularization=regularisation)  # noqa: E731
     weighted = make(0.1).fit(wine, sample_weight=weight)
     repeated = make(0.1 * row_weight).fit(np.repeat(wine, weight, axis=0))
     # Weights in another unit change nothing.
@@ -138,7 +138,7 @@ def test_places_are_those_of_the_command_with_gaps_and_without(command, wine, tm
         ({"n_nodes": 1}, ValueError, "'n_nodes' parameter of GTM must be an int in the range \\[2, 10000\\] or None"),
         ({"n_nodes": 3, "n_basis": 4}, ValueError, "'n_basis' parameter must be at most as many functions as there are nodes"),
         ({"width": 0.0}, ValueError, "'width' parameter of GTM must be a float in the range \\[0.1, 10.0\\]"),
-        ({"regularisation": "soft"}, TypeError, "'regularisation' parameter of GTM must be a float in the range"),
+        ({"regularization": "soft"}, TypeError, "'regularization' parameter of GTM must be a float in the range"),
         ({"init": "random"}, ValueError, "'init' parameter of GTM must be a str among {'both', 'annealed', 'plane'}. Got 'random' instead"),
         ({"max_iter": 0}, ValueError, "'max_iter' parameter of GTM must be an int in the range"),
     ],

@@ -34,6 +34,7 @@ pub use execution::{EngineArgument, ExecutionArguments};
 pub use keep::KeepCommand;
 pub use method::{
     ClassSource, DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput,
+    former_names,
 };
 pub use place::PlaceArguments;
 pub use predict::PredictArguments;
@@ -49,10 +50,8 @@ pub use table::{ScaleArgument, TableArguments};
 #[command(
     name = "lehr",
     version,
-    about = "Data mining from a terminal: annealed clustering with a map of what it found",
-    arg_required_else_help = true,
-    max_term_width = 110,
-    after_help = "Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped."
+    about = "Find groups, mixtures and maps in tables, sequences and fingerprints",
+    arg_required_else_help = true
 )]
 pub struct Arguments {
     /// What to do.

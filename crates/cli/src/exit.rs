@@ -187,9 +187,9 @@ impl From<lehr_distances::Error> for Failure {
             Error::Parameter { .. } => Failure::new(Kind::Usage, as_typed(&[], &[message])),
             Error::Unsuited { .. } => Failure::new(Kind::BadData, message),
             Error::Overflow { element: "f32", .. } => Failure::new(Kind::BadData, message)
-                .with_hint("--element f64 holds larger ones; --standardise brings columns to one scale"),
+                .with_hint("--element f64 holds larger ones; --standardize brings columns to one scale"),
             Error::Overflow { .. } => Failure::new(Kind::BadData, message)
-                .with_hint("--standardise brings columns to one scale; or divide the numbers by a constant"),
+                .with_hint("--standardize brings columns to one scale; or divide the numbers by a constant"),
             Error::OtherRun { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--resume needs the same input and the same options as the run that was stopped"),
             Error::CheckpointDamaged { .. } => {
@@ -226,7 +226,7 @@ impl From<lehr_mining::Error> for Failure {
             Error::Constant { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--columns leaves columns out; a map, and a mixture with --covariance spherical, need only one that varies"),
             Error::Collapsed { .. } => Failure::new(Kind::BadData, message)
-                .with_hint("raise --regularisation, or ask for fewer components or a simpler --covariance"),
+                .with_hint("raise --regularization, or ask for fewer components or a simpler --covariance"),
             Error::OtherData { .. } => Failure::new(Kind::BadData, message).with_hint(
                 "--resume needs the same input and the same --columns, --weights, --lonlat and --scale as the run that was stopped",
             ),

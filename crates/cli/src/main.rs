@@ -18,6 +18,7 @@ mod company;
 mod dispatch;
 mod exit;
 mod folder;
+mod help;
 mod input;
 mod interrupt;
 mod items;
@@ -34,7 +35,7 @@ mod weights;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
 use crate::arguments::Arguments;
@@ -45,12 +46,18 @@ use crate::interrupt::Interrupt;
 
 fn main() -> ExitCode {
     interrupt::survive_file_size_limits();
-    let typed: Vec<OsString> = std::env::args_os().collect();
+    let typed: Vec<OsString> = help::rewritten(std::env::args_os().collect());
     let launcher = Launcher::of_this_process();
     // Of several processes that find the same fault, one says it.
     let speaks = launcher.as_ref().is_none_or(|launcher| launcher.process() == 0);
+    if help::is_of_program(&typed) {
+        return help::show(typed.len() > 1);
+    }
     // Help and version end here with 0, a command line that cannot be parsed with 2.
-    let arguments = match Arguments::try_parse_from(&typed) {
+    let parsed = help::command(help::is_long(&typed))
+        .try_get_matches_from(&typed)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) if speaks => error.exit(),
         Err(error) => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1)),

@@ -56,6 +56,11 @@ pub fn note(message: &str) {
     say("note", message);
 }
 
+/// Help where a command line says too little, on standard error.
+pub fn usage(text: &str) {
+    eprint!("{text}");
+}
+
 /// By which columns a method goes that nobody chose, and which it leaves out because they are none of numbers.
 pub fn columns_taken(what: &str, taken: &[String], left_out: &[LeftOut]) {
     note(&columns_told(what, taken, left_out));

@@ -261,24 +261,27 @@ mod tests {
     #[test]
     fn each_method_takes_its_own_options_and_no_others() {
         for (line, option) in [
-            (vec!["--starts", "3"], "--starts"),
-            (vec!["--max-sweeps", "3", "--method", "da"], "--max-sweeps"),
-            (vec!["--sweeps", "plain"], "--sweeps"),
+            (vec!["--n-init", "3"], "--n-init"),
+            (vec!["--max-iterations", "3", "--method", "da"], "--max-iterations"),
+            (vec!["--algorithm", "plain"], "--algorithm"),
             (vec!["--method", "kmeans", "-k", "3", "--stop-length", "2"], "--stop-length"),
             (vec!["--method", "kmeans", "-k", "3", "--cooling", "0.9"], "--cooling"),
         ] {
             let said = usage(&[&["cluster", "a.csv"], &line[..]].concat());
             assert!(said.starts_with(&format!("{option}: expected none with method ")), "{said}");
         }
-        let said = usage(&["cluster", "a.csv", "--starts", "3"]);
+        let said = usage(&["cluster", "a.csv", "--n-init", "3"]);
         assert!(
-            said.contains("which takes clusters, --stop-temperature, --stop-length, --max-clusters, sponge"),
+            said.contains("which takes clusters, --stop-temperature, --stop-length, --max-clusters, outlier_radius"),
             "{said}"
         );
         assert!(usage(&["cluster", "a.csv", "--method", "kmeans"]).starts_with("--clusters: expected a number"));
-        let line = ["cluster", "a.csv", "--method", "kmeans", "--k", "3", "--starts", "4", "--sweeps", "plain"];
+        let line = ["cluster", "a.csv", "--method", "kmeans", "--k", "3", "--n-init", "4", "--algorithm", "plain"];
         let options = serde_json::Value::Object(plan(&line).unwrap().options);
-        assert_eq!(options, serde_json::json!({ "method": "kmeans", "clusters": 3, "starts": 4, "sweeps": "plain" }));
+        assert_eq!(
+            options,
+            serde_json::json!({ "method": "kmeans", "clusters": 3, "n_init": 4, "algorithm": "plain" })
+        );
     }
 
     #[test]

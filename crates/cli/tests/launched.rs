@@ -71,7 +71,7 @@ fn results_have_the_same_bytes_on_any_layout() {
     for (name, input, method) in [
         ("da", &table[..], &["--method", "da"][..]),
         ("kmeans", &table, &["--method", "kmeans"]),
-        ("sponge", &table, &["--sponge", "0.15"]),
+        ("sponge", &table, &["--outlier-radius", "0.15"]),
         ("sparse", &["texts.svm"], &["--method", "da"]),
     ] {
         let run = |layout: &str, processes: usize| {
@@ -236,7 +236,7 @@ fn dissimilarities_have_the_same_bytes_on_any_layout() {
         ("genes", &["distances", "genes.fasta", "--collapse"][..]),
         ("global", &["distances", "genes.fasta", "--alignment", "global", "--metric", "kimura", "--element", "f64"]),
         ("given", &["distances", "genes.fasta", "--metric", "hamming", "--element", "u16"]),
-        ("records", &["distances", "records.csv", "--standardise", "--form", "condensed"]),
+        ("records", &["distances", "records.csv", "--standardize", "--form", "condensed"]),
         ("compounds", &["distances", "compounds.fps", "--element", "i16be"]),
     ] {
         let run = |layout: &str, processes: usize| {
@@ -305,7 +305,7 @@ fn clusters_and_maps_of_a_matrix_have_the_same_bytes_on_any_layout() {
         (
             "double",
             &["--element", "f64", "--form", "condensed"],
-            [&["pairwise", "--max-clusters", "4"], &["embed", "--start", "random", "--starts", "2"]],
+            [&["pairwise", "--max-clusters", "4"], &["embed", "--init", "random", "--n-init", "2"]],
         ),
     ] {
         let line = [&["distances", "genes.fasta", "-q", "--out", out][..], more].concat();
@@ -374,7 +374,7 @@ fn an_interrupt_stops_a_map_in_all_processes_and_one_says_so() {
         "d/dissimilarities.json",
         "--start",
         "random",
-        "--starts",
+        "--n-init",
         "10000",
         "--tolerance",
         "1e-15",

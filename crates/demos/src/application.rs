@@ -116,7 +116,7 @@ impl Subject {
 
     /// How its items are compared.
     pub fn options(self) -> Options {
-        Options { standardise: self == Subject::Patients, ..Options::default() }
+        Options { standardize: self == Subject::Patients, ..Options::default() }
     }
 
     /// How so many of its items are clustered and mapped.

@@ -260,6 +260,7 @@ impl<'a> Source<'a> {
             about: method.about(),
             source: self.dataset,
             subject: None,
+            command: None,
             weights: self.weights.as_deref(),
             ids: self.id.as_deref(),
             scale: self.scale,

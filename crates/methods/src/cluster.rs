@@ -59,33 +59,36 @@ impl Declared for Cluster {
             takes_bits_and_sparse: true,
             sets_aside: true,
         }),
-        line: "Cluster the rows of a table by deterministic annealing, or by k-means",
-        paragraph: "Reads a table, starts from one cluster at a high temperature and cools: clusters split where the data ask for it. Stops at a number of clusters, at a temperature or at \
-                    a length; without any of these, it chooses the number: the most clusters with a valley in the density between every two neighbours. With --method kmeans the best of several starts is taken.",
+        line: "Cluster the rows of a table by deterministic annealing or k-means",
+        paragraph: "Annealing starts from one cluster at a high temperature and cools: clusters split where the data call for it. It stops at the number of clusters that you give. Without one, it \
+                    chooses the most clusters that have a valley in the density between every two neighbours. With --method kmeans, Lehr keeps the best of several initialisations.",
         heading: "The clustering",
-        examples: "  lehr cluster blocks.csv.gz --columns lon,lat --lonlat --weights pop --id geoid --clusters 20
-      twenty centres of population, distances in km; open lehr-out/report.html
+        examples: "  lehr cluster customers.csv --auto
+      prepare an ordinary table, find its groups and say what marks them
+
+  lehr cluster measurements.csv --scale std --clusters 20 --outlier-radius 3.5
+      20 clusters; rows farther than 3.5 deviations from each are outliers
+
+  lehr cluster blocks.csv.gz --columns lon,lat --lonlat --weights pop -k 20
+      20 centres of population on the globe; open lehr-out/report.html
 
   lehr cluster measurements.csv --scale std --json | jq .result.clusters
-      how many clusters there are; jq .result.number has the evidence
+      the number of clusters; jq .result.number has the evidence
 
-  lehr cluster measurements.csv --clusters 20 --sponge 3.5
-      what is farther than 3.5 from all twenty centres is an outlier
-
-  lehr cluster measurements.csv --method kmeans --clusters 20 --starts 50
-      k-means to compare with: the best of fifty starts
+  lehr cluster measurements.csv --method kmeans --clusters 20 --n-init 50
+      k-means to compare with: the best of 50 initialisations
 
   lehr cluster compounds.fps.gz --clusters 20
-      compounds by their fingerprints; centers.csv has how frequent each bit is
+      compounds by their fingerprints; centers.csv has the frequency of each bit
 
   lehr cluster compounds.fps.gz --clusters 20 --cost bernoulli
-      the same by the likelihood of each bit, so that rare bits count
+      the same by the likelihood of each bit, so that rare bits count more
 
   lehr cluster news20.svm.gz --clusters 20
-      texts by their words, of which only those that they have are kept
+      texts by their words, as sparse rows
 
   lehr cluster compounds.fps.gz --clusters 20 --weights-from screen.csv --weights potency --id compound
-      the same with weights, which stand in a table beside
+      the same with weights from a table
 
   lehr cluster large.npy --clusters 20 --spill /var/tmp
       a table larger than memory, kept on the disk of /var/tmp while the run lasts

@@ -30,7 +30,7 @@ pub const TABLES: &str =
 /// # Example
 /// ```
 /// use lehr_methods::distances::{Element, Metric, Options};
-/// let options: Options = serde_json::from_str(r#"{ "metric": "manhattan", "standardise": true }"#).unwrap();
+/// let options: Options = serde_json::from_str(r#"{ "metric": "manhattan", "standardize": true }"#).unwrap();
 /// assert_eq!((options.metric, options.element), (Some(Metric::Manhattan), Element::F32));
 /// // What options were called before.
 /// let old: Options = serde_json::from_str(r#"{ "measure": "kimura", "scores": "5/-4", "bits": 16 }"#).unwrap();
@@ -40,23 +40,24 @@ pub const TABLES: &str =
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = with_former_names)]
 pub struct Options {
-    /// Measure this of two items
+    /// Use this metric
     #[serde(alias = "measure")]
     #[schemars(extend(
         "x-short" = "m",
         "x-value" = "NAME",
-        "x-default" = "identity of sequences, hamming of aligned ones, tanimoto of fingerprints, euclidean of rows"
+        "x-default" = "identity, hamming, tanimoto or euclidean, by the input"
     ))]
     pub metric: Option<Metric>,
-    /// Align this part of two sequences, or compare them place by place as given
-    #[schemars(extend("x-heading" = SEQUENCES, "x-default" = "local; given for hamming and p-distance"))]
+    /// Align sequences in this way; or compare them position by position as given
+    #[schemars(extend("x-heading" = SEQUENCES, "x-default" = "local, or given by the metric"))]
     pub alignment: Option<Alignment>,
-    /// Read letters as these
-    #[schemars(extend("x-heading" = SEQUENCES, "x-default" = "found out"))]
+    /// Read the letters of sequences in this alphabet
+    #[schemars(extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-default" = "found out"))]
     pub alphabet: Option<Letters>,
     /// Score pairs of letters by this matrix: ednafull, blosum62, or EQUAL/DIFFERENT such as 5/-4
     #[serde(alias = "scores")]
     #[schemars(extend(
+        "x-advanced" = true,
         "x-heading" = SEQUENCES,
         "x-value" = "NAME",
         "x-default" = "ednafull, or blosum62 for proteins"
@@ -65,45 +66,48 @@ pub struct Options {
     /// Let the first letter in a gap cost this much
     #[schemars(
         range(min = 0, max = 10_000),
-        extend("x-heading" = SEQUENCES, "x-value" = "COST", "x-default" = "14, or 10 for proteins")
+        extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-value" = "COST", "x-default" = "14, or 10 for proteins")
     )]
     pub gap_open: Option<i32>,
     /// Let each further letter in a gap cost this much
     #[schemars(
         range(min = 0, max = 10_000),
-        extend("x-heading" = SEQUENCES, "x-value" = "COST", "x-default" = "4, or 1 for proteins")
+        extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-value" = "COST", "x-default" = "4, or 1 for proteins")
     )]
     pub gap_extend: Option<i32>,
     /// Give no value to pairs whose local alignment covers less than this share of the shorter sequence
-    #[schemars(range(min = 0.0, max = 1.0), extend("x-heading" = SEQUENCES, "x-value" = "SHARE", "x-default" = "0.7"))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-value" = "SHARE", "x-default" = "0.7"))]
     pub overlap: Option<f64>,
-    /// Aligned nucleotides: what a place counts where a letter stands for several, such as N
-    #[schemars(extend("x-heading" = SEQUENCES, "x-default" = "skip"))]
+    /// Treat places of aligned nucleotides so where a letter stands for several, such as N
+    #[schemars(extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-default" = "skip"))]
     pub ambiguous: Option<Ambiguous>,
-    /// Compare rows in these columns, by name; of a file also by number, from 0
-    #[schemars(extend("x-heading" = TABLES, "x-value" = "A,B,…", "x-default" = "all of numbers, except weights and ids"))]
+    /// Use these columns; by name, of a file also by 0-based index
+    #[schemars(extend("x-heading" = TABLES, "x-value" = "A,B,…", "x-default" = "all numeric columns"))]
     pub columns: Option<Vec<String>>,
     /// Use this column as ids
     #[schemars(extend(
+        "x-advanced" = true,
         "x-heading" = TABLES,
         "x-value" = "COLUMN",
-        "x-default" = "the one that the data set names, or the number of the row, from 0"
+        "x-default" = "the data set's, or the 0-based row"
     ))]
     pub id: Option<String>,
-    /// Bring each column to mean 0 and standard deviation 1 first, so that columns of large numbers do not decide alone
+    /// Scale columns to mean 0 and standard deviation 1 first; so that columns of large numbers do not decide alone
+    #[serde(alias = "standardise")]
     #[schemars(extend("x-heading" = TABLES))]
-    pub standardise: bool,
+    pub standardize: bool,
     /// Store each dissimilarity as a number of this type
     #[serde(alias = "bits")]
     #[schemars(extend("x-heading" = MATRIX, "x-python" = "dtype"))]
     pub element: Element,
-    /// Merge equal items into one with their number as its weight, and list in members which item each became
-    #[schemars(extend("x-heading" = MATRIX))]
+    /// Merge equal items; the number of them becomes the weight, and the column members lists them
+    #[schemars(extend("x-advanced" = true, "x-heading" = MATRIX))]
     pub collapse: bool,
 }
 
 /// What options of services were called in version 1.0 of `lehr.distances`, and what they are called today.
-pub const FORMER_NAMES: [(&str, &str); 3] = [("measure", "metric"), ("scores", "matrix"), ("bits", "element")];
+pub const FORMER_NAMES: [(&str, &str); 4] =
+    [("measure", "metric"), ("scores", "matrix"), ("bits", "element"), ("standardise", "standardize")];
 
 /// Adds the former names to the schema, so that those who check options by it take what the service takes: workflows do.
 fn with_former_names(schema: &mut Schema) {
@@ -150,8 +154,8 @@ impl Options {
     /// # Example
     /// ```
     /// use lehr_methods::distances::{Metric, Options};
-    /// let options = Options { metric: Some(Metric::Tanimoto), standardise: true, ..Options::default() };
-    /// assert_eq!(options.faults(), ["standardise: expected with rows, found fingerprints"]);
+    /// let options = Options { metric: Some(Metric::Tanimoto), standardize: true, ..Options::default() };
+    /// assert_eq!(options.faults(), ["standardize: expected with rows, found fingerprints"]);
     /// ```
     pub fn faults(&self) -> Vec<String> {
         let Ok(Value::Object(given)) = serde_json::to_value(self) else {
@@ -237,7 +241,7 @@ impl Options {
             (self.overlap.is_some(), "overlap"),
             (self.ambiguous.is_some(), "ambiguous"),
         ];
-        let of_rows = [(self.columns.is_some(), "columns"), (self.standardise, "standardise")];
+        let of_rows = [(self.columns.is_some(), "columns"), (self.standardize, "standardize")];
         let of_others = [(ItemKind::Sequences, &of_sequences[..]), (ItemKind::Rows, &of_rows[..])];
         for (of, given) in of_others.into_iter().filter(|(of, _)| *of != kind) {
             if let Some((_, option)) = given.iter().find(|(is_given, _)| *is_given) {
@@ -281,7 +285,7 @@ mod tests {
             r#"{ "metric": "p_distance", "ambiguous": "differ" }"#,
             r#"{ "metric": "kimura", "alignment": "given", "ambiguous": "skip" }"#,
             r#"{ "gap_open": 3 }"#,
-            r#"{ "standardise": true, "columns": ["x"], "element": "u16", "collapse": true }"#,
+            r#"{ "standardize": true, "columns": ["x"], "element": "u16", "collapse": true }"#,
         ] {
             assert_eq!(faults(right), Vec::<String>::new(), "{right}");
         }

@@ -28,38 +28,39 @@ pub struct Embedding;
 /// # Example
 /// ```
 /// use lehr_methods::embed::{Options, Start};
-/// let options: Options = serde_json::from_str(r#"{ "dimension": 3, "start": "random" }"#).unwrap();
-/// assert_eq!((options.dimension, options.start, options.starts), (3, Start::Random, 4));
+/// let options: Options = serde_json::from_str(r#"{ "dimensions": 3, "init": "random" }"#).unwrap();
+/// assert_eq!((options.dimensions, options.init, options.n_init), (3, Start::Random, 4));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// Dimensions of the map
-    #[schemars(range(min = 1, max = 64), extend("x-short" = "d", "x-value" = "L", "x-python" = "n_components"))]
-    pub dimension: usize,
-    /// What the map begins as
-    #[schemars(extend("x-python" = "init"))]
-    pub start: Start,
-    /// How many random starts are tried, of which the best is kept
-    #[schemars(range(min = 1, max = 10000), extend("x-value" = "N", "x-python" = "n_init"))]
-    pub starts: usize,
-    /// Which pairs the map should be true to
+    /// Give the map this many dimensions
+    #[schemars(range(min = 1, max = 64), extend("x-short" = "d", "x-value" = "L", "x-python" = "n_components", "x-formerly" = { "dimension": {} }))]
+    pub dimensions: usize,
+    /// Initialise the map with this
+    #[schemars(extend("x-formerly" = { "start": {} }))]
+    pub init: Start,
+    /// Keep the best of this many random initialisations
+    #[schemars(range(min = 1, max = 10000), extend("x-value" = "N", "x-formerly" = { "starts": {} }))]
+    pub n_init: usize,
+    /// Weight pairs in this way
     pub weighting: Weighting,
-    /// Anneal the dissimilarities, which avoids poor maps from random starts and with weights
+    /// Anneal the dissimilarities; this avoids poor maps from random initialisations and with weights
     #[schemars(extend("x-command" = "anneal"))]
     pub annealed: bool,
-    /// Factor from one temperature to the next while annealing
-    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    /// Multiply the temperature by this factor at each step while annealing
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR", "x-advanced" = true))]
     pub cooling: f64,
-    /// When to end: stress (the error of the map) falls by less than this share of itself in an iteration
-    #[schemars(range(min = 1e-15, max = 0.1), extend("x-value" = "SHARE", "x-python" = "tol"))]
+    /// Stop when stress, the error of the map, falls by less than this share in an iteration
+    #[schemars(range(min = 1e-15, max = 0.1), extend("x-value" = "SHARE", "x-python" = "tol", "x-advanced" = true))]
     pub tolerance: f64,
-    /// Iterations at most, of each start; of each temperature while annealing
-    #[schemars(range(min = 1), extend("x-command" = "max-iterations", "x-value" = "N", "x-python" = "max_iter"))]
-    pub most_iterations: u64,
+    /// End an initialisation, or a temperature while annealing, after this many iterations
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-python" = "max_iter", "x-formerly" = { "most_iterations": {} }, "x-advanced" = true))]
+    pub max_iterations: u64,
     /// Lengthen steps where that lowers the stress, which about halves the iterations
+    #[schemars(extend("x-advanced" = true))]
     pub relaxed: bool,
-    /// The seed of random starts; the same seed gives the same map
+    /// Random seed of the initialisations
     #[schemars(extend("x-value" = "N", "x-python" = "random_state"))]
     pub seed: u64,
 }
@@ -108,12 +109,23 @@ impl Options {
         };
         let Parameters { dimension, starts, annealed, cooling, tolerance, most_iterations, relaxed, seed, .. } =
             *parameters;
-        Self { dimension, start, starts, weighting, annealed, cooling, tolerance, most_iterations, relaxed, seed }
+        Self {
+            dimensions: dimension,
+            init: start,
+            n_init: starts,
+            weighting,
+            annealed,
+            cooling,
+            tolerance,
+            max_iterations: most_iterations,
+            relaxed,
+            seed,
+        }
     }
 
     /// The parameters of the library that say the same.
     pub fn parameters(&self) -> Parameters {
-        let start = match self.start {
+        let start = match self.init {
             Start::Classical => smacof::Start::Classical,
             Start::Random => smacof::Start::Random,
         };
@@ -122,8 +134,19 @@ impl Options {
             Weighting::Sammon => smacof::Weighting::Sammon,
             Weighting::InverseSquare => smacof::Weighting::InverseSquare,
         };
-        let Self { dimension, starts, annealed, cooling, tolerance, most_iterations, relaxed, seed, .. } = *self;
-        Parameters { dimension, start, starts, weighting, annealed, cooling, tolerance, most_iterations, relaxed, seed }
+        let Self { dimensions, n_init, annealed, cooling, tolerance, max_iterations, relaxed, seed, .. } = *self;
+        Parameters {
+            dimension: dimensions,
+            start,
+            starts: n_init,
+            weighting,
+            annealed,
+            cooling,
+            tolerance,
+            most_iterations: max_iterations,
+            relaxed,
+            seed,
+        }
     }
 }
 
@@ -133,22 +156,21 @@ impl Declared for Embedding {
         contract: "lehr.embedding",
         version: (1, 0),
         takes: Takes::Matrix(MatrixWords { may_miss_pairs: true, has_classes: true }),
-        line: "Draw a map of items, in which distances say their dissimilarities",
-        paragraph: "Multidimensional scaling by majorisation (SMACOF), in two dimensions, three or more; the report \
-                    shows the map, to be turned, and where it is to be trusted.",
+        line: "Embed items in 2-D or 3-D by multidimensional scaling (SMACOF)",
+        paragraph: "Draws a map of items in which distances show their dissimilarities, in two dimensions, three or more. The report shows the map, which can be turned, and where it can be trusted.",
         heading: "The map",
-        examples: "  lehr embed genes/dissimilarities.json --dimension 3 --labels genes/labels.csv --out genes-map
-      a map to be turned in the page, coloured by cluster; open genes-map/report.html
+        examples: "  lehr embed genes/dissimilarities.json --dimensions 3 --labels genes/labels.csv --out genes-map
+      a map in three dimensions, coloured by cluster; open genes-map/report.html
 
   lehr embed lehr-genes/dissimilarities.json --labels lehr-genes/ids.csv --by family
-      the map of lehr demo genes in two dimensions, coloured by what is known
+      the map of lehr demo genes in two dimensions, coloured by family
 
   lehr embed d.npy --json | jq .result.stress
-      how well two dimensions say the dissimilarities: 0 is exact
+      how well two dimensions show the dissimilarities: 0 is exact
 
-The folder has positions.csv (a row an item: name, coordinates, stress, and its class if --labels
-says it), positions.npy (the coordinates alone), summary.json and report.html. New items are placed
-in the map by lehr place.",
+The folder has positions.csv (a line an item: name, coordinates, stress, and its class with --labels),
+positions.npy (the coordinates alone), summary.json and report.html.
+Next: lehr place places new items in the map.",
         result: "map",
         folder: "lehr-embed",
         files: &["positions.csv", "positions.npy", "report.html", "summary.json"],

@@ -24,39 +24,39 @@ pub struct Gtm;
 /// # Example
 /// ```
 /// use lehr_methods::gtm::{Options, Start};
-/// let options: Options = serde_json::from_str(r#"{ "dimensions": 1, "start": "annealed" }"#).unwrap();
+/// let options: Options = serde_json::from_str(r#"{ "dimensions": 1, "init": "annealed" }"#).unwrap();
 /// assert_eq!((options.dimensions, options.start, options.width), (1, Start::Annealed, 1.0));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// Dimensions of the map
+    /// Give the map this many dimensions
     #[schemars(range(min = 1, max = 3), extend("x-value" = "L", "x-python" = "n_components"))]
     pub dimensions: usize,
-    /// Nodes along each axis, at most 10000 in all
-    #[schemars(range(min = 2, max = 10000), extend("x-value" = "N", "x-default" = "15, from 2,000 rows on 20; 50 in one dimension, 8 in three", "x-python" = "n_nodes"))]
+    /// Place this many nodes along each axis; at most 10000 in all
+    #[schemars(range(min = 2, max = 10000), extend("x-value" = "N", "x-default" = "15 to 50 by rows and dimensions", "x-python" = "n_nodes"))]
     pub nodes: Option<usize>,
-    /// Basis functions along each axis, at most 400 in all: more of them follow the rows more closely
-    #[schemars(range(min = 2, max = 400), extend("x-value" = "M", "x-default" = "5; 8 in one dimension, 3 in three", "x-python" = "n_basis"))]
+    /// Use this many basis functions along each axis; at most 400 in all, and more follow the rows more closely
+    #[schemars(range(min = 2, max = 400), extend("x-value" = "M", "x-default" = "5 in two dimensions", "x-python" = "n_basis"))]
     pub basis: Option<usize>,
-    /// Width of a basis function over the distance to the next
+    /// Make basis functions this wide; in distances to the next one
     #[schemars(range(min = 0.1, max = 10.0), extend("x-value" = "WIDTH"))]
     pub width: f64,
-    /// How stiff the map is: the precision of the prior of its weights, in one over the mean variance of a column
-    #[schemars(range(min = 0.0, max = 1e6), extend("x-value" = "PRECISION"))]
-    pub regularisation: f64,
-    /// Where the map begins
-    #[schemars(extend("x-python" = "init"))]
-    pub start: Start,
-    /// Factor from one temperature to the next
-    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    /// Make the map this stiff; the precision of the prior of its weights, times the mean variance of the columns
+    #[schemars(range(min = 0.0, max = 1e6), extend("x-value" = "PRECISION", "x-formerly" = { "regularisation": {} }))]
+    pub regularization: f64,
+    /// Initialise the map from this
+    #[schemars(extend("x-formerly" = { "start": {} }))]
+    pub init: Start,
+    /// Multiply the temperature by this factor at each step
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR", "x-advanced" = true))]
     pub cooling: f64,
-    /// Stop when the log-likelihood per unit of weight has no more than this left to gain
-    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "GAIN", "x-python" = "tol"))]
+    /// Stop when the log-likelihood per unit of weight can gain no more than this
+    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "GAIN", "x-python" = "tol", "x-advanced" = true))]
     pub tolerance: f64,
-    /// Passes over the rows at temperature 1 at most, from each start
-    #[schemars(range(min = 1), extend("x-value" = "N", "x-python" = "max_iter"))]
-    pub max_sweeps: u64,
+    /// End an initialisation after this many iterations at temperature 1
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-python" = "max_iter", "x-formerly" = { "max_sweeps": {} }, "x-advanced" = true))]
+    pub max_iterations: u64,
 }
 
 /// Where a map begins.
@@ -89,12 +89,22 @@ impl Options {
     pub fn of(parameters: &Parameters) -> Self {
         let Parameters { latent, nodes, basis, width, regularisation, start, cooling, tolerance, max_sweeps } =
             *parameters;
-        let start = match start {
+        let init = match start {
             None => Start::Both,
             Some(gtm::Start::Annealed) => Start::Annealed,
             Some(gtm::Start::Plane) => Start::Plane,
         };
-        Self { dimensions: latent, nodes, basis, width, regularisation, start, cooling, tolerance, max_sweeps }
+        Self {
+            dimensions: latent,
+            nodes,
+            basis,
+            width,
+            regularization: regularisation,
+            init,
+            cooling,
+            tolerance,
+            max_iterations: max_sweeps,
+        }
     }
 
     /// The parameters of the library that say the same.
@@ -102,13 +112,23 @@ impl Options {
     /// # Example
     /// See [`Options::of`].
     pub fn parameters(&self) -> Parameters {
-        let Self { dimensions, nodes, basis, width, regularisation, start, cooling, tolerance, max_sweeps } = *self;
-        let start = match start {
+        let Self { dimensions, nodes, basis, width, regularization, init, cooling, tolerance, max_iterations } = *self;
+        let start = match init {
             Start::Both => None,
             Start::Annealed => Some(gtm::Start::Annealed),
             Start::Plane => Some(gtm::Start::Plane),
         };
-        Parameters { latent: dimensions, nodes, basis, width, regularisation, start, cooling, tolerance, max_sweeps }
+        Parameters {
+            latent: dimensions,
+            nodes,
+            basis,
+            width,
+            regularisation: regularization,
+            start,
+            cooling,
+            tolerance,
+            max_sweeps: max_iterations,
+        }
     }
 }
 
@@ -127,15 +147,15 @@ impl Declared for Gtm {
                 instead: "leave --lonlat out and name the columns with --columns, or use lehr cluster",
             }),
         }),
-        line: "Lay out the rows of a table on a map: a generative topographic map",
-        paragraph: "Reads a table of many columns and stretches a line, a plane or a cube through its rows, annealed from a point and begun as a plane, and keeps the likelier. Says \
-                    where on it each row is, how sure that is, and how likely the row is at all.",
+        line: "Show the rows of a table on a map: generative topographic mapping",
+        paragraph: "Shows many columns in two dimensions: Lehr fits a curved line, sheet or cube through the rows, annealed from a point and initialised as a plane, and keeps the likelier of the two. For each \
+                    row it gives the position on the map, how certain that is, and how likely the row is at all.",
         heading: "The map",
         examples: "  lehr gtm wine.csv --scale std
       a map of 15 x 15 nodes of all columns; open lehr-gtm/report.html
 
   lehr predict lehr-gtm/model.json new-wine.csv > places.csv
-      where on that map other rows are",
+      where on that map new rows are",
         result: "map",
         folder: "lehr-gtm",
         files: &["places.csv", "nodes.csv", "model.json", "report.html", "summary.json"],

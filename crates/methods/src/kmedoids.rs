@@ -26,17 +26,17 @@ pub struct KMedoids;
 /// ```
 /// use lehr_methods::kmedoids::Options;
 /// let options: Options = serde_json::from_str(r#"{ "clusters": 3 }"#).unwrap();
-/// assert_eq!((options.clusters, options.max_passes), (3, 100));
+/// assert_eq!((options.clusters, options.max_iterations), (3, 100));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// This many clusters
+    /// Find this many clusters
     #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_clusters"))]
     pub clusters: usize,
-    /// Passes over all items for swaps at most; 0 keeps the medoids of the greedy start
-    #[schemars(extend("x-value" = "N", "x-python" = "max_iter"))]
-    pub max_passes: u64,
+    /// End after this many passes over all items for swaps; 0 keeps the medoids of the greedy initialisation
+    #[schemars(extend("x-value" = "N", "x-python" = "max_iter", "x-formerly" = { "max_passes": {} }, "x-advanced" = true))]
+    pub max_iterations: u64,
 }
 
 impl Default for Options {
@@ -49,13 +49,13 @@ impl Options {
     /// The options that say the same as parameters of the library.
     pub fn of(parameters: &Parameters) -> Self {
         let Parameters { clusters, max_passes } = *parameters;
-        Self { clusters, max_passes }
+        Self { clusters, max_iterations: max_passes }
     }
 
     /// The parameters of the library that say the same.
     pub fn parameters(&self) -> Parameters {
-        let Self { clusters, max_passes } = *self;
-        Parameters { clusters, max_passes }
+        let Self { clusters, max_iterations } = *self;
+        Parameters { clusters, max_passes: max_iterations }
     }
 }
 
@@ -65,14 +65,13 @@ impl Declared for KMedoids {
         contract: "lehr.kmedoids",
         version: (1, 0),
         takes: Takes::Matrix(MatrixWords { may_miss_pairs: false, has_classes: false }),
-        line: "Cluster items about medoids, by their dissimilarities",
-        paragraph: "Reads the dissimilarities of all pairs, chooses as many items as there are to be clusters (the medoids), and swaps medoids for other items while that lowers the \
-                    sum of dissimilarities of items to the nearest medoid (FasterPAM). Each cluster has an item in its middle that can be looked at. Every pair needs a dissimilarity; \
-                    lehr pairwise takes missing ones, and says how many clusters there are.",
+        line: "Cluster items around medoids, by their dissimilarities",
+        paragraph: "Chooses an item for each cluster, its medoid, and swaps medoids for other items while that lowers the sum of dissimilarities to the nearest medoid (FasterPAM). So each cluster has an \
+                    item at its centre that you can look at. Every pair needs a dissimilarity. lehr pairwise takes missing pairs, and chooses the number of clusters.",
         heading: "The clusters",
         examples: "  lehr distances genes.fasta --out genes
   lehr kmedoids genes/dissimilarities.json --clusters 10 --out medoids
-      ten sequences, each in the middle of a cluster; open medoids/report.html",
+      ten sequences, each at the centre of a cluster; open medoids/report.html",
         result: "clustering",
         folder: "lehr-kmedoids",
         files: &["labels.csv", "clusters.csv", "report.html", "summary.json"],

@@ -32,22 +32,23 @@ pub struct Minibatch;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// This many clusters; needed
+    /// Find this many clusters; needed
     #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_clusters"))]
     pub clusters: Option<usize>,
-    /// Rows of a batch: the most that are in memory at once, beside the sample
+    /// Read batches of this many rows; the most in memory at once beside the sample
     #[schemars(range(min = 1, max = 4294967295u32), extend("x-value" = "N", "x-python" = "batch_size"))]
     pub batch_rows: usize,
-    /// Rows at the beginning that are clustered by annealing, before batches go by; they should be like the rest
+    /// Initialise the centres by this many first rows; by annealing, so they should be like the rest
     #[schemars(range(min = 1, max = 4294967295u32), extend("x-value" = "N", "x-default" = "those of a batch", "x-python" = "init_size"))]
     pub sample_rows: Option<usize>,
-    /// After so many rows more what a row counts is halved, so that centres follow a stream that changes
+    /// Halve a row's weight after this many further rows; so that centres follow a stream that changes
     #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "ROWS", "x-default" = "nothing is forgotten"))]
     pub half_life: Option<f64>,
-    /// Decides between equals in the sample; the same seed gives the same result
+    /// Random seed; breaks ties in the sample
     #[schemars(extend("x-value" = "SEED", "x-python" = "random_state"))]
     pub seed: u64,
-    /// How coordinates are stored; sums are always 64 bits wide
+    /// Store coordinates as these numbers; sums are always 64 bits wide
+    #[schemars(extend("x-advanced" = true))]
     pub precision: Precision,
 }
 
@@ -81,21 +82,20 @@ impl Declared for Minibatch {
         contract: "lehr.minibatch",
         version: (1, 0),
         takes: Takes::Stream(StreamWords { columns_taken: "clustering by" }),
-        line: "Cluster a stream of rows in one pass, batch by batch: an approximation",
-        paragraph: "Reads a table, or standard input, with no more of it in memory than a batch. The first rows are clustered by annealing; each batch after them goes to the nearest centres, \
-                    and each centre moves to the mean of all that it has been given.\n\n\
-                    A row is looked at once, and forgotten but for what it did to its centre. The objective is that of the batches as they passed, each row from its centre as that stood then, and \
-                    not that of all rows at the centres that are written. lehr cluster --spill goes over all rows of a table larger than memory, and is exact. A run that is resumed reads the stream \
-                    again from its beginning; what had passed is not computed again.",
+        line: "Cluster streaming data in one pass, batch by batch: an approximation",
+        paragraph: "Reads a table, or standard input, and holds one batch in memory. Annealing clusters the first rows; then each row of a batch goes to its nearest centre, and each centre moves to the mean of \
+                    its rows.\n\n\
+                    Lehr reads a row once. The objective is that of the batches as they passed, with the centres of that moment. For exact clusters of a table larger than memory, use lehr cluster --spill. A \
+                    resumed run reads the stream again from its beginning, but does not compute again what had passed.",
         heading: "The clustering",
         examples: "  lehr minibatch measurements.csv.gz --clusters 20
-      twenty centres from one pass over the table
+      20 centres from one pass over the table
 
-  zcat day-*.csv.gz | lehr minibatch - --columns speed,load --clusters 20 --batch-rows 5000 --half-life 1e6
+  zcat day-*.csv.gz | lehr minibatch - --columns speed,load --clusters 20 --half-life 1e6
       a stream on standard input, of which the last million rows count most
 
   lehr predict lehr-minibatch/model.json measurements.csv.gz
-      which centre is nearest to each row, and how far away",
+      the nearest centre of each row, and how far it is",
         result: "stream",
         folder: "lehr-minibatch",
         files: &["centers.csv", "model.json", "summary.json"],

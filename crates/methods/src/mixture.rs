@@ -36,33 +36,33 @@ pub struct Mixture;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// This many components; without it, the number with the least BIC
-    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_components"))]
+    /// Fit this many components
+    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_components", "x-default" = "the number with the least BIC"))]
     pub components: Option<usize>,
-    /// Without a number of components: the most that are tried
-    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10"))]
+    /// Try at most this many components where their number is not given
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10", "x-advanced" = true))]
     pub max_components: Option<usize>,
-    /// What the covariances of components look like
+    /// Give components covariances of this form
     #[schemars(extend("x-python" = "covariance_type"))]
     pub covariance: Covariance,
-    /// How narrow a component may become: this share of each column's variance
-    #[schemars(range(min = 0.0, max = 0.1), extend("x-value" = "SHARE"))]
-    pub regularisation: f64,
-    /// Stop when the log-likelihood per unit of weight has no more than this left to gain
-    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "GAIN", "x-python" = "tol"))]
+    /// Add this share of each column's variance to the variances of components
+    #[schemars(range(min = 0.0, max = 0.1), extend("x-value" = "SHARE", "x-formerly" = { "regularisation": {} }, "x-advanced" = true))]
+    pub regularization: f64,
+    /// Stop when the log-likelihood per unit of weight can gain no more than this
+    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "GAIN", "x-python" = "tol", "x-advanced" = true))]
     pub tolerance: f64,
-    /// Passes over the rows of one fit at most
-    #[schemars(range(min = 1), extend("x-value" = "N", "x-python" = "max_iter"))]
-    pub max_sweeps: u64,
-    /// Factor from one temperature to the next in the annealing that finds where components begin
-    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    /// End a fit after this many iterations
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-python" = "max_iter", "x-formerly" = { "max_sweeps": {} }, "x-advanced" = true))]
+    pub max_iterations: u64,
+    /// Multiply the temperature by this factor at each step of the annealing that initialises components
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR", "x-advanced" = true))]
     pub cooling: f64,
-    /// Random seed, which decides between equals; the same seed gives the same result
+    /// Random seed; breaks ties
     #[schemars(extend("x-value" = "SEED", "x-python" = "random_state"))]
     pub seed: u64,
 }
 
-/// What the covariances of components look like.
+/// Give components covariances of this form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {
@@ -120,9 +120,9 @@ impl Options {
             components,
             max_components,
             covariance: covariance.into(),
-            regularisation,
+            regularization: regularisation,
             tolerance,
-            max_sweeps,
+            max_iterations: max_sweeps,
             cooling,
             seed,
         }
@@ -133,15 +133,15 @@ impl Options {
     /// # Example
     /// See [`Options::of`].
     pub fn parameters(&self) -> Parameters {
-        let Self { components, max_components, covariance, regularisation, tolerance, max_sweeps, cooling, seed } =
+        let Self { components, max_components, covariance, regularization, tolerance, max_iterations, cooling, seed } =
             *self;
         Parameters {
             components,
             max_components,
             covariance: covariance.into(),
-            regularisation,
+            regularisation: regularization,
             tolerance,
-            max_sweeps,
+            max_sweeps: max_iterations,
             cooling,
             seed,
         }
@@ -164,14 +164,17 @@ impl Declared for Mixture {
             }),
         }),
         line: "Fit a mixture of Gaussians to the rows of a table",
-        paragraph: "Reads a table, finds where components begin by annealed clustering, and climbs to the top of the likelihood; no starts to choose, no restarts. Without a \
-                    number of components, the one with the least BIC is taken, and all that were tried are shown.",
+        paragraph: "Annealed clustering initialises the components, then EM maximises the likelihood: there are no initialisations to choose and no restarts. Without a number of components, \
+                    Lehr takes the one with the least BIC, and shows all that it tried.",
         heading: "The mixture",
-        examples: "  lehr mixture flowers.csv --columns sepal_length,sepal_width,petal_length,petal_width --components 3
-      three components with covariances of their own; open lehr-mixture/report.html
+        examples: "  lehr mixture flowers.csv --components 3
+      three components with covariances; open lehr-mixture/report.html
+
+  lehr mixture customers.csv --auto
+      prepare an ordinary table, and choose the number of components by BIC
 
   lehr mixture measurements.csv --scale std --covariance tied --json | jq '.candidates[] | {components, bic: .criteria.bic}'
-      BIC for 1 to 10 components",
+      BIC of 1 to 10 components",
         result: "mixture",
         folder: "lehr-mixture",
         files: &["labels.csv", "components.csv", "model.json", "report.html", "summary.json"],

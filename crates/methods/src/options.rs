@@ -46,10 +46,12 @@ pub struct OptionOf {
     pub value_name: Option<String>,
     /// Python's name for it, where scikit-learn has a name of its own.
     pub python: Option<String>,
-    /// What it was called before it had this name, and what its values were: those of today by those of then, as JSON writes them.
+    /// Its former name, and today's value for each former one, as JSON writes it. Values that are not there are today's.
     pub formerly: Option<(String, Options)>,
     /// The heading above it in help, if it is not that of the method.
     pub heading: Option<String>,
+    /// Whether few users need it: short help leaves it out.
+    pub is_advanced: bool,
 }
 
 /// The kind of an option's value.
@@ -190,8 +192,12 @@ pub fn schema_of<O: JsonSchema>() -> Value {
         let former = properties.iter().filter_map(|(name, schema)| {
             let (former, values) = formerly(schema)?;
             let values: Vec<Value> = values.keys().filter_map(|value| serde_json::from_str(value).ok()).collect();
-            let description = format!("What {name} was called");
-            Some((former, json!({ "description": description, "deprecated": true, "enum": values })))
+            let mut property = if values.is_empty() { schema.clone() } else { json!({ "enum": values }) };
+            let fields = property.as_object_mut()?;
+            fields.retain(|key, _| key != "default" && !key.starts_with("x-"));
+            fields.insert("description".to_owned(), format!("The former name of {name}").into());
+            fields.insert("deprecated".to_owned(), true.into());
+            Some((former, property))
         });
         let former: Vec<(String, Value)> = former.collect();
         properties.extend(former);
@@ -233,7 +239,7 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
 
 /// The options that a struct declares, in the order of its fields.
 ///
-/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-command`, `x-conflicts`, `x-value`, `x-default`, `x-python`, `x-heading` and `x-formerly`
+/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-command`, `x-conflicts`, `x-value`, `x-default`, `x-python`, `x-heading`, `x-advanced` and `x-formerly`
 /// ([`OptionOf`] says what for).
 ///
 /// # Panics
@@ -292,6 +298,7 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
         python: text("x-python"),
         formerly: formerly(schema),
         heading: text("x-heading"),
+        is_advanced: schema["x-advanced"] == true,
         name,
     }
 }

@@ -33,25 +33,25 @@ pub struct Pairwise;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The number of clusters
-    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-default" = "the number that lasts longest while the temperature falls", "x-python" = "n_clusters"))]
+    /// Find this many clusters
+    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-default" = "the number that lasts longest", "x-python" = "n_clusters"))]
     pub clusters: Option<usize>,
-    /// The temperature to stop at, in the unit of the dissimilarities
-    #[schemars(extend("exclusiveMinimum" = 0.0, "x-value" = "T", "x-conflicts" = "clusters"))]
+    /// Stop at this temperature, in the unit of the dissimilarities
+    #[schemars(extend("exclusiveMinimum" = 0.0, "x-value" = "T", "x-conflicts" = "clusters", "x-advanced" = true))]
     pub stop_temperature: Option<f64>,
-    /// The most clusters, where their number is not given
-    #[schemars(range(min = 1), extend("x-value" = "K", "x-default" = "20; with a temperature to stop at, the number of items", "x-conflicts" = "clusters"))]
+    /// Choose at most this many clusters where their number is not given
+    #[schemars(range(min = 1), extend("x-value" = "K", "x-default" = "20; with a temperature to stop at, the number of items", "x-conflicts" = "clusters", "x-advanced" = true))]
     pub max_clusters: Option<usize>,
-    /// Factor from one temperature to the next
-    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    /// Multiply the temperature by this factor at each step
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR", "x-advanced" = true))]
     pub cooling: f64,
-    /// Stop at a temperature when no item's field moves by more than this share of it
-    #[schemars(range(min = 1e-12, max = 0.1), extend("x-value" = "SHARE", "x-python" = "tol"))]
+    /// Go on to the next temperature when no item's field moves by more than this share of it
+    #[schemars(range(min = 1e-12, max = 0.1), extend("x-value" = "SHARE", "x-python" = "tol", "x-advanced" = true))]
     pub tolerance: f64,
     /// Grow to this many times the clusters wanted, then merge those that are too many
-    #[schemars(range(min = 1.0, max = 4.0), extend("x-value" = "FACTOR"))]
+    #[schemars(range(min = 1.0, max = 4.0), extend("x-value" = "FACTOR", "x-advanced" = true))]
     pub overshoot: f64,
-    /// The seed of the few random numbers there are
+    /// Random seed
     #[schemars(extend("x-value" = "N", "x-python" = "random_state"))]
     pub seed: u64,
 }
@@ -83,22 +83,21 @@ impl Declared for Pairwise {
         version: (1, 0),
         takes: Takes::Matrix(MatrixWords { may_miss_pairs: true, has_classes: false }),
         line: "Cluster items by their dissimilarities, by deterministic annealing",
-        paragraph: "No coordinates, no metric, and pairs may be missing: a mean field is annealed from one cluster at \
-                    a high temperature, and clusters split where the dissimilarities ask for it. Stops at a number of \
-                    clusters or at a temperature; without either, at the number of clusters that stays longest while \
-                    the temperature falls.",
+        paragraph: "Needs no coordinates and no metric, and pairs may be missing: a mean field is annealed from one cluster at a high temperature, and clusters split where the dissimilarities call for \
+                    it. It stops at a number of clusters or at a temperature; without either, at the number of clusters that lasts longest while the temperature falls.",
         heading: "The clusters",
-        examples: "  lehr pairwise genes/dissimilarities.json --clusters 10 --out genes
-      ten clusters of the sequences that lehr distances compared; open genes/report.html
+        examples: "  lehr distances genes.fasta --out genes
+  lehr pairwise genes/dissimilarities.json --clusters 10 --out genes
+      ten clusters of sequences; open genes/report.html
 
   lehr pairwise d.npy --json | jq .result.clusters
-      how many clusters the dissimilarities suggest
+      the number of clusters that the dissimilarities suggest
 
-The folder has labels.csv (a row an item: name, cluster, how surely), clusters.csv (a row a cluster:
-its medoid, which is the item most like the others of it, and how alike they are), summary.json and
-report.html. lehr embed --labels takes labels.csv.
+The folder has labels.csv (a line an item: name, cluster, probability), clusters.csv (a line a cluster:
+its medoid, the item most like the others of it), summary.json and report.html.
+Next: lehr embed --labels draws a map of the items with labels.csv.
 
-Dissimilarities are used as they are given. Squared Euclidean distances give the clusters that lehr cluster finds among the points.",
+Dissimilarities are used as they are. Squared Euclidean distances give the clusters of lehr cluster.",
         result: "clustering",
         folder: "lehr-pairwise",
         files: &["labels.csv", "clusters.csv", "report.html", "summary.json"],

@@ -139,7 +139,7 @@ pub use info::{Info, Waiting};
 pub use inspection::{Inspected, Running, ServiceView, SubscriberView};
 pub use lifecycle::{Phase, Restart, Stop};
 pub use link::{Action, Answered, Events, Link, Message, Options, Pending, Told};
-pub use measures::{Measure, Measures};
+pub use measures::{Measure, MeasureLabel, Measures};
 pub use operation::{Operation, Replace};
 pub use partner::{Need, Partners};
 pub use placement::{Placement, is_address};

@@ -1,12 +1,12 @@
-//! Numbers that a service shows to whoever watches its node, beside what every service counts: its jobs by state, say.
+//! Numbers that a service adds to its node's `/metrics`, such as its jobs by state.
 //!
-//! They are no part of the document, so nobody subscribes to them, nothing is kept, and they begin anew with the process.
+//! They are no part of the document: nobody subscribes to them, nothing is kept, and a new process starts from zero.
 
 use std::collections::BTreeMap;
 
 use lehr_sync::{Arc, Mutex};
 
-/// What a number is: its name, what it says, and whether it only grows.
+/// A number's name and meaning, and whether it only grows.
 ///
 /// Names follow Prometheus: lower case with `_`, the unit last, `_total` for what only grows.
 ///
@@ -37,24 +37,24 @@ pub struct Measure {
 /// assert_eq!(measures.all(), [(LOOMS, Some(("state", "weaving")), 3.0), (PICKS, None, 42.0)]);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Measures(Arc<Mutex<BTreeMap<(Measure, Label), f64>>>);
+pub struct Measures(Arc<Mutex<BTreeMap<(Measure, MeasureLabel), f64>>>);
 
-/// What tells the numbers of one measure apart: a name and a value.
-type Label = Option<(&'static str, &'static str)>;
+/// What tells the numbers of one measure apart: a name and a value, such as `("state", "running")`.
+pub type MeasureLabel = Option<(&'static str, &'static str)>;
 
 impl Measures {
     /// Says what a number is now.
-    pub fn set(&self, measure: Measure, label: Option<(&'static str, &'static str)>, value: f64) {
+    pub fn set(&self, measure: Measure, label: MeasureLabel, value: f64) {
         self.0.lock().insert((measure, label), value);
     }
 
     /// Adds to a number.
-    pub fn add(&self, measure: Measure, label: Option<(&'static str, &'static str)>, value: f64) {
+    pub fn add(&self, measure: Measure, label: MeasureLabel, value: f64) {
         *self.0.lock().entry((measure, label)).or_default() += value;
     }
 
     /// All numbers, those of a measure together.
-    pub fn all(&self) -> Vec<(Measure, Option<(&'static str, &'static str)>, f64)> {
+    pub fn all(&self) -> Vec<(Measure, MeasureLabel, f64)> {
         self.0.lock().iter().map(|((measure, label), value)| (*measure, *label, *value)).collect()
     }
 }

@@ -14,7 +14,7 @@ pub struct ApplyArguments {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// The node
+    /// Apply them to this node
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8420")]
     pub node: String,
 
@@ -34,6 +34,7 @@ pub struct ApplyArguments {
 const APPLY_HELP: &str = "\
 Example:
   lehr apply node.toml --node http://127.0.0.1:8420 --dry-run
-      which services would be started, replaced and ended
+      say which services would be started, replaced and ended
+
   lehr apply node.toml
-      does it; if one of them cannot start, the node is as it was";
+      do it; if one of them cannot start, the node stays as it was";

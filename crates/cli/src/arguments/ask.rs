@@ -11,24 +11,24 @@ use super::positive;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The request")]
 pub struct RequestArguments {
-    /// The file with the token to show [default: the environment variable LEHR_TOKEN]
+    /// Show the token in this file [default: the environment variable LEHR_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub token: Option<PathBuf>,
 
-    /// How long to wait for an answer, in seconds
+    /// Wait this many seconds for an answer
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
     pub timeout: f64,
 
     /// Trust nodes whose certificates these authorities have signed, in PEM [default: whom this machine trusts]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub ca: Option<PathBuf>,
 
-    /// The certificate to show to a node that asks for one, in PEM
-    #[arg(long, value_name = "FILE", requires = "key")]
+    /// Show this certificate to a node that asks for one, in PEM
+    #[arg(long, value_name = "FILE", requires = "key", hide_short_help = true)]
     pub cert: Option<PathBuf>,
 
-    /// The certificate's private key, in PEM
-    #[arg(long, value_name = "FILE", requires = "cert")]
+    /// Use this private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub key: Option<PathBuf>,
 }
 
@@ -57,7 +57,7 @@ pub struct GetArguments {
     #[arg(value_name = "URL")]
     pub url: String,
 
-    /// Print what the service is instead of its state: contract, operations, counts
+    /// Print the contract, the operations and the counts of the service instead of its state
     #[arg(long)]
     pub lookup: bool,
 
@@ -82,11 +82,11 @@ pub struct SendArguments {
     #[arg(value_name = "BODY")]
     pub body: Option<String>,
 
-    /// A key that makes sending it again harmless
+    /// Send it with this key, so that sending it again does no harm
     #[arg(long, value_name = "TEXT")]
     pub idempotency_key: Option<String>,
 
-    /// Only if the state is of this version
+    /// Do it only if the state is of this version
     #[arg(long, value_name = "N")]
     pub if_version: Option<u64>,
 
@@ -103,15 +103,15 @@ pub struct WatchArguments {
     #[arg(value_name = "URL")]
     pub url: String,
 
-    /// Only these operations
+    /// Print changes by these operations only
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub operations: Vec<String>,
 
-    /// Only changes about these keys
+    /// Print changes of these keys only
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub keys: Vec<String>,
 
-    /// End after so many changes
+    /// End after this many changes
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
 
@@ -145,27 +145,27 @@ pub struct UploadArguments {
     #[arg(value_name = "URL", default_value = "http://127.0.0.1:8420/datasets")]
     pub url: String,
 
-    /// What the data set will be called [default: the file's name up to its first dot]
+    /// Call the data set this [default: the file's name up to its first dot]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// What the file is: csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities [default: what its name says]
+    /// Read the file as csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities [default: what its name says]
     #[arg(long, value_name = "FORMAT", value_parser = form)]
     pub format: Option<Form>,
 
-    /// The columns to keep, by name, with commas between them [default: all; of text files, all of numbers]
+    /// Keep these columns, by name [default: all; of text files, all of numbers]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 
-    /// The column of weights
+    /// Use this column as sample weights
     #[arg(long, value_name = "NAME")]
     pub weights: Option<String>,
 
-    /// The column of ids
+    /// Use this column as ids
     #[arg(long, value_name = "NAME")]
     pub id: Option<String>,
 
-    /// Numbers may be missing: empty fields of text files, NaN and nulls elsewhere
+    /// Take empty fields of text files, NaN and nulls as missing values
     #[arg(long, alias = "gaps", conflicts_with = "weights")]
     pub missing: bool,
 
@@ -180,7 +180,8 @@ pub struct UploadArguments {
 
 const LS_HELP: &str = "\
 Example:
-  lehr ls http://127.0.0.1:8420";
+  lehr ls http://127.0.0.1:8420
+      the services that you may see, with their contracts";
 
 const GET_HELP: &str = "\
 Example:

@@ -16,7 +16,7 @@ const MOST_DIMENSIONS: usize = 64;
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_HELP, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub struct DemoArguments {
-    /// Which data set
+    /// Data set
     #[arg(value_enum, default_value_t = Dataset::Census)]
     pub dataset: Dataset,
 
@@ -90,11 +90,11 @@ pub enum DemoApplication {
 /// The arguments of `lehr demo chemistry`.
 #[derive(Debug, Args)]
 pub struct CompoundsArguments {
-    /// Other compounds than those built in: their fingerprints, as FPS, also gzipped
+    /// Use the compounds of this FPS file; also gzipped [default: those built in]
     #[arg(long, value_name = "FILE.fps", requires = "activities")]
     pub fingerprints: Option<PathBuf>,
 
-    /// Which of them are active: a table, also gzipped, with the columns id and active (1 or 0), and perhaps smiles
+    /// Read from this table which compounds are active; also gzipped, with the columns id and active (1 or 0), and perhaps smiles
     #[arg(long, value_name = "TABLE", requires = "fingerprints")]
     pub activities: Option<PathBuf>,
 
@@ -106,19 +106,19 @@ pub struct CompoundsArguments {
 /// The arguments of `lehr demo genes` and `lehr demo patients`.
 #[derive(Debug, Args)]
 pub struct ApplicationArguments {
-    /// How many items, evenly chosen from those there are: time and memory grow with the square [default: 1500]
+    /// Take this many items; evenly chosen, time and memory grow with the square [default: 1500]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub items: Option<usize>,
 
-    /// The number of clusters [default: 3 of genes, as there are families; 6 of patients; 10 of compounds]
+    /// Find this many clusters [default: 3 of genes, 6 of patients, 10 of compounds]
     #[arg(long, short = 'k', value_name = "K", value_parser = at_least_one)]
     pub clusters: Option<usize>,
 
-    /// Dimensions of the map
-    #[arg(long, short = 'd', value_name = "L", value_parser = dimension, default_value_t = 3)]
+    /// Give the map this many dimensions
+    #[arg(long = "dimensions", alias = "dimension", short = 'd', value_name = "L", value_parser = dimension, default_value_t = 3)]
     pub dimension: usize,
 
-    /// The seed of the few random numbers there are
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
@@ -135,8 +135,7 @@ pub struct ApplicationArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct ApplicationResultsArguments {
-    /// The folder for the matrix, tables, summary.json and report.html; results of an earlier run of the same command in it are replaced, other files
-    /// are left alone [default: lehr-genes, lehr-patients or lehr-chemistry, or the folder of --resume]
+    /// Write the results to this folder; the matrix, tables, summary.json and report.html. Results of an earlier run of the same command in it are replaced [default: lehr-genes, lehr-patients or lehr-chemistry, or the folder of --resume]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
@@ -144,15 +143,15 @@ pub struct ApplicationResultsArguments {
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be Lehr's
-    #[arg(long)]
+    /// Replace an unfinished run's checkpoint, results of another command, and files that Lehr may not have written
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
 
-    /// Print the content of summary.json to standard output, and nothing else there
-    #[arg(long)]
+    /// Print summary.json to standard output
+    #[arg(long, hide_short_help = true)]
     pub json: bool,
 
-    /// No progress on standard error; warnings and errors are still shown
+    /// Show no progress; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -168,12 +167,13 @@ impl ApplicationArguments {
 const DEMO_HELP: &str = "\
 Example:
   lehr demo census
-      a workflow: reads 201,174 census blocks, clusters them into several numbers side by side,
-      chooses one, and draws the map; open lehr-out/report.html
+      cluster 201,174 census blocks on the globe by a workflow; open lehr-out/report.html
+
   lehr demo census --clusters 8
-      with options of the clustering: one clustering, as lehr cluster does it
+      one clustering with its own options, as lehr cluster does it
+
   lehr demo two-nodes
-      two nodes on this machine: the data on one, the clustering on the other";
+      start two nodes on this machine: the data on one, the clustering on the other";
 
 const GENES_HELP: &str = "\
 Example:
@@ -183,7 +183,7 @@ Example:
   lehr demo genes --items 9892 --clusters 10
       all that are built in: 49 million alignments, some minutes; Ctrl-C keeps what is finished
 
-  lehr embed lehr-genes/dissimilarities.json --start random --anneal
+  lehr embed lehr-genes/dissimilarities.json --init random --anneal
       another map of the same matrix
 
   lehr run crates/demos/workflows/genes.toml --node http://127.0.0.1:8420
@@ -206,7 +206,7 @@ Example:
       the clusters of 6,000 compounds in which more are active than chance gives
 
   lehr demo chemistry --fingerprints keys.fps.gz --activities screen.tsv.gz --items 4000
-      compounds of one's own
+      your own compounds
 
   lehr cluster keys.fps.gz --clusters 20
       all of them at once, by their bits";

@@ -12,43 +12,43 @@ use super::execution::ExecutionArguments;
 #[derive(Debug, Args)]
 #[command(after_help = DEMOGRAPHY_HELP)]
 pub struct DemographyArguments {
-    /// A table with a row a region: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet [default: census tracts of three states, made of the blocks that are built in]
+    /// Table with a row a region; .csv, .tsv, .txt (each may be gzipped), .npy or .parquet [default: census tracts of three states, made of the blocks that are built in]
     #[arg(value_name = "TABLE")]
     pub table: Option<PathBuf>,
 
-    /// Columns that are attributes as they are
+    /// Use these columns as attributes
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', requires = "table", help_heading = "The table")]
     pub attributes: Vec<String>,
 
-    /// Columns that count people, which become shares of all people of the region
+    /// Use these counts of people as shares of all people of the region
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', requires = "table", help_heading = "The table")]
     pub shares: Vec<String>,
 
-    /// The column of inhabitants: how much a region counts [default: each the same]
+    /// Weight regions by this column of inhabitants [default: each the same]
     #[arg(long, value_name = "COLUMN", requires = "table", help_heading = "The table")]
     pub people: Option<String>,
 
-    /// The columns of longitude and latitude in degrees; without them regions are clustered by attributes alone
+    /// Use these columns of longitude and latitude; in degrees. Without them regions are clustered by attributes alone
     #[arg(long, value_name = "LON,LAT", value_delimiter = ',', requires = "table", help_heading = "The table")]
     pub position: Vec<String>,
 
-    /// The column that counts the people of a subgroup, by whom positions are weighted [default: all people]
+    /// Weight positions by this count of the people of a subgroup [default: all people]
     #[arg(long, value_name = "COLUMN", requires = "table", help_heading = "The table")]
     pub subgroup: Option<String>,
 
-    /// The column of identifiers, copied to the results [default: the 0-based row]
+    /// Use this column as identifiers; copied to the results [default: the 0-based row]
     #[arg(long, value_name = "COLUMN", requires = "table", help_heading = "The table")]
     pub id: Option<String>,
 
-    /// The number of clusters of each view
+    /// Find this many clusters in each view
     #[arg(long, short = 'k', value_name = "K", value_parser = at_least_one, default_value_t = 6)]
     pub clusters: usize,
 
-    /// Where attributes and positions are clustered together: the share of positions in the variance, 0 to 1
+    /// Give positions this share of the variance; 0 to 1, where both are clustered together
     #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true, default_value_t = 0.5)]
     pub mix: f64,
 
-    /// Decides between equals; the same seed gives the same result
+    /// Random seed: breaks ties
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub seed: u64,
 
@@ -65,19 +65,19 @@ pub struct DemographyArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct DemographyResults {
-    /// The folder for labels.csv, profiles.csv, summary.json and report.html; results of an earlier run of the same command in it are replaced, other files are left alone
+    /// Write the results to this folder; labels.csv, profiles.csv, summary.json and report.html. Results of an earlier run of the same command in it are replaced
     #[arg(long, value_name = "FOLDER", default_value = "lehr-demography")]
     pub out: PathBuf,
 
-    /// Replace files that look like results but are not known to be Lehr's
-    #[arg(long)]
+    /// Replace files that Lehr may not have written
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
 
-    /// Print the content of summary.json to standard output, and nothing else there
-    #[arg(long)]
+    /// Print summary.json to standard output
+    #[arg(long, hide_short_help = true)]
     pub json: bool,
 
-    /// No progress on standard error; warnings and errors are still shown
+    /// Show no progress; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -105,12 +105,12 @@ Example:
 
   lehr demo demography precincts.csv --id geoid --people pop --shares pop_hisp,pop_black,pop_asian \\
       --position lon,lat --subgroup pop_asian -k 8
-      a table of one's own: counts of people as shares, where one group of them lives, and both
+      your own table: counts of people as shares, where one group of them lives, and both
 
   lehr demo demography communities.csv --people population --attributes medIncome,PctUnemployed,PctBSorMore
       without positions: by attributes alone
 
-Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
+Exit codes: 0 done, 1 no result, 2 usage, 3 data, 4 environment, 130 stopped.";
 
 fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

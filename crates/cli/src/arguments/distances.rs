@@ -16,7 +16,7 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = DISTANCES_HELP)]
 pub struct DistancesArguments {
-    /// The items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped, or .parquet; or a matrix to be written in another form: big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its header beside it
+    /// Sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped, or .parquet; or a matrix to convert: big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its header beside it
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
@@ -51,6 +51,7 @@ fn augmented(command: Command, declared: Vec<OptionOf>) -> Command {
     let gap = Arg::new(GAP).long(GAP).value_name("OPEN/EXTEND").value_parser(gap_costs).hide(true);
     command
         .arg(gap.conflicts_with_all(["gap_open", "gap_extend"]))
+        .mut_arg("standardize", |standardize| standardize.alias("standardise"))
         // -1/-2 are scores.
         .mut_arg("matrix", |matrix| matrix.allow_hyphen_values(true))
 }
@@ -106,8 +107,8 @@ declared!(ComparisonOptions, of_comparison());
 #[derive(Debug, Args)]
 #[command(next_help_heading = TABLES)]
 pub struct FileArguments {
-    /// The character between fields, or tab, space, comma, semicolon, pipe [default: detected]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    /// Separate fields at this character, or tab, space, comma, semicolon, pipe [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, hide_short_help = true)]
     pub delimiter: Option<u8>,
 }
 
@@ -115,31 +116,31 @@ pub struct FileArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The matrix")]
 pub struct MatrixArguments {
-    /// Which pairs are stored
+    /// Store these pairs
     #[arg(long, value_enum, default_value_t = FormArgument::Full)]
     pub form: FormArgument,
 
-    /// The most memory that the values may take while they are computed; a run that needs more is refused at once [default: what is free]
-    #[arg(long, value_name = "GIB", value_parser = positive)]
+    /// Use at most this much memory for the values; a larger run is refused at once [default: what is free]
+    #[arg(long, value_name = "GIB", value_parser = positive, hide_short_help = true)]
     pub memory: Option<f64>,
 
-    /// The folder for dissimilarities.npy, its header dissimilarities.json, and ids.csv; an earlier matrix in it is replaced [default: lehr-distances]
+    /// Write the results to this folder; dissimilarities.npy, its header dissimilarities.json and ids.csv. An earlier matrix in it is replaced [default: lehr-distances]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
-    /// Go on with the run whose checkpoint is in this folder: same input and options
+    /// Continue the run in this folder; it has a checkpoint. Same input and options
     #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be Lehr's
-    #[arg(long)]
+    /// Replace an unfinished run's checkpoint, results of another command, and files that Lehr may not have written
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
 
     /// Print the header to standard output, and nothing else there
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub json: bool,
 
-    /// No progress on standard error; warnings and errors are still shown
+    /// Show no progress; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -156,18 +157,18 @@ pub enum FormArgument {
 const DISTANCES_HELP: &str = "\
 Example:
   lehr distances genes.fasta --out genes
-      one less the share of identical letters, each pair aligned locally; np.load('genes/dissimilarities.npy')
+      align all pairs; their distance is 1 less the share of identical letters
+
+  lehr distances patients.csv --standardize --form condensed
+      Euclidean distances of rows, as SciPy's linkage takes them
 
   lehr distances aligned.fasta --alignment given --metric kimura --element u16
-      two bytes a pair; a value is the number times the scale in dissimilarities.json, 65535 is missing
-
-  lehr distances patients.csv --standardise --form condensed
-      Euclidean distances of rows with gaps; scipy.cluster.hierarchy.linkage takes them as they are
+      two bytes a pair; dissimilarities.json says what its numbers mean
 
   mpiexec -n 4 lehr distances reads.fasta --collapse
-      the distinct reads with their numbers as weights; the same matrix, bit for bit, computed by four processes
+      compare distinct reads only, with their numbers as weights; four processes give the same bits
 
-The matrix is what lehr pairwise clusters and lehr embed draws a map of: both take the dissimilarities.json in the folder.
+Next: lehr pairwise clusters the matrix, lehr embed draws a map of it. Both take the folder's dissimilarities.json.
 
 Ctrl-C stops the run, keeps what is finished and says how to continue.
-Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
+Exit codes: 0 done, 1 no result, 2 usage, 3 data, 4 environment, 130 stopped.";

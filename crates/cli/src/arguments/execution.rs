@@ -9,20 +9,20 @@ use super::thread_count;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How it is computed (the result is the same)")]
 pub struct ExecutionArguments {
-    /// Threads [default: the processors there are]
+    /// Use this many threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub threads: Option<usize>,
 
-    /// Ranks that share the rows, with --engine ranks or map-reduce [default: one a thread]
-    #[arg(long, value_name = "N", value_parser = thread_count)]
+    /// Share the rows among this many ranks, with --engine ranks or map-reduce [default: one a thread]
+    #[arg(long, value_name = "N", value_parser = thread_count, hide_short_help = true)]
     pub ranks: Option<usize>,
 
-    /// Threads in a process x processes on a node x nodes, with --engine ranks or map-reduce; several processes are started by mpiexec
-    #[arg(long, value_name = "TxMxN", conflicts_with = "ranks")]
+    /// Run threads in a process x processes on a node x nodes, with --engine ranks or map-reduce; mpiexec starts several processes
+    #[arg(long, value_name = "TxMxN", conflicts_with = "ranks", hide_short_help = true)]
     pub layout: Option<Layout>,
 
-    /// Who runs the blocks of rows
-    #[arg(long, value_enum, default_value_t = EngineArgument::Ranks)]
+    /// Run blocks of rows by this engine
+    #[arg(long, value_enum, default_value_t = EngineArgument::Ranks, hide_short_help = true)]
     pub engine: EngineArgument,
 }
 

@@ -1,5 +1,6 @@
 //! What `lehr METHOD` takes, for every method that `lehr-methods` declares: the input, the options of the declaration, what becomes of the results.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -67,12 +68,13 @@ struct MatrixArguments {
 /// Known classes of the items.
 #[derive(Debug, Args)]
 struct ClassArguments {
-    /// Colour the map by classes from this table, such as the labels.csv of lehr pairwise: for each item a row with its name in the column id and its class in that of --by. Items without
-    /// names are called 0, 1, …
+    /// Colour the map by classes from this table; such as the labels.csv of lehr pairwise, which has the item in the column id and its class in that of --by
+    ///
+    /// Items without names are called 0, 1, …
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
 
-    /// The column of --labels that has the classes, numbers or words
+    /// Read the classes from this column of --labels; numbers or words
     #[arg(long, value_name = "COLUMN", default_value = "cluster", requires = "labels")]
     by: String,
 }
@@ -85,10 +87,10 @@ impl ClassArguments {
 
 /// The help on the dissimilarities.
 fn matrix_help(words: MatrixWords) -> String {
-    let missing = if words.may_miss_pairs { " NaN is a pair without a value." } else { "" };
+    let missing = if words.may_miss_pairs { " NaN is a missing pair." } else { "" };
     format!(
-        "The dissimilarities of all pairs: dissimilarities.json as lehr distances writes it, or the array beside it; or any NPY array of f4 or f8, square, or of the N (N - 1) / 2 \
-         pairs above the diagonal in one dimension, as SciPy's pdist gives it.{missing} Names and weights of the items are those of the ids.csv beside the header"
+        "Dissimilarities of all pairs: the dissimilarities.json of lehr distances or the array beside it; or an NPY array of f4 or f8, square, or of the N (N - 1) / 2 \
+         pairs above the diagonal, as SciPy's pdist gives it.{missing} The ids.csv beside the header has names and weights"
     )
 }
 
@@ -106,7 +108,7 @@ pub struct TableInput {
 /// The table, and how it is read.
 #[derive(Debug, Args)]
 pub struct RowArguments {
-    /// The table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet
+    /// Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet
     #[arg(value_name = "INPUT")]
     pub path: PathBuf,
 
@@ -122,21 +124,21 @@ pub struct RowArguments {
 /// The options that only rows of bits and sparse rows have.
 #[derive(Debug, Default, Args)]
 pub struct PackedArguments {
-    /// The .npy holds rows of this many bits, packed as numpy.packbits(rows, axis=1) packs them: clustered as columns of 0 and 1, in a 64th of the memory
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    /// Take the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them: columns of 0 and 1 in a 64th of the memory
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = at_least_one)]
     pub bits: Option<usize>,
 
-    /// Of SVMlight's text: what its first column is numbered [default: 0 if a column 0 occurs, else 1]
-    #[arg(long, value_name = "0|1", value_parser = first_column)]
+    /// Number the first column of SVMlight's text so [default: 0 if a column 0 occurs, else 1]
+    #[arg(long, hide_short_help = true, value_name = "0|1", value_parser = first_column)]
     pub first_column: Option<FirstColumn>,
 
-    /// Of fingerprints, packed bits and sparse rows: the table whose column --weights has their weights, in the row with the same id in the column --id, or without --id row by row
-    #[arg(long, value_name = "TABLE", requires = "weights")]
+    /// Read the weights of fingerprints, packed bits and sparse rows from the column --weights of this table, matched by the column --id, or without it row by row
+    #[arg(long, hide_short_help = true, value_name = "TABLE", requires = "weights")]
     pub weights_from: Option<PathBuf>,
 }
 
 /// What a table is where rows of bits and sparse rows are taken too.
-const ANY_ROWS: &str = "The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
+const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
     match text {
@@ -150,34 +152,34 @@ fn first_column(text: &str) -> Result<FirstColumn, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct ResultArguments {
-    /// The folder for the results
+    /// Write the results to this folder
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
-    /// Continue the run whose checkpoint is in this folder: same input and table options, parameters from the checkpoint
+    /// Continue the run in this folder; it has a checkpoint. Same input and table options, other options from the checkpoint
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
     /// Replace what is in the way
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
 
-    /// Print the content of summary.json to standard output, and nothing else there
+    /// Print summary.json to standard output
     #[arg(long)]
     pub json: bool,
 
-    /// No progress on standard error; warnings and errors are still shown
+    /// Show no progress; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// Write what each rank did when (computing, waiting, communicating) to this file, for ui.perfetto.dev or chrome://tracing; with --engine ranks or map-reduce
-    #[arg(long, value_name = "FILE")]
+    /// Write what each rank did when to this file, for ui.perfetto.dev or chrome://tracing; with --engine ranks or map-reduce
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 }
 
 /// What stands behind the examples in the help of every method.
 const ENDS: &str = "Ctrl-C stops the run, keeps a checkpoint and says how to continue.\n\
-                    Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
+                    Exit codes: 0 done, 1 no result, 2 usage, 3 data, 4 environment, 130 stopped.";
 
 /// The subcommand of a method.
 fn command_of(method: &dyn Method) -> Command {
@@ -197,10 +199,10 @@ fn command_of(method: &dyn Method) -> Command {
                 Some(words) => (words.becomes, "skip, median, mode, nearest or drop"),
                 None => ("filled from the nearest rows", "median, mode, nearest or drop"),
             };
+            let command = command.mut_arg("lonlat", |lonlat| lonlat.hide_short_help(words.not_on_sphere.is_some()));
             PreparationArguments::augment_args(command).mut_arg("missing", |missing| {
-                missing.help(format!(
-                    "Empty cells, NA and the like are missing values: {own}, or as HOW says ({all}); without it they are faults"
-                ))
+                missing
+                    .help(format!("Allow missing values; empty cells, NA and the like, {own}, or as HOW says ({all})"))
             })
         }
     };
@@ -235,14 +237,14 @@ fn with_results(command: Command, about: &About) -> Command {
         .mut_arg("trace", |trace| trace.hide(is_stream))
         .mut_arg("out", |out| {
             out.help(format!(
-                "The folder for {} and {last}; results of an earlier {result} in it are replaced, other files are left alone [default: {}, or the folder of --resume]",
+                "Write the results to this folder; {} and {last}. An earlier {result} in it is replaced, other files stay [default: {}]",
                 files.join(", "),
                 about.folder
             ))
         })
         .mut_arg("force", |force| {
             force.help(format!(
-                "Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be a {result}'s"
+                "Replace an unfinished run's checkpoint, results of another command, and files that are not known to be a {result}'s"
             ))
         })
 }
@@ -250,7 +252,11 @@ fn with_results(command: Command, about: &About) -> Command {
 /// An option as the command line has it.
 pub(super) fn argument_of(option: OptionOf) -> Arg {
     let long = option.long();
-    let mut argument = Arg::new(option.name.clone()).long(long.clone()).help(option.help_line());
+    let mut argument =
+        Arg::new(option.name.clone()).long(long.clone()).help(option.help_line()).hide_short_help(option.is_advanced);
+    if let Some(former) = former_of(&option) {
+        argument = argument.alias(former);
+    }
     if let Some(heading) = option.heading.clone() {
         argument = argument.help_heading(heading);
     }
@@ -285,6 +291,26 @@ pub(super) fn argument_of(option: OptionOf) -> Arg {
             argument.value_delimiter(',').value_parser(parser(option, |text| Some(Value::String(text.to_owned()))))
         }
     }
+}
+
+/// What the command called an option before, if it had another name for the same values.
+fn former_of(option: &OptionOf) -> Option<String> {
+    let (former, values) = option.formerly.as_ref()?;
+    values.is_empty().then(|| former.replace('_', "-"))
+}
+
+/// A warning for each option that was typed by its former name.
+pub fn former_names(declared: &[OptionOf], typed: &[OsString]) -> Vec<String> {
+    let is_typed = |name: &str| {
+        typed.iter().filter_map(|word| word.to_str()).any(|word| {
+            word.strip_prefix("--").is_some_and(|word| word == name || word.starts_with(&format!("{name}=")))
+        })
+    };
+    let renamed = declared.iter().filter_map(|option| Some((former_of(option)?, option.long())));
+    let typed = renamed.filter(|(former, _)| is_typed(former));
+    typed
+        .map(|(former, name)| format!("--{former} is now called --{name}; a later version takes the new name only"))
+        .collect()
 }
 
 /// Reads a value and holds it against the declaration.
@@ -544,7 +570,7 @@ mod tests {
     #[test]
     fn options_have_the_commands_names_and_switches_that_are_on_can_be_turned_off() {
         let line = ["embed", "a.npy", "--anneal", "--relaxed", "false", "--max-iterations", "7"];
-        let expected = serde_json::json!({ "annealed": true, "relaxed": false, "most_iterations": 7 });
+        let expected = serde_json::json!({ "annealed": true, "relaxed": false, "max_iterations": 7 });
         assert_eq!(given(&line).unwrap(), expected);
         assert_eq!(given(&line[..2]).unwrap(), serde_json::json!({}));
         let refused = given(&["pairwise", "a.npy", "-k", "2", "--max-clusters", "3"]).unwrap_err();

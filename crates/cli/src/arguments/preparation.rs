@@ -12,45 +12,44 @@ const OWN: &str = "own";
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Preparing the table")]
 pub struct PreparationArguments {
-    /// Choose what is not said below from the data, with a reason for each choice: columns, logarithms, scale, gaps,
-    /// rows that lie alone
+    /// Prepare an ordinary table; chooses columns, logarithms, scale, missing values and outliers, each with its reason
     #[arg(long)]
     pub auto: bool,
 
-    /// Columns that are not used, by name or 0-based index
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    /// Leave out these columns; by name or 0-based index
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', hide_short_help = true)]
     pub exclude: Vec<String>,
 
-    /// Columns whose logarithms are used; results are in the columns' own units
+    /// Use the logarithms of these columns; results keep the columns' units
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub log: Vec<String>,
 
-    /// What is done about gaps (empty, NA and the like): skip, median, mode, nearest or drop
+    /// Take empty cells, NA and the like as missing values, and treat them so
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = OWN, value_parser = gaps)]
     pub missing: Option<Gaps>,
 
-    /// Further spellings of a missing value, such as -999
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', allow_hyphen_values = true)]
+    /// Take these spellings as missing values too, such as -999
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', allow_hyphen_values = true, hide_short_help = true)]
     pub na: Vec<String>,
 
-    /// What stands before the fraction of numbers: . or , [default: detected by column]
-    #[arg(long, value_name = "CHAR", value_parser = decimal)]
+    /// Read this character as the decimal separator: . or , [default: detected by column]
+    #[arg(long, value_name = "CHAR", value_parser = decimal, hide_short_help = true)]
     pub decimal: Option<char>,
 
-    /// The order of dates such as 3/4/2021 [default: detected by column]
-    #[arg(long, value_enum)]
+    /// Read dates such as 3/4/2021 in this order [default: detected by column]
+    #[arg(long, value_enum, hide_short_help = true)]
     pub dates: Option<DatesArgument>,
 
-    /// How characters are stored [default: detected]
-    #[arg(long, value_enum)]
+    /// Read characters in this encoding [default: detected]
+    #[arg(long, value_enum, hide_short_help = true)]
     pub encoding: Option<EncodingArgument>,
 
-    /// How many lines above the header are left out [default: detected]
-    #[arg(long, value_name = "N")]
+    /// Skip this many lines above the header [default: detected]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub skip_lines: Option<usize>,
 
-    /// The sheet of a workbook, by name or number from 1 [default: the first with a table]
-    #[arg(long, value_name = "SHEET")]
+    /// Read this sheet of a workbook, by name or number from 1 [default: the first with a table]
+    #[arg(long, value_name = "SHEET", hide_short_help = true)]
     pub sheet: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use super::thread_count;
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub struct RunArguments {
-    /// The workflow
+    /// Workflow: a .toml or .json file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -23,11 +23,11 @@ pub struct RunArguments {
     #[arg(long, value_name = "URL")]
     pub node: Option<String>,
 
-    /// Go on with the last run of this workflow; on a node, watch it if it is under way
+    /// Continue the last run of this workflow; on a node, watch it if it is under way
     #[arg(long)]
     pub resume: bool,
 
-    /// Go on with the last run, and do this step and all that need it again
+    /// Continue the last run, and do this step and all that need it again
     #[arg(long, value_name = "STEP")]
     pub from: Option<String>,
 
@@ -35,23 +35,23 @@ pub struct RunArguments {
     #[arg(long, conflicts_with_all = ["resume", "from"])]
     pub dry_run: bool,
 
-    /// The folder where the run and its services keep their states, without --node
+    /// Without --node: keep the states of the run and its services in this folder
     #[arg(long, value_name = "FOLDER", default_value = "lehr-run", conflicts_with = "node")]
     pub keep: PathBuf,
 
-    /// The folder whose files its services may open as data sets, without --node [default: that of the workflow]
-    #[arg(long, value_name = "DIR", conflicts_with = "node")]
+    /// Without --node: let its services open files in this folder as data sets [default: the workflow's folder]
+    #[arg(long, value_name = "DIR", conflicts_with = "node", hide_short_help = true)]
     pub data_root: Option<PathBuf>,
 
-    /// Worker threads for the services, without --node [default: as many as the machine has cores]
-    #[arg(long, value_name = "N", value_parser = thread_count, conflicts_with = "node")]
+    /// Without --node: use this many threads for the services [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = thread_count, conflicts_with = "node", hide_short_help = true)]
     pub threads: Option<usize>,
 
     /// Print the whole run as JSON instead of its answer
     #[arg(long)]
     pub json: bool,
 
-    /// No progress on standard error; warnings and errors are still shown
+    /// Show no progress; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
 
@@ -63,11 +63,13 @@ pub struct RunArguments {
 const RUN_HELP: &str = "\
 Example:
   lehr run greeting.toml --set whom=world
-      the services of the file are started in this process; progress goes to standard error, the answer to standard output
+      start the services of the file in this process; the answer goes to standard output
+
   lehr run greeting.toml --resume
-      goes on after Ctrl-C or a failure: steps that are done are not done again
+      continue after Ctrl-C or a failure: steps that are done are not done again
+
   lehr run regions.toml --node http://127.0.0.1:8420 --dry-run
-      what would be done on a node, or everything that is wrong with it";
+      say what would be done on a node, or everything that is wrong with the file";
 
 fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {

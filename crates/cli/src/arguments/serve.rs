@@ -15,84 +15,84 @@ use super::{at_least_one, positive, thread_count};
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
 pub struct ServeArguments {
-    /// Where to listen; port 0 lets the system choose
+    /// Listen here; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420", value_parser = address)]
     pub listen: SocketAddr,
 
-    /// Who may do what: a JSON file with callers, their tokens, and rules
+    /// Allow what this file says; JSON with callers, their tokens, and rules
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
 
-    /// Listen beyond this machine without a policy: everybody may do everything
+    /// Listen beyond this machine without a policy; everybody may do everything
     #[arg(long)]
     pub insecure: bool,
 
-    /// Worker threads for handlers [default: as many as the machine has cores]
-    #[arg(long, value_name = "N", value_parser = thread_count)]
+    /// Use this many threads for handlers [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = thread_count, hide_short_help = true)]
     pub threads: Option<usize>,
 
-    /// Start a service: its contract and its path, for a method of mining also how its jobs run, such as ,threads=2,cores=0-1 (may be repeated)
+    /// Start a service at a path; for a method also how its jobs run, such as ,threads=2,cores=0-1 (may be repeated)
     #[arg(long, value_name = "CONTRACT=PATH[,NAME=VALUE...]", value_parser = placed)]
     pub start: Vec<PlacedService>,
 
-    /// Run the services of a manifest (may be repeated: the files are taken together)
+    /// Start the services of a manifest; may be repeated: the files are taken together
     #[arg(long, value_name = "FILE")]
     pub manifest: Vec<PathBuf>,
 
-    /// The folder whose files clients may open as data sets; nothing else of this machine's can be read [default: none]
+    /// Let clients open the files in this folder; as data sets. No other file of this machine can be read [default: none]
     #[arg(long, value_name = "DIR")]
     pub data_root: Option<PathBuf>,
 
-    /// Keep data sets, jobs, runs of workflows and the states of started services in this folder, and find them there again [default: they are gone with the node]
+    /// Keep states in this folder; data sets, jobs, runs of workflows and states of services, for the next start [default: they end with the node]
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
 
-    /// The largest body that is taken, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = at_least_one)]
+    /// Refuse bodies of more bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = at_least_one, hide_short_help = true)]
     pub body_max: usize,
 
-    /// Requests a second from one address; more are refused [default: any number]
-    #[arg(long, value_name = "N", value_parser = positive)]
+    /// Allow this many requests a second from one address [default: any number]
+    #[arg(long, value_name = "N", value_parser = positive, hide_short_help = true)]
     pub rate: Option<f64>,
 
-    /// How long a client may take nothing of an answer until its connection is closed, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
+    /// Close a connection whose client takes nothing of an answer for this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive, hide_short_help = true)]
     pub take_time: f64,
 
-    /// How long services may take to end, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    /// Give services this many seconds to end
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, hide_short_help = true)]
     pub grace: u64,
 
-    /// Start a service anew after a crash, at most so many times in so many seconds [default: never]
-    #[arg(long, value_name = "TIMES/SECONDS", value_parser = restart)]
+    /// Restart a service after a crash, at most so many times in so many seconds [default: never]
+    #[arg(long, value_name = "TIMES/SECONDS", value_parser = restart, hide_short_help = true)]
     pub restart: Option<Restart>,
 
-    /// What the log says, on standard error: off, error, warn, info or debug, also by path or contract
+    /// Log this to standard error; off, error, warn, info or debug, also by path or contract
     #[arg(long, value_name = "FILTERS", default_value = "warn")]
     pub log: String,
 
     /// Write warnings and notes as JSON too, so that every line on standard error is JSON
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub log_json: bool,
 
     /// Let web pages of this origin ask the node, such as https://lab.example.org; * stands for all (may be repeated)
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", hide_short_help = true)]
     pub allow_origin: Vec<String>,
 
     /// Take client addresses from the X-Forwarded-For (or else Forwarded) of this reverse proxy, or of all in a network such as 10.0.0.0/8 (may be repeated)
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub trust_proxy: Vec<Network>,
 
     /// Keep at most this many connections open; beyond, a new one takes the place of an idle one
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = at_least_one, hide_short_help = true)]
     pub connections: usize,
 
     /// Keep at most this many connections open from one address
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = at_least_one, hide_short_help = true)]
     pub connections_per_address: usize,
 
     /// Hold at most this many bytes of answers that clients have not taken; beyond, answer 503
-    #[arg(long, value_name = "BYTES", default_value_t = 512 << 20, value_parser = at_least_one)]
+    #[arg(long, value_name = "BYTES", default_value_t = 512 << 20, value_parser = at_least_one, hide_short_help = true, hide_short_help = true)]
     pub unsent_max: usize,
 
     /// How the node speaks TLS.
@@ -113,15 +113,15 @@ pub struct ServeArguments {
 #[command(next_help_heading = "TLS")]
 pub struct ServeTlsArguments {
     /// Speak TLS, with this certificate and those up to its authority, in PEM
-    #[arg(long, value_name = "FILE", requires = "key")]
+    #[arg(long, value_name = "FILE", requires = "key", hide_short_help = true)]
     pub cert: Option<PathBuf>,
 
-    /// The certificate's private key, in PEM
-    #[arg(long, value_name = "FILE", requires = "cert")]
+    /// Use this private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub key: Option<PathBuf>,
 
-    /// Take only clients with a certificate that one of these authorities has signed; the policy says whose
-    #[arg(long, value_name = "FILE", requires = "cert")]
+    /// Require a client certificate that one of these authorities has signed; the policy says whose
+    #[arg(long, value_name = "FILE", requires = "cert", hide_short_help = true)]
     pub client_ca: Option<PathBuf>,
 }
 
@@ -134,19 +134,19 @@ pub struct JoinArguments {
     pub join: Vec<String>,
 
     /// Ask the nodes that are joined to join this one, at this address
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
     pub advertise: Option<String>,
 
-    /// How long a node may not answer before its services are taken to be gone, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
+    /// Take the services of a node that has not answered for this many seconds as gone
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive, hide_short_help = true)]
     pub lease: f64,
 
-    /// The file with the token to show them [default: the environment variable LEHR_JOIN_TOKEN]
-    #[arg(long, value_name = "FILE")]
+    /// Show them the token in this file [default: the environment variable LEHR_JOIN_TOKEN]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub join_token: Option<PathBuf>,
 
     /// Trust those of them whose certificates these authorities have signed [default: whom this machine trusts]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub ca: Option<PathBuf>,
 }
 
@@ -155,23 +155,23 @@ pub struct JoinArguments {
 #[command(next_help_heading = "Data from elsewhere")]
 pub struct SourceArguments {
     /// Let files be fetched from this host: name, name:port, or .name for all below it (may be repeated)
-    #[arg(long, value_name = "HOST", requires = "fetch_into")]
+    #[arg(long, value_name = "HOST", requires = "fetch_into", hide_short_help = true)]
     pub fetch_from: Vec<String>,
 
-    /// The folder that they are put into
-    #[arg(long, value_name = "DIR", requires = "fetch_from")]
+    /// Put fetched files into this folder
+    #[arg(long, value_name = "DIR", requires = "fetch_from", hide_short_help = true)]
     pub fetch_into: Option<PathBuf>,
 
     /// Let those hosts be in private networks and on this machine
-    #[arg(long, requires = "fetch_from")]
+    #[arg(long, requires = "fetch_from", hide_short_help = true)]
     pub fetch_private: bool,
 
-    /// The largest file that is fetched, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, value_parser = at_least_one)]
+    /// Refuse to fetch files of more bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, value_parser = at_least_one, hide_short_help = true)]
     pub fetch_max: usize,
 
     /// Answer questions about chemical compounds by asking PubChem
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub pubchem: bool,
 }
 
@@ -195,22 +195,27 @@ pub struct CheckPolicyArguments {
 }
 
 const SERVE_HELP: &str = "\
-Signals:
-  SIGTERM and SIGINT end the services, then the node. SIGHUP reads the policy, the certificates and the token anew.
-  SIGUSR1 does nothing.
-
 Example:
+  lehr serve --keep lehr-node
+      a node with a dashboard at http://127.0.0.1:8420, which keeps its data sets and jobs
+
+  lehr serve --listen 0.0.0.0:8443 --cert node.pem --key node.key --policy policy.json
+      a node for others: over TLS, and with rules
+
   lehr serve --start lehr/records=/notes
-      a node with a service for documents by key; its address is printed when it listens
-  curl http://127.0.0.1:8420/notes
   curl http://127.0.0.1:8420/notes:insert --json '{\"key\": \"loom\", \"value\": {\"shafts\": 8}}'
+      a service for documents by key
+
   lehr serve --manifest node.toml --keep lehr-node
-      with the services of a manifest, whose states are kept; lehr apply changes them while it runs
-  lehr serve --listen 0.0.0.0:8443 --cert node.pem --key node.key --client-ca ca.pem --policy policy.json
-      for others, by mutual TLS: who has a certificate of the authority, and a rule of the policy
+      start the services of a manifest; lehr apply changes them while the node runs
+
   lehr serve --listen 127.0.0.1:8421 --join http://127.0.0.1:8420
   curl http://127.0.0.1:8421/nodes:find?contract=lehr/records
-      a second node, which finds the services of the first";
+      a second node, which finds the services of the first
+
+SIGTERM and SIGINT end the services, then the node. SIGHUP reads the policy, the certificates and the
+token anew. SIGUSR1 does nothing.
+Exit codes: 0 done, 2 usage, 3 data, 4 environment.";
 
 fn placed(text: &str) -> Result<PlacedService, String> {
     let (place, settings) = text.split_once(',').map_or((text, None), |(place, settings)| (place, Some(settings)));

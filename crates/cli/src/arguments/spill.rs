@@ -7,8 +7,7 @@ use clap::Args;
 /// A folder for what is large.
 #[derive(Debug, Args)]
 pub struct SpillArguments {
-    /// For a table larger than memory: its rows, and what is made of them, go to files in this folder, deleted when the run ends; the results are the same, byte for byte. Takes 16 bytes of
-    /// disk a value, and a third copy with --scale or --lonlat
-    #[arg(long, value_name = "FOLDER")]
+    /// Keep the rows in files in this folder while the run lasts: for tables larger than memory. The results are the same; it takes 16 bytes of disk a value, and a third copy with --scale or --lonlat
+    #[arg(long, value_name = "FOLDER", hide_short_help = true)]
     pub spill: Option<PathBuf>,
 }

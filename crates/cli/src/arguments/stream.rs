@@ -11,32 +11,32 @@ use super::table::{ScaleArgument, delimiter};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The stream")]
 pub struct StreamArguments {
-    /// The stream: a table, .csv, .tsv, .txt or .npy (each may be gzipped) or .parquet, or - for text or .npy on standard input
+    /// Table; .csv, .tsv, .txt or .npy (each may be gzipped) or .parquet; or - for text or .npy on standard input
     #[arg(value_name = "INPUT", help_heading = None)]
     pub path: PathBuf,
 
-    /// The columns to work on, by name or 0-based index [default: those that are numeric in the first rows]
+    /// Use these columns; by name or 0-based index [default: those that are numeric in the first rows]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 
-    /// The column of weights (at least 0; rows of weight 0 are passed over)
+    /// Use this column as sample weights; at least 0, and rows of weight 0 are passed over
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// Scale the columns as the sample says; results are in the columns' own units
+    /// Scale the columns by what the sample has; results keep the columns' units
     #[arg(long, value_enum, default_value_t = ScaleArgument::None)]
     pub scale: ScaleArgument,
 
-    /// The character between fields, or tab, space, comma, semicolon, pipe [default: detected]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    /// Separate fields at this character, or tab, space, comma, semicolon, pipe [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, hide_short_help = true)]
     pub delimiter: Option<u8>,
 
-    /// The first row is a header [default: detected]
-    #[arg(long, overrides_with = "no_header")]
+    /// Take the first row as a header [default: detected]
+    #[arg(long, overrides_with = "no_header", hide_short_help = true)]
     pub header: bool,
 
-    /// The first row is data [default: detected]
-    #[arg(long, overrides_with = "header")]
+    /// Take the first row as data [default: detected]
+    #[arg(long, overrides_with = "header", hide_short_help = true)]
     pub no_header: bool,
 }
 

@@ -7,40 +7,40 @@ use lehr_data::read::Selection;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The table")]
 pub struct TableArguments {
-    /// The columns to work on, by name or 0-based index [default: all numeric columns]
+    /// Use these columns; by name or 0-based index [default: all numeric columns]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 
-    /// The column of weights (at least 0; rows of weight 0 are labelled and influence nothing)
+    /// Use this column as sample weights; at least 0, and rows of weight 0 are labelled but influence nothing
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// The column of identifiers, copied to the results [default: the 0-based row]
+    /// Use this column as identifiers; copied to the results [default: the 0-based row]
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
-    /// Copy all columns of the table that were read to the results that have a line for each row
-    #[arg(long)]
+    /// Copy all columns of the table to the results that have a line for each row
+    #[arg(long, hide_short_help = true)]
     pub append: bool,
 
-    /// The two columns are longitude and latitude in degrees: cluster on the sphere, distances in km
+    /// Cluster on the globe; the two columns are longitude and latitude in degrees, and distances are in km
     #[arg(long)]
     pub lonlat: bool,
 
-    /// Scale the columns first; results are in the columns' own units [default: none, or robust with --auto]
+    /// Scale the columns first; results keep the columns' units [default: none, or robust with --auto]
     #[arg(long, value_enum)]
     pub scale: Option<ScaleArgument>,
 
-    /// The character between fields, or tab, space, comma, semicolon, pipe [default: detected]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    /// Separate fields at this character, or tab, space, comma, semicolon, pipe [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, hide_short_help = true)]
     pub delimiter: Option<u8>,
 
-    /// The first row is a header [default: detected]
-    #[arg(long, overrides_with = "no_header")]
+    /// Take the first row as a header [default: detected]
+    #[arg(long, overrides_with = "no_header", hide_short_help = true)]
     pub header: bool,
 
-    /// The first row is data [default: detected]
-    #[arg(long, overrides_with = "header")]
+    /// Take the first row as data [default: detected]
+    #[arg(long, overrides_with = "header", hide_short_help = true)]
     pub no_header: bool,
 }
 

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::arguments::Arguments;
 use crate::exit::{Failure, Kind};
+use crate::help;
 use crate::output;
 
 /// Prints the completions of a shell.
@@ -15,7 +14,7 @@ use crate::output;
 /// [`Kind::Environment`] if standard output does not take them.
 pub fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "lehr", &mut script);
+    clap_complete::generate(shell, &mut help::command(true), "lehr", &mut script);
     output::result(&String::from_utf8_lossy(&script))
 }
 
@@ -24,6 +23,6 @@ pub fn completions(shell: Shell) -> Result<(), Failure> {
 /// # Errors
 /// [`Kind::Environment`] if a page cannot be written.
 pub fn pages(folder: &Path) -> Result<(), Failure> {
-    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Arguments::command(), folder));
+    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(help::command(true), folder));
     written.map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", folder.display())))
 }

@@ -219,9 +219,9 @@ fn other_parameter(map: &str, name: &str, own: &Value, asked: &Value) -> Failure
     let message = match name {
         COLUMN_NAMES => format!("--columns: the map in {map} is of the columns {own}, and {asked} are compared"),
         STANDARDISED if own == "true" => {
-            format!("--standardise: the rows of the map in {map} were standardised, and these are not")
+            format!("--standardize: the rows of the map in {map} were standardised, and these are not")
         }
-        STANDARDISED => format!("--standardise: the rows of the map in {map} were not standardised, and these are"),
+        STANDARDISED => format!("--standardize: the rows of the map in {map} were not standardised, and these are"),
         _ => format!("the map in {map} is of dissimilarities with {name} {own}, and {asked} is asked for"),
     };
     Failure::new(Kind::Usage, message)

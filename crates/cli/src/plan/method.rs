@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::arguments::{
     ClassSource, Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, Gaps, InputArguments, PackedArguments,
     PreparationArguments, ResultArguments, RowArguments, SpillArguments, StreamArguments, TableArguments, TableInput,
+    former_names,
 };
 use crate::exit::{Failure, Kind, as_typed};
 use crate::plan::{command_without_end, execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
@@ -54,6 +55,8 @@ pub struct MethodPlan {
     pub trace: Option<PathBuf>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
+    /// Options that were typed by their former names.
+    pub former: Vec<String>,
     /// What was typed, without the number of clusters, where to stop, and where results go: a report says it with another number.
     pub command: String,
 }
@@ -331,6 +334,7 @@ impl MethodPlan {
             resumed,
             execution,
             layout,
+            former: former_names(&method.options(), line),
             resume_command: resume_command(line, &out),
             command: command_without_end(line),
             out,

@@ -204,7 +204,7 @@ fn patients_are_three_commands_in_one_run_and_clusters_have_marks() {
     let line = ["demo", "patients", "--items", "120", "-k", "4", "-d", "2", "--out", "p", "--quiet"];
     sandbox.lehr(&line).succeeded();
     assert_eq!(sandbox.list("p"), RESULTS);
-    let line = ["distances", "patients.csv", "--id", "row", "--standardise", "--out", "d", "--quiet"];
+    let line = ["distances", "patients.csv", "--id", "row", "--standardize", "--out", "d", "--quiet"];
     sandbox.lehr(&line).succeeded();
     same(&sandbox, "p", "d", &["dissimilarities.npy", "ids.csv"]);
     let summary = sandbox.summary("p");

@@ -118,7 +118,10 @@ fn a_row_that_is_like_no_other_is_an_outlier_of_fingerprints_as_of_the_table() {
     sandbox.write("more.fps", all);
     sandbox.write("more.csv", format!("{}all{}\n", sandbox.read("table.csv"), ",1".repeat(BITS)));
     let cluster = |rest: &[&str]| {
-        sandbox.lehr(&[&["cluster", "-k", "3", "--sponge", "4", "--quiet"][..], rest].concat()).succeeded().stdout
+        sandbox
+            .lehr(&[&["cluster", "-k", "3", "--outlier-radius", "4", "--quiet"][..], rest].concat())
+            .succeeded()
+            .stdout
     };
     let told = cluster(&["more.fps", "--out", "f"]);
     assert!(told.contains("\n1 row (0.8 %) in no cluster, labelled -1\n"), "{told}");
@@ -283,8 +286,8 @@ fn by_likelihood_only_bits_are_clustered_and_nothing_is_left_where_it_is_refused
         ),
         (&["compounds.fps", "--prior", "1"], "--prior: expected none without the cost bernoulli"),
         (
-            &["compounds.fps", "--cost", "bernoulli", "--sponge", "3"],
-            "--sponge: expected none with the cost bernoulli, which is no distance",
+            &["compounds.fps", "--cost", "bernoulli", "--outlier-radius", "3"],
+            "--outlier-radius: expected none with the cost bernoulli, which is no distance",
         ),
         (&["compounds.fps", "--cost", "bernoulli", "--prior", "-1"], "expected 0 to 1000"),
         (&["compounds.fps", "--cost", "bernoulli", "--method", "kmeans"], "--cost: expected none with method kmeans"),

@@ -262,7 +262,7 @@ fn the_page_says_which_of_two_beginnings_was_kept() {
         page.contains("The map that was kept was begun as the principal plane")
             && !page.contains("It was not annealed")
     );
-    sandbox.lehr(&[&both[..], &["--start", "plane"]].concat()).succeeded();
+    sandbox.lehr(&[&both[..], &["--init", "plane"]].concat()).succeeded();
     assert!(sandbox.read("lehr-gtm/report.html").contains("It was not annealed: there was one temperature."));
     let sandbox = iris();
     sandbox.lehr(&LINE).succeeded();
@@ -361,10 +361,10 @@ fn a_stopped_fit_goes_on_to_the_same_bytes_and_no_option_contradicts_it() {
     assert!(matches!(ended, Err(lehr_mining::Error::Stopped)));
 
     let resumed = [&LINE[..], &["--resume", "stopped"]].concat();
-    let outcome = sandbox.lehr(&[&resumed[..], &["--width", "2", "--start", "plane"]].concat());
+    let outcome = sandbox.lehr(&[&resumed[..], &["--width", "2", "--init", "plane"]].concat());
     assert_eq!(outcome.code, 2);
     assert!(outcome.stderr.contains("--width 2 contradicts the checkpoint, which has 1"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("--start plane contradicts the checkpoint, which has both"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--init plane contradicts the checkpoint, which has both"), "{}", outcome.stderr);
     let outcome = sandbox.lehr(&["cluster", "iris.csv", "--columns", COLUMNS, "--resume", "stopped"]);
     assert_eq!(outcome.code, 3);
     assert!(outcome.stderr.contains("of the method \"gtm\", not \"vector\""), "{}", outcome.stderr);

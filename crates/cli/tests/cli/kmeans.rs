@@ -12,7 +12,7 @@ const LINE: [&str; 10] =
 #[test]
 fn files_say_what_can_be_checked_on_paper() {
     let sandbox = Sandbox::with("groups.csv", GROUPS);
-    let outcome = sandbox.lehr(&[&LINE[..], &["--starts", "4", "--quiet"]].concat()).succeeded();
+    let outcome = sandbox.lehr(&[&LINE[..], &["--n-init", "4", "--quiet"]].concat()).succeeded();
     assert_eq!(outcome.stderr, "");
     assert!(outcome.stdout.starts_with("10 rows in 3 clusters; root mean square distance to the centre 1.563\n"));
     assert_eq!(sandbox.list("lehr-out"), CLUSTER_FILES);
@@ -73,9 +73,9 @@ fn engine_ranks_threads_and_kind_of_sweeps_do_not_change_a_byte_of_the_results()
         ["--engine", "map-reduce", "--ranks", "2"],
         ["--engine", "loop", "--threads", "2"],
         ["--engine", "ports", "--threads", "2"],
-        ["--sweeps", "plain", "--threads", "2"],
+        ["--algorithm", "plain", "--threads", "2"],
     ] {
-        sandbox.lehr(&[&LINE[..], &["--starts", "3", "--quiet"], &execution[..]].concat()).succeeded();
+        sandbox.lehr(&[&LINE[..], &["--n-init", "3", "--quiet"], &execution[..]].concat()).succeeded();
         let mut summary = sandbox.summary("lehr-out");
         summary.as_object_mut().unwrap().retain(|key, _| !["execution", "seconds", "parameters"].contains(&&**key));
         let tables = ["labels.csv", "centers.csv", "model.json"].map(|name| sandbox.read(&format!("lehr-out/{name}")));
@@ -90,7 +90,7 @@ fn what_does_not_go_with_the_method_is_refused_by_name() {
     let sandbox = Sandbox::with("groups.csv", GROUPS);
     for (name, options) in [
         ("kmeans_with_stop_length", &["--method", "kmeans", "-k", "3", "--stop-length", "2"][..]),
-        ("annealing_with_starts", &["-k", "3", "--starts", "2"]),
+        ("annealing_with_starts", &["-k", "3", "--n-init", "2"]),
         ("kmeans_without_clusters", &["--method", "kmeans"]),
     ] {
         let outcome = sandbox.lehr(&[&["cluster", "groups.csv"], options].concat());
@@ -103,7 +103,7 @@ fn what_does_not_go_with_the_method_is_refused_by_name() {
 fn the_demonstration_takes_the_method_too() {
     let sandbox = Sandbox::new();
     sandbox
-        .lehr(&["demo", "census", "--method", "kmeans", "--starts", "1", "--max-sweeps", "2", "--quiet"])
+        .lehr(&["demo", "census", "--method", "kmeans", "--n-init", "1", "--max-iterations", "2", "--quiet"])
         .succeeded();
     let summary = sandbox.summary("lehr-out");
     assert_eq!((&summary["method"], &summary["result"]["clusters"]), (&"k-means".into(), &20.into()));

@@ -106,7 +106,7 @@ fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
     );
     refused(&["pairwise", matrix, "-k", "2", "--stop-temperature", "1", "--out", "o"], 2, "cannot be used with");
     refused(&["pairwise", matrix, "--resume", "d"], 4, "d/checkpoint: no such file");
-    refused(&["embed", matrix, "-d", "65", "--out", "o", "--quiet"], 2, "'--dimension <L>': expected 1 to 64");
+    refused(&["embed", matrix, "-d", "65", "--out", "o", "--quiet"], 2, "'--dimensions <L>': expected 1 to 64");
     refused(&["embed", matrix, "--labels", "points.csv", "--out", "o", "--quiet"], 3, "points.csv");
     let line = ["embed", matrix, "--labels", "d/ids.csv", "--by", "family", "--out", "o", "--quiet"];
     refused(&line, 3, "family");
@@ -235,8 +235,8 @@ fn a_stopped_run_goes_on_to_the_same_bytes_and_no_option_contradicts_it() {
     };
     let words = "--clusters 4 contradicts the checkpoint, which has 3";
     refused(&["pairwise", input, "--resume", "p", "-k", "4"], 2, words);
-    let words = "--start classical contradicts the checkpoint, which has random";
-    refused(&["embed", input, "--resume", "e", "--start", "classical", "--anneal"], 2, words);
+    let words = "--init classical contradicts the checkpoint, which has random";
+    refused(&["embed", input, "--resume", "e", "--init", "classical", "--anneal"], 2, words);
     refused(&["embed", input, "--resume", "e", "--anneal"], 2, "--anneal true contradicts the checkpoint");
     refused(&["embed", input, "--resume", "p"], 3, "p/checkpoint");
     refused(&["pairwise", input, "-k", "2", "--out", "p"], 4, "the checkpoint of an unfinished run is in the way");
@@ -247,7 +247,7 @@ fn a_stopped_run_goes_on_to_the_same_bytes_and_no_option_contradicts_it() {
     sandbox.lehr(&["pairwise", input, "-k", "3", "--resume", "p", "--quiet", "--engine", "loop"]).succeeded();
     sandbox.lehr(&["pairwise", input, "-k", "3", "--out", "whole-p", "--quiet"]).succeeded();
     sandbox.lehr(&["embed", input, "--resume", "e", "--quiet", "--threads", "3"]).succeeded();
-    sandbox.lehr(&["embed", input, "--start", "random", "--out", "whole-e", "--quiet"]).succeeded();
+    sandbox.lehr(&["embed", input, "--init", "random", "--out", "whole-e", "--quiet"]).succeeded();
     for (name, ours, whole) in
         [("labels.csv", "p", "whole-p"), ("clusters.csv", "p", "whole-p"), ("positions.csv", "e", "whole-e")]
     {
@@ -261,7 +261,7 @@ fn a_stopped_run_goes_on_to_the_same_bytes_and_no_option_contradicts_it() {
 fn ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on() {
     let sandbox = with_distances();
     // More starts than anybody waits for.
-    let line = ["embed", "d/dissimilarities.json", "--start", "random", "--starts", "10000", "--tolerance", "1e-15"];
+    let line = ["embed", "d/dissimilarities.json", "--init", "random", "--n-init", "10000", "--tolerance", "1e-15"];
     let mut child = sandbox.start(&[&line[..], &["--out", "e"]].concat());
     let mut reader = BufReader::new(child.stderr.take().unwrap());
     let mut first = String::new();

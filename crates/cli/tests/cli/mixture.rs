@@ -235,7 +235,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
     let outcome = sandbox.lehr(&["mixture", "iris.csv", "--lonlat", "--columns", "petal_length,petal_width"]);
     assert_eq!(outcome.code, 2);
     assert!(outcome.stderr.contains("a mixture of Gaussians is one of columns"), "{}", outcome.stderr);
-    let outcome = sandbox.lehr(&["mixture", "iris.csv", "-k", "3", "--regularisation", "0.5"]);
+    let outcome = sandbox.lehr(&["mixture", "iris.csv", "-k", "3", "--regularization", "0.5"]);
     assert_eq!(outcome.code, 2);
     sandbox.write("constant.csv", "x,y\n1,5\n2,5\n4,5\n7,5\n");
     let outcome = sandbox.lehr(&["mixture", "constant.csv", "-k", "2", "--quiet"]);

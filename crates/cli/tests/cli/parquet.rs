@@ -53,7 +53,7 @@ fn columns_that_are_no_numbers_are_told_and_gaps_have_their_way() {
     assert_eq!(refused.code, 3, "{}", refused.stderr);
     let words = "error: t.parquet, row 2, column 8 (\"gap\"): expected a finite number, found no value\n";
     assert!(refused.stderr.contains(words), "{}", refused.stderr);
-    let outcome = sandbox.lehr(&["mixture", "t.parquet", "-k", "1", "--missing", "--regularisation", "0.1"]);
+    let outcome = sandbox.lehr(&["mixture", "t.parquet", "-k", "1", "--missing", "--regularization", "0.1"]);
     assert!(outcome.stderr.contains("left out, without a number: site (\"a\"), day (dates)"), "{}", outcome.stderr);
     let date = sandbox.lehr(&["cluster", "t.parquet", "--columns", "day", "-k", "2", "--out", "other"]);
     assert_eq!(date.code, 3);

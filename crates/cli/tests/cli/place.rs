@@ -103,7 +103,7 @@ fn items_of_the_map_stay_where_they_are_and_are_found_in_the_file_itself() {
 fn standardised_rows_are_scaled_as_those_of_the_map() {
     let sandbox = Sandbox::with("known.csv", rows(known().into_iter()));
     sandbox.write("new.csv", rows(known().into_iter().skip(3).take(1)));
-    let how = [&HOW[..], &["--standardise"]].concat();
+    let how = [&HOW[..], &["--standardize"]].concat();
     sandbox
         .lehr(&[&["distances", "known.csv", "--element", "f64", "--out", "d", "--quiet"], &how[..]].concat())
         .succeeded();
@@ -163,7 +163,7 @@ fn other_columns_than_the_maps_are_told() {
     };
     // Both files have them; the map is of others.
     told(&["--columns", "a,b"], 2, "--columns: the map in map is of the columns a, b, c, and a, b are compared\n");
-    told(&["--standardise"], 2, "--standardise: the rows of the map in map were not standardised, and these are\n");
+    told(&["--standardize"], 2, "--standardize: the rows of the map in map were not standardised, and these are\n");
     // All there are: more than the map's in the new file, then in both.
     let more = |text: String| {
         text.replacen("a,b,c", "a,b,c,d", 1).replacen("\n", "\t", 1).replace('\n', ",1\n").replacen('\t', "\n", 1)

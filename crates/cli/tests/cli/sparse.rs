@@ -187,7 +187,7 @@ fn engine_ranks_and_threads_do_not_change_a_byte_and_a_sponge_takes_what_is_far(
     let sandbox = sandbox();
     sandbox.write("more.svm", format!("{}1 7:90\n", sandbox.read("texts.svm")));
     let run = |rest: &[&str], out: &str| {
-        let line = ["cluster", "more.svm", "-k", "3", "--sponge", "20", "--quiet", "--out", out];
+        let line = ["cluster", "more.svm", "-k", "3", "--outlier-radius", "20", "--quiet", "--out", out];
         sandbox.lehr(&[&line[..], rest].concat()).succeeded();
         (sandbox.read(&format!("{out}/labels.csv")), sandbox.read(&format!("{out}/centers.csv")))
     };

@@ -56,10 +56,10 @@ fn a_table_larger_than_the_memory_of_a_run_has_the_same_results() {
     write_table(&sandbox);
     let common = ["large.npy", "--threads", "2", "--quiet"];
     for (name, command) in [
-        ("kmeans", &["cluster", "-k", "3", "--method", "kmeans", "--starts", "2"][..]),
-        ("da", &["cluster", "-k", "3", "--method", "da", "--sponge", "20"][..]),
+        ("kmeans", &["cluster", "-k", "3", "--method", "kmeans", "--n-init", "2"][..]),
+        ("da", &["cluster", "-k", "3", "--method", "da", "--outlier-radius", "20"][..]),
         ("mixture", &["mixture", "-k", "3", "--covariance", "diagonal"][..]),
-        ("map", &["gtm", "--dimensions", "1", "--nodes", "4", "--basis", "2", "--start", "plane"][..]),
+        ("map", &["gtm", "--dimensions", "1", "--nodes", "4", "--basis", "2", "--init", "plane"][..]),
     ] {
         let line = [command, &common[..], &["--out", name]].concat();
         let refused = within_limit(&sandbox, &line);

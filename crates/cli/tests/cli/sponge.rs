@@ -1,4 +1,4 @@
-//! `lehr cluster --sponge`: outliers in every result.
+//! `lehr cluster --outlier-radius`: outliers in every result.
 
 use super::sandbox::Sandbox;
 
@@ -16,7 +16,7 @@ const LINE: [&str; 13] = [
     "name",
     "-k",
     "2",
-    "--sponge",
+    "--outlier-radius",
     "5",
     "--quiet",
 ];
@@ -62,7 +62,8 @@ fn outliers_are_minus_one_in_labels_counted_in_the_summary_and_known_to_the_mode
 #[test]
 fn a_sponge_that_takes_most_is_refused_and_leaves_nothing() {
     let sandbox = Sandbox::with("groups.csv", GROUPS);
-    let outcome = sandbox.lehr(&["cluster", "groups.csv", "--columns", "x,y", "-k", "2", "--sponge", "0.5", "--quiet"]);
+    let outcome =
+        sandbox.lehr(&["cluster", "groups.csv", "--columns", "x,y", "-k", "2", "--outlier-radius", "0.5", "--quiet"]);
     outcome.matches_golden("sponge_too_small");
     assert_eq!((outcome.code, sandbox.path("lehr-out").exists()), (3, false));
 }

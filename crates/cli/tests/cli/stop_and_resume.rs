@@ -89,18 +89,18 @@ fn ctrl_c_leaves_a_checkpoint_and_going_on_gives_the_same_bytes() {
 #[test]
 fn k_means_that_was_stopped_goes_on_too_and_knows_its_method() {
     let sandbox = blocks();
-    let line = [&LINE[..], &["--method", "kmeans", "--starts", "4", "--seed", "3"]].concat();
+    let line = [&LINE[..], &["--method", "kmeans", "--n-init", "4", "--seed", "3"]].concat();
     let outcome = stopped_at(&sandbox, &line, "starts done", 1);
     assert_eq!((outcome.code, sandbox.list("lehr-out")), (130, vec!["checkpoint".to_owned()]));
-    assert!(outcome.stderr.contains(" --method kmeans --starts 4 --seed 3 --resume lehr-out"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(" --method kmeans --n-init 4 --seed 3 --resume lehr-out"), "{}", outcome.stderr);
 
     let outcome = sandbox.lehr(&[&LINE[..], &["--method", "da", "--resume", "lehr-out"]].concat());
     assert_eq!(outcome.code, 2);
     let contradiction = "--method da contradicts the checkpoint, which has kmeans";
     assert!(outcome.stderr.contains(contradiction), "{}", outcome.stderr);
-    let outcome = sandbox.lehr(&[&LINE[..], &["--starts", "5", "--resume", "lehr-out"]].concat());
+    let outcome = sandbox.lehr(&[&LINE[..], &["--n-init", "5", "--resume", "lehr-out"]].concat());
     assert_eq!(outcome.code, 2);
-    assert!(outcome.stderr.contains("--starts 5 contradicts the checkpoint, which has 4"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--n-init 5 contradicts the checkpoint, which has 4"), "{}", outcome.stderr);
     let outcome = sandbox.lehr(&[&LINE[..7], &["--stop-length", "5", "--resume", "lehr-out"]].concat());
     assert!(
         outcome.stderr.contains("--stop-length 5 contradicts the checkpoint, which has none"),

@@ -111,14 +111,15 @@ fn services_of_every_method_have_the_same_bytes_over_processes() {
         // Options that the command does not have go along.
         let options = r#"{ "clusters": 6, "scale": "std", "cooling": 0.9, "bits": 32 }"#;
         same(&host, &setup, "lehr.clustering", "clustering", &table, options).await;
-        let options = r#"{ "clusters": 6, "method": "kmeans", "starts": 3, "sweeps": "plain", "max_sweeps": 50 }"#;
+        let options =
+            r#"{ "clusters": 6, "method": "kmeans", "n_init": 3, "algorithm": "plain", "max_iterations": 50 }"#;
         same(&host, &setup, "lehr.clustering", "kmeans", &table, options).await;
         same(&host, &setup, "lehr.mixture", "mixture", &table, r#"{ "components": 4, "cooling": 0.9 }"#).await;
         same(&host, &setup, "lehr.gtm", "gtm", &table, r#"{ "nodes": 6, "basis": 3 }"#).await;
         same(&host, &setup, "lehr.gtm", "gaps", &records, r#"{ "nodes": 5, "basis": 3, "scale": "std" }"#).await;
         let options = r#"{ "collapse": true }"#;
         let compared = same(&host, &setup, "lehr.distances", "distances", &genes, options).await;
-        same(&host, &setup, "lehr.distances", "records", &records, r#"{ "standardise": true, "bits": 64 }"#).await;
+        same(&host, &setup, "lehr.distances", "records", &records, r#"{ "standardize": true, "bits": 64 }"#).await;
         let names = [("matrix", format!("{compared}/matrix")), ("items", format!("{compared}/items"))];
         let input = Input::Named(names.map(|(name, dataset)| (name.to_owned(), dataset)).into());
         same(&host, &setup, "lehr.kmedoids", "kmedoids", &input, r#"{ "clusters": 5 }"#).await;

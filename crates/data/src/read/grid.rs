@@ -18,7 +18,8 @@ pub(super) enum Kind {
     Number,
     /// True or false.
     Truth,
-    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`.
+    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`. Of workbooks only.
+    #[cfg(feature = "sheets")]
     Time,
 }
 

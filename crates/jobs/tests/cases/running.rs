@@ -124,7 +124,7 @@ fn a_sponge_labels_what_is_far_from_every_centre() {
         let clustering = Setup::default().start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let near: String = (0..20).map(|row| format!("{}\n", row % 2 + row / 10 * 10)).collect();
         upload_csv(&datasets, "line", &format!("x\n{near}1000\n")).await.unwrap();
-        let order = Order::new("line", &options(serde_json::json!({ "clusters": 2, "sponge": 3.0 })));
+        let order = Order::new("line", &options(serde_json::json!({ "clusters": 2, "outlier_radius": 3.0 })));
         let job = run(&clustering, order).await.unwrap();
         let done = wait(&clustering, &job).await;
         assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
@@ -318,7 +318,7 @@ fn rows_of_a_result_come_in_each_form() {
         let fault = clustering.call(rows("maps", RowFormat::Csv)).await.unwrap_err();
         assert_eq!(
             fault.reason(),
-            "clustering-1 has no table \"maps\"; it has centers, history, labels, marks, model, numbers, outliers"
+            "clustering-1 has no table \"maps\"; it has centers, history, labels, marks, model, numbers, outliers, report"
         );
     });
 }
@@ -339,14 +339,14 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
         for (given, reason) in [
             (
                 serde_json::json!({ "method": "kmeans", "cooling": 0.9, "stop_length": 2.0 }),
-                "stop_length: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and precision; \
-                 cooling: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and precision; \
+                "stop_length: expected none with method kmeans, which takes clusters, n_init, max_iterations, algorithm, seed and precision; \
+                 cooling: expected none with method kmeans, which takes clusters, n_init, max_iterations, algorithm, seed and precision; \
                  clusters: expected a number with method kmeans: only method da can tell how many there are",
             ),
             (
                 serde_json::json!({ "starts": 3 }),
-                "starts: expected none with method da, which takes clusters, stop_temperature, stop_length, max_clusters, \
-                 sponge, cost, prior, cooling, tolerance, overshoot, patience, seed and precision",
+                "n_init: expected none with method da, which takes clusters, stop_temperature, stop_length, max_clusters, \
+                 outlier_radius, cost, prior, cooling, tolerance, overshoot, patience, seed and precision",
             ),
             (serde_json::json!({ "prior": 1.0 }), "prior: expected none without the cost bernoulli"),
             (

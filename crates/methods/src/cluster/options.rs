@@ -18,56 +18,56 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// How clusters are found
+    /// Find clusters in this way
     #[schemars(extend("x-value" = "METHOD"))]
     pub method: Way,
-    /// Stop at this many clusters
-    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_clusters"))]
+    /// Find this many clusters
+    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_clusters", "x-default" = "chosen from the data"))]
     pub clusters: Option<usize>,
-    /// Stop at this temperature (squared unit of the columns; km² on the sphere)
-    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "T"))]
+    /// Stop at this temperature, in the squared unit of the columns (km² on the sphere)
+    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "T", "x-advanced" = true))]
     pub stop_temperature: Option<f64>,
-    /// Stop at this length scale, the square root of T/2 (unit of the columns; km on the sphere)
-    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "LENGTH"))]
+    /// Stop at this length scale, the square root of T/2, in the unit of the columns (km on the sphere)
+    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "LENGTH", "x-advanced" = true))]
     pub stop_length: Option<f64>,
-    /// Where clusters are not given: the most clusters
-    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "what the rows allow"))]
+    /// Choose at most this many clusters where their number is not given
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "what the rows allow", "x-advanced" = true))]
     pub max_clusters: Option<usize>,
-    /// Rows farther than this from every centre are outliers, labelled -1, and move none (unit of the columns as they are scaled; km on the sphere)
-    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "RADIUS"))]
-    pub sponge: Option<f64>,
-    /// What a row costs in a cluster; with bernoulli temperatures are in nats
-    #[schemars(extend("x-value" = "COST"))]
+    /// Leave out rows farther than this from every centre; they are labelled -1 (unit of the scaled columns; km on the sphere)
+    #[schemars(extend("exclusiveMinimum" = 0, "x-value" = "RADIUS", "x-formerly" = { "sponge": {} }))]
+    pub outlier_radius: Option<f64>,
+    /// Measure by this what a row costs in a cluster; with bernoulli, temperatures are in nats
+    #[schemars(extend("x-value" = "COST", "x-advanced" = true))]
     pub cost: RowCost,
-    /// With the cost bernoulli: how many rows are added to the ones and to the zeros of each column of a cluster before its frequency is formed
-    #[schemars(range(min = 0.0, max = 1000.0), extend("x-value" = "WEIGHT", "x-default" = "0.5"))]
+    /// With the cost bernoulli: add this many rows to the ones and to the zeros of each column of a cluster before its frequency is formed
+    #[schemars(range(min = 0.0, max = 1000.0), extend("x-value" = "WEIGHT", "x-default" = "0.5", "x-advanced" = true))]
     pub prior: Option<f64>,
-    /// Factor from one temperature to the next
-    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    /// Multiply the temperature by this factor at each step
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR", "x-advanced" = true))]
     pub cooling: f64,
-    /// When a fixed point is reached, as a share of the temperature
-    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "SHARE", "x-python" = "tol"))]
+    /// Take a fixed point as reached when centres move by less than this share of the temperature
+    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "SHARE", "x-python" = "tol", "x-advanced" = true))]
     pub tolerance: f64,
-    /// One branch of the finish grows to this many times the clusters and merges back
-    #[schemars(range(min = 1.0, max = 4.0), extend("x-value" = "TIMES"))]
+    /// In one branch of the refinement, grow to this many times the clusters and merge back
+    #[schemars(range(min = 1.0, max = 4.0), extend("x-value" = "TIMES", "x-advanced" = true))]
     pub overshoot: f64,
-    /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters; above 4 it searches on where a first look betters nothing
-    #[schemars(extend("x-value" = "N"))]
+    /// End the refinement after this many unsuccessful swaps, in multiples of the number of clusters; above 4 it searches on where a first look improves nothing
+    #[schemars(extend("x-value" = "N", "x-advanced" = true))]
     pub patience: usize,
-    /// With the method kmeans: this many starts, of which the best is kept
-    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10", "x-python" = "n_init"))]
-    pub starts: Option<usize>,
-    /// With the method kmeans: the most sweeps of a start
-    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "300", "x-python" = "max_iter"))]
-    pub max_sweeps: Option<u64>,
-    /// With the method kmeans: what a sweep looks at; the result is the same
-    #[schemars(extend("x-default" = "bounded", "x-python" = "algorithm"))]
-    pub sweeps: Option<Sweeps>,
-    /// Decides between equals, and draws the starts; the same seed gives the same result
+    /// With the method kmeans: keep the best of this many initialisations
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10", "x-formerly" = { "starts": {} }, "x-advanced" = true))]
+    pub n_init: Option<usize>,
+    /// With the method kmeans: end an initialisation after this many iterations
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "300", "x-python" = "max_iter", "x-formerly" = { "max_sweeps": {} }, "x-advanced" = true))]
+    pub max_iterations: Option<u64>,
+    /// With the method kmeans: compare rows with these centres in an iteration; the result is the same
+    #[schemars(extend("x-default" = "bounded", "x-formerly" = { "sweeps": {} }, "x-advanced" = true))]
+    pub algorithm: Option<Sweeps>,
+    /// Random seed; breaks ties, and draws the initialisations
     #[schemars(extend("x-value" = "SEED", "x-python" = "random_state"))]
     pub seed: u64,
-    /// How coordinates are stored; sums are always 64 bits wide
-    #[schemars(extend("x-formerly" = { "bits": { "64": "f64", "32": "f32" } }))]
+    /// Store coordinates as these numbers; sums are always 64 bits wide
+    #[schemars(extend("x-formerly" = { "bits": { "64": "f64", "32": "f32" } }, "x-advanced" = true))]
     pub precision: Precision,
 }
 
@@ -75,10 +75,10 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// Deterministic annealing: no starts to choose, and the number of clusters may be left out.
+    /// Deterministic annealing: needs no initialisation, and no number of clusters.
     #[default]
     Da,
-    /// K-means: starts drawn by k-means++, Lloyd's sweeps to the fixed point; needs the number of clusters.
+    /// K-means: Lloyd's iterations from k-means++ initialisations; needs the number of clusters.
     Kmeans,
 }
 
@@ -86,10 +86,10 @@ pub enum Way {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowCost {
-    /// The squared distance from its centre.
+    /// The squared distance from the centre.
     #[default]
     Squared,
-    /// Of fingerprints and packed bits: how unlikely the row is by the frequencies of the cluster's bits, -ln p; a rare bit says more than a frequent one.
+    /// Of fingerprints and packed bits: -ln p of the row, p by the frequencies of the cluster's bits; a rare bit counts more than a frequent one.
     Bernoulli,
 }
 
@@ -97,9 +97,9 @@ pub enum RowCost {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sweeps {
-    /// Only the centres that can be nearest to some row of a group.
+    /// Only with centres that can be the nearest of some row of a group.
     Bounded,
-    /// Every centre, for every row: as Lloyd's algorithm says, and slower.
+    /// With all centres, as in Lloyd's algorithm; slower.
     Plain,
 }
 
@@ -199,7 +199,7 @@ impl Options {
     /// use lehr_methods::cluster::{Options, Parameters, Way};
     /// let kmeans = lehr_mining::kmeans::Parameters { clusters: 3, ..Default::default() };
     /// let options = Options::of(&Parameters::KMeans(kmeans.clone()));
-    /// assert_eq!((options.method, options.starts), (Way::Kmeans, Some(10)));
+    /// assert_eq!((options.method, options.n_init), (Way::Kmeans, Some(10)));
     /// assert_eq!(options.parameters(), Parameters::KMeans(kmeans));
     /// ```
     pub fn of(parameters: &Parameters) -> Self {
@@ -220,16 +220,16 @@ impl Options {
             stop_temperature: parameters.stop_temperature,
             stop_length: parameters.stop_length,
             max_clusters: parameters.max_clusters,
-            sponge: parameters.sponge,
+            outlier_radius: parameters.sponge,
             cost,
             prior,
             cooling: parameters.cooling,
             tolerance: parameters.tolerance,
             overshoot: parameters.overshoot,
             patience: parameters.patience,
-            starts: None,
-            max_sweeps: None,
-            sweeps: None,
+            n_init: None,
+            max_iterations: None,
+            algorithm: None,
             seed: parameters.seed,
             precision: parameters.precision.into(),
         }
@@ -239,9 +239,9 @@ impl Options {
         Self {
             method: Way::Kmeans,
             clusters: Some(parameters.clusters),
-            starts: Some(parameters.starts),
-            max_sweeps: Some(parameters.max_sweeps),
-            sweeps: Some(match parameters.sweeps {
+            n_init: Some(parameters.starts),
+            max_iterations: Some(parameters.max_sweeps),
+            algorithm: Some(match parameters.sweeps {
                 kmeans::Sweeps::Bounded => Sweeps::Bounded,
                 kmeans::Sweeps::Plain => Sweeps::Plain,
             }),
@@ -268,7 +268,7 @@ impl Options {
             stop_temperature: self.stop_temperature,
             stop_length: self.stop_length,
             max_clusters: self.max_clusters,
-            sponge: self.sponge,
+            sponge: self.outlier_radius,
             cost: match self.cost {
                 RowCost::Squared => Cost::Squared,
                 RowCost::Bernoulli => Cost::Bernoulli { prior: self.prior.unwrap_or(Cost::PRIOR) },
@@ -286,9 +286,9 @@ impl Options {
         let default = kmeans::Parameters::default();
         kmeans::Parameters {
             clusters: self.clusters.unwrap_or(default.clusters),
-            starts: self.starts.unwrap_or(default.starts),
-            max_sweeps: self.max_sweeps.unwrap_or(default.max_sweeps),
-            sweeps: match self.sweeps {
+            starts: self.n_init.unwrap_or(default.starts),
+            max_sweeps: self.max_iterations.unwrap_or(default.max_sweeps),
+            sweeps: match self.algorithm {
                 Some(Sweeps::Bounded) => kmeans::Sweeps::Bounded,
                 Some(Sweeps::Plain) => kmeans::Sweeps::Plain,
                 None => default.sweeps,
@@ -333,7 +333,7 @@ impl Options {
             ("stop_temperature", self.stop_temperature.is_some()),
             ("stop_length", self.stop_length.is_some()),
             ("max_clusters", self.max_clusters.is_some()),
-            ("sponge", self.sponge.is_some()),
+            ("outlier_radius", self.outlier_radius.is_some()),
             ("cost", self.cost != default.cost),
             ("prior", self.prior.is_some()),
             ("cooling", self.cooling != default.cooling),
@@ -342,9 +342,9 @@ impl Options {
             ("patience", self.patience != default.patience),
         ];
         let of_kmeans = [
-            ("starts", self.starts.is_some()),
-            ("max_sweeps", self.max_sweeps.is_some()),
-            ("sweeps", self.sweeps.is_some()),
+            ("n_init", self.n_init.is_some()),
+            ("max_iterations", self.max_iterations.is_some()),
+            ("algorithm", self.algorithm.is_some()),
         ];
         let (method, own, others) = match self.method {
             Way::Da => ("da", &of_da[..], &of_kmeans[..]),

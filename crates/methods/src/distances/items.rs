@@ -135,7 +135,7 @@ impl Items {
     /// The same as they are compared: rows are scaled if the options say so.
     pub fn scaled(self, options: &Options) -> Self {
         match self {
-            Items::Records(records) if options.standardise => Items::Records(records.standardised()),
+            Items::Records(records) if options.standardize => Items::Records(records.standardised()),
             items => items,
         }
     }
@@ -172,7 +172,7 @@ impl Items {
                     return Err(format!("expected the columns {expected}, found {found}"));
                 }
                 let scaled = |records: &Incomplete| {
-                    if options.standardise { records.standardised_as(own) } else { records.clone() }
+                    if options.standardize { records.standardised_as(own) } else { records.clone() }
                 };
                 let (first, second) = (scaled(own), scaled(others));
                 let values = rows.iter().flat_map(|row| first.row(*row)).chain(second.values()).copied().collect();
@@ -191,7 +191,7 @@ impl Items {
         let mut parameters = metric.parameters();
         if let Items::Records(records) = self {
             parameters.insert(COLUMN_NAMES.into(), records.columns().into());
-            parameters.insert(STANDARDISED.into(), options.standardise.into());
+            parameters.insert(STANDARDISED.into(), options.standardize.into());
         }
         parameters
     }
