@@ -51,7 +51,7 @@ pub const HEADER: &str = "dissimilarities.json";
 /// The results of one command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Results {
-    /// Of a method that `lehr-methods` declares.
+    /// The results of a method that `lehr-methods` declares.
     Method(&'static About),
     /// Dissimilarities of all pairs.
     Matrix,
@@ -83,7 +83,7 @@ impl Results {
         own.into_iter().chain(lehr_methods::ALL.iter().map(|method| Results::Method(method.about())))
     }
 
-    /// Who writes them, as messages say it.
+    /// The command that writes them, as in messages.
     fn command(self) -> String {
         let name = match self {
             Results::Method(about) => return format!("lehr {}", about.name),

@@ -37,7 +37,7 @@ pub fn speak_json() {
     let _ = IN_JSON.set(());
 }
 
-/// That a node listens, on standard error.
+/// Reports on standard error that a node listens.
 pub fn listening(url: &str) {
     if IN_JSON.get().is_some() {
         log(&json!({ "level": "info", "event": "listening", "address": url }).to_string());

@@ -20,7 +20,8 @@ use lehr_ranks::{Engine, Execution, Job, Layout};
 use crate::arguments::{EngineArgument, ExecutionArguments, ScaleArgument, SpillArguments};
 use crate::exit::{Failure, Kind};
 
-/// That nothing is asked for which tables have and rows of bits have not; `what` says why there are bits. Where their weights stand in a table beside, the selection says how that is read.
+/// Refuses options that tables have and rows of bits lack; `what` says why there are bits. Where their weights stand in
+/// a table beside, the selection says how that is read.
 ///
 /// # Errors
 /// [`Kind::Usage`] with the option.
@@ -72,7 +73,7 @@ fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Resu
     Ok(spill.map(Spill::new))
 }
 
-/// That rows which are not plain numbers, as `what` says, need not be kept on a disk.
+/// Refuses to keep rows on a disk that are not plain numbers, as `what` says.
 ///
 /// # Errors
 /// [`Kind::Usage`].

@@ -65,9 +65,9 @@ pub struct Watch {
 /// The units of what is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Units {
-    /// Of distances, which may be empty; `None` where the temperature is none of a squared distance.
+    /// The unit of distances, which may be empty; `None` where the temperature is none of a squared distance.
     pub length: Option<&'static str>,
-    /// Of temperatures and free energy; may be empty.
+    /// The unit of temperatures and free energy; may be empty.
     pub temperature: &'static str,
 }
 

@@ -18,7 +18,7 @@ pub const LEVELS_MAX: usize = 50;
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 
-/// Of the most frequent texts of a column, so many are kept in its account.
+/// The number of most frequent texts of a column that its account keeps.
 const LEVELS_SHOWN: usize = 5;
 
 /// The role of a column.
@@ -73,13 +73,13 @@ pub struct ColumnAccount {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Facts {
-    /// Of a column without values.
+    /// A column without values.
     None,
-    /// Of numbers.
+    /// Numbers.
     Numbers(NumberFacts),
-    /// Of texts: the most frequent ones, with the rows that have them.
+    /// Texts: the most frequent ones, with the rows that have them.
     Levels(Vec<(String, usize)>),
-    /// Of times: the first and the last, as seconds since 1970-01-01 00:00 UTC.
+    /// Times: the first and the last, as seconds since 1970-01-01 00:00 UTC.
     Times {
         /// The first.
         low: f64,
@@ -357,13 +357,13 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 impl NumberFacts {
-    /// Of values of which some may be missing (NaN); nothing where all are.
+    /// The facts about values of which some may be missing (NaN); `None` where all are.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         (!sorted.is_empty()).then(|| Self::of_sorted(&sorted))
     }
 
-    /// Of values in ascending order, at least one.
+    /// The facts about values in ascending order, at least one.
     fn of_sorted(sorted: &[f64]) -> Self {
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
         let moments = Moments::of(sorted.iter().copied());

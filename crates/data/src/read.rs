@@ -490,7 +490,7 @@ impl Asked {
     }
 }
 
-/// That no column is chosen twice, be it once by its name and once by its index.
+/// Checks that no column is chosen twice, be it once by its name and once by its index.
 fn check_once(source: &str, chosen: &[usize], names: &[String]) -> Result<(), Error> {
     match (1..chosen.len()).find(|at| chosen[..*at].contains(&chosen[*at])) {
         Some(at) => Err(Error::RepeatedColumn { name: source.into(), column: names[chosen[at]].clone() }),

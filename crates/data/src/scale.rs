@@ -399,7 +399,8 @@ struct Moments {
 }
 
 impl Moments {
-    /// Of each column: weighted mean and population standard deviation; no intermediate leaves the range of floats unless the result does.
+    /// The weighted mean and population standard deviation of each column. No intermediate leaves the range of floats
+    /// unless the result does.
     ///
     /// All columns go side by side, because the rows may be in a file. So the rows are read three times, however many
     /// columns there are.

@@ -87,7 +87,7 @@ impl View {
 pub struct Profile {
     /// How many, those that nobody lives in too.
     pub regions: usize,
-    /// Who lives in them.
+    /// The inhabitants.
     pub people: f64,
     /// People of the subgroup.
     pub subgroup: Option<f64>,
@@ -186,7 +186,7 @@ impl Regions {
         if self.position.is_some() { &[View::Attributes, View::Position, View::Both] } else { &[View::Attributes] }
     }
 
-    /// Who counts in a view.
+    /// The people who count in a view.
     pub fn weights(&self, view: View) -> &[f64] {
         match (view, &self.subgroup) {
             (View::Position, Some((_, subgroup))) => subgroup,

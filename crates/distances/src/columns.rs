@@ -82,7 +82,7 @@ pub struct Compared {
     places: usize,
     rows: usize,
     measure: Measure,
-    /// Of each row the places of ambiguous letters, and the letters; empty where these count nothing.
+    /// For each row the places of ambiguous letters, and the letters; empty where these count nothing.
     ambiguous: Vec<Vec<(u32, u8)>>,
     fingerprint: u64,
 }

@@ -126,7 +126,7 @@ pub struct Aligned {
     mode: Mode,
     scoring: Scoring,
     overlap_min: f64,
-    /// Of each sequence with itself; empty unless the measure divides by it.
+    /// The score of each sequence with itself; empty unless the measure divides by it.
     own_scores: Vec<i64>,
     fingerprint: u64,
 }

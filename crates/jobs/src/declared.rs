@@ -32,7 +32,7 @@ const POINTS: &str = "points";
 /// A declared method.
 pub(crate) struct Declared {
     method: &'static dyn lehr_methods::Method,
-    /// Who keeps its results, besides their tables.
+    /// The keeper of its results, besides their tables.
     fits: Option<Fits>,
 }
 

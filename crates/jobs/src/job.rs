@@ -75,7 +75,7 @@ pub(crate) enum Stop {
     Interrupted,
 }
 
-/// Who hears of progress.
+/// Listens to progress.
 pub(crate) trait Listener: Send {
     /// Reports the latest progress, if the report before has been taken.
     fn tell(&mut self, progress: &Progress) -> bool;

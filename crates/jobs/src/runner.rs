@@ -55,16 +55,16 @@ pub(crate) struct Shared {
     method: Arc<dyn AnyMethod>,
     settings: Settings,
     keep: Option<PathBuf>,
-    /// That there may be something to start.
+    /// There may be something to start.
     news: Port<()>,
-    /// That a thread has ended.
+    /// A thread has ended.
     ended: Port<()>,
     table: Mutex<Table>,
 }
 
 #[derive(Default)]
 struct Table {
-    /// Of the jobs that run, by id.
+    /// The running jobs, by id.
     signals: BTreeMap<String, Signal>,
     /// The saved states of jobs, where nothing is kept on disk.
     saved: BTreeMap<String, Saved>,

@@ -70,7 +70,7 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Builder {
     columns: Vec<(String, ArrayRef)>,
-    /// Of columns in fixed point, by name.
+    /// The scales of columns in fixed point, by name.
     scales: BTreeMap<String, f64>,
     weights: Option<String>,
     id: Option<String>,

@@ -125,7 +125,7 @@ pub struct Task<'a> {
     pub checkpoint: Option<&'a [u8]>,
     /// Engine, ranks and threads.
     pub execution: &'a Execution,
-    /// Who watches.
+    /// The observer.
     pub observer: &'a mut dyn Observer,
 }
 

@@ -143,7 +143,7 @@ pub struct Fitted {
     pub model: Model,
 }
 
-/// Of which cluster each item is, and how surely: `labels.csv`.
+/// The cluster of each item, with its probability: `labels.csv`.
 pub fn labels<'a>(ids: &'a [String], model: &Model) -> Table<'a> {
     Table::new("labels")
         .ids(Some(ids), ids.len())

@@ -84,7 +84,7 @@ enum Said {
 }
 
 impl Predicted {
-    /// Of rows of bits, which only clusters of columns as they are say something.
+    /// For rows of bits. Only models of clusters with columns as they are can label them.
     ///
     /// # Errors
     /// [`Refusal::Unsuited`] for another model, and for another number of bits.
@@ -105,7 +105,8 @@ impl Predicted {
         Ok(Self(Said::Clusters(centroids.assign(rows)?, distance, all)))
     }
 
-    /// Of sparse rows, which only clusters of columns that were not shifted say something. The columns that they do not come to are 0 in all rows.
+    /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns that
+    /// they do not come to are 0 in all rows.
     ///
     /// # Errors
     /// [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for more columns than it has.
@@ -123,7 +124,7 @@ impl Predicted {
         Ok(Self(Said::Clusters(centroids.assign(&rows)?, Distance::Straight, all)))
     }
 
-    /// Of rows of numbers in the model's columns, as they are in the table.
+    /// For rows of numbers in the model's columns, as they are in the table.
     ///
     /// # Errors
     /// [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for positions that are not in degrees.
@@ -142,7 +143,7 @@ impl Predicted {
         Self::of(model, values, memberships)
     }
 
-    /// Of rows in which values may be missing. Clusters say nothing of those.
+    /// For rows in which values may be missing. Clusters say nothing of those.
     ///
     /// # Errors
     /// As for [`of_points`](Self::of_points).

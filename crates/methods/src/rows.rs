@@ -450,7 +450,7 @@ impl Rows {
         }
     }
 
-    /// Of prepared rows, how they were.
+    /// How prepared rows were prepared.
     fn preparation(&self) -> &Preparation {
         &self.origin.as_ref().expect("prepared rows have the table that they came from").preparation
     }

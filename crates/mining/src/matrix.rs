@@ -39,7 +39,7 @@ pub(crate) struct Matrix<'a, T: Real> {
     pub survey: Survey,
     /// What 1 is worth in the input's unit: a power of two.
     pub unit: f64,
-    /// That rounding was removed from it, in words.
+    /// The warning that rounding was removed from it, in words.
     pub rounding: Option<String>,
     store: Store<'a, T>,
     factor: f64,

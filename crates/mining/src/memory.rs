@@ -36,12 +36,12 @@ enum What {
 }
 
 impl Need {
-    /// Of k-means.
+    /// The need of k-means.
     pub fn of_kmeans(clusters: usize, columns: usize, ranks: usize, is_sparse: bool) -> Self {
         Self::of_centers(OF_KMEANS, clusters, columns, ranks, is_sparse)
     }
 
-    /// Of annealing.
+    /// The need of annealing.
     pub fn of_annealing(clusters: usize, columns: usize, ranks: usize, is_sparse: bool) -> Self {
         Self::of_centers(OF_ANNEALING, clusters, columns, ranks, is_sparse)
     }
@@ -52,13 +52,13 @@ impl Need {
         Self { bytes, what: What::Centers { clusters, columns, ranks } }
     }
 
-    /// Of a mixture whose covariances are full or tied: the model, its sums, and those of each rank.
+    /// The need of a mixture with full or tied covariances: the model, its sums, and those of each rank.
     pub fn of_covariances(components: usize, columns: usize, ranks: usize) -> Self {
         let bytes = NUMBER * (3.0 + 2.0 * ranks as f64) * components as f64 * (columns as f64).powi(2);
         Self { bytes, what: What::Covariances { components, columns } }
     }
 
-    /// Of a topographic map: the sheet, the functions it is made of, and the sums of each rank.
+    /// The need of a topographic map: the sheet, the functions it is made of, and the sums of each rank.
     pub fn of_map(nodes: usize, functions: usize, columns: usize, ranks: usize) -> Self {
         let (k, m, d) = (nodes as f64, functions as f64, columns as f64);
         let bytes = NUMBER * (k * m + 3.0 * m * m + k * d * (3.0 + 2.0 * ranks as f64));

@@ -166,7 +166,7 @@ impl Number {
         (self.clusters > 1 && !told.is_empty()).then(|| format!("runners-up: {}", told.join(", ")))
     }
 
-    /// That the limit was reached, if it was; `allowed` is what the user set.
+    /// The warning that the limit was reached, if it was; `allowed` is the user's limit.
     pub(crate) fn warning(&self, allowed: Option<usize>) -> Option<String> {
         let limit = self.limit?;
         let cure = if allowed == Some(limit) { "raise max_clusters, or give the number" } else { "give the number" };

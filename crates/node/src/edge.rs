@@ -110,7 +110,7 @@ impl Edge {
         &self.settings.limits
     }
 
-    /// Who may do what, now.
+    /// The present policy.
     pub(crate) fn policy(&self) -> Option<Arc<Policy>> {
         self.policy.borrow().clone()
     }

@@ -85,7 +85,7 @@ pub struct SeenService {
     pub running: Vec<SeenHandler>,
     /// Requests that wait behind them, by operation; without those of which none waits.
     pub waiting: Vec<SeenQueue>,
-    /// Who hears of its changes.
+    /// The subscribers to its changes.
     pub subscribers: Vec<SeenSubscriber>,
 }
 
@@ -97,7 +97,7 @@ pub struct SeenService {
 pub struct SeenHandler {
     /// The operation.
     pub operation: String,
-    /// Who asked for it.
+    /// Its caller.
     pub caller: Option<String>,
     /// For how long it has waited, in milliseconds.
     pub age_ms: u64,

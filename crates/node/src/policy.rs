@@ -1,4 +1,4 @@
-//! Who may do what: callers with tokens, and rights by path, contract and verb. A denied right stays denied, whatever
+//! Rights of callers: callers with tokens, and rights by path, contract and verb. A denied right stays denied, whatever
 //! else is allowed.
 
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ impl Policy {
         if faults.is_empty() { Ok(policy) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// Whose token this is; without one, nobody in particular.
+    /// The owner of this token; without one, nobody in particular.
     ///
     /// # Errors
     /// [`Code::Unauthenticated`] for a token that is nobody's.
@@ -225,7 +225,7 @@ impl Policy {
         warnings
     }
 
-    /// Whose certificate has these DNS names.
+    /// The owner of a certificate with these DNS names.
     ///
     /// # Errors
     /// [`Code::PermissionDenied`] if that is nobody's: a signature alone opens nothing.

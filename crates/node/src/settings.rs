@@ -27,7 +27,7 @@ use crate::viewer::Viewer;
 pub struct Settings {
     /// Where it listens; port 0 lets the system choose. Default: 127.0.0.1, port 8420.
     pub address: SocketAddr,
-    /// Who may do what. Default: none, which is for loopback only: everybody may do everything.
+    /// The rights of callers. Default: none, which is for loopback only: everybody may do everything.
     pub policy: Option<Policy>,
     /// Origins whose pages may ask it, beside its own. Default: none.
     pub origins: Origins,

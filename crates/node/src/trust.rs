@@ -14,7 +14,7 @@ use tokio_rustls::client::TlsStream;
 use crate::certificate::{authorities, certificates, key, mismatch, provider, reason, reason_within};
 use crate::renewed::Renewed;
 
-/// Whom a client trusts, and who it says it is.
+/// The authorities that a client trusts, and its own certificate.
 ///
 /// # Example
 /// ```
@@ -102,7 +102,7 @@ fn config(files: &[PathBuf], texts: &[Vec<u8>], has_authority: bool) -> Result<C
     }
 }
 
-/// Whom this machine trusts.
+/// The authorities that this machine trusts.
 fn of_this_machine() -> Result<RootCertStore, Fault> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();

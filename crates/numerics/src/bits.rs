@@ -239,7 +239,8 @@ pub struct BitScratch<T: Real> {
     nearest: Vec<u32>,
     /// A bound of the rounding error in the squared distance from each centre.
     slack: Vec<f32>,
-    /// Of rows that are walked together the computed squared distance from their own centres, and whether others may be as near.
+    /// For rows that are walked together: the computed squared distance from their own centres, and whether others may
+    /// be as near.
     own: Vec<(f64, bool)>,
 }
 

@@ -34,9 +34,10 @@ pub enum Whitening {
 /// Which second moments a pass sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
-    /// Of each coordinate of each component: D numbers a component.
+    /// The second moment of each coordinate of each component: D numbers a component.
     Diagonal,
-    /// Of each pair of coordinates of each component: the lower triangle row by row, D (D + 1) / 2 numbers a component.
+    /// The second moments of each pair of coordinates of each component: the lower triangle row by row, D (D + 1) / 2
+    /// numbers a component.
     Full,
     /// Those of all components together, each about its own mean: D (D + 1) / 2 numbers after the last component.
     Pooled,

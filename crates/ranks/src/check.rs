@@ -68,7 +68,7 @@ impl Made {
     }
 }
 
-/// That two of `size` ranks made different calls, seen by one that is in `collective`.
+/// The error that two of `size` ranks made different calls, seen by one that is in `collective`.
 pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) -> Error {
     let (first, second) = if one.rank < other.rank { (one, other) } else { (other, one) };
     let detail = format!("{}, {}", first.describe(size), second.describe(size));

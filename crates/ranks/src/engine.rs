@@ -181,7 +181,7 @@ pub trait Program: Sync {
     fn run(&self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
 }
 
-/// Who runs the leaves.
+/// The engine that runs the leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// Rank tasks, each with its own run of leaves, and an all-reduce.
@@ -230,7 +230,7 @@ impl FromStr for Engine {
     }
 }
 
-/// Who runs the leaves, and on how much.
+/// The engine, the ranks and the threads of a run.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! Who failed, where, and what the others saw.
+//! The errors of ranks: which rank failed, where, and what the others saw.
 
 use std::fmt;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub enum Error {
     },
     /// A message is longer than the memory that was to take it. It was taken and is lost.
     Truncated {
-        /// Who sent it.
+        /// The sender.
         source: usize,
         /// How many bytes were sent.
         sent: usize,
@@ -58,7 +58,7 @@ pub enum Error {
     },
     /// A message does not hold values of the type that was asked for.
     Decoding {
-        /// Who sent it.
+        /// The sender.
         source: usize,
         /// The fault.
         message: String,

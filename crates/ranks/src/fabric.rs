@@ -140,7 +140,7 @@ impl Pattern {
 /// A message that has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sent it.
+    /// The sender.
     pub source: usize,
     /// The label that it was sent with.
     pub label: Label,
@@ -158,7 +158,7 @@ impl Message {
 /// The source, label and length of a message, known before it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// Who sent it.
+    /// The sender.
     pub source: usize,
     /// The label that it was sent with.
     pub label: Label,

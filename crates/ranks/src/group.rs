@@ -1,4 +1,4 @@
-//! Who belongs to a communicator, under which number, and in which context its messages travel; and how new ones are made.
+//! The members of a communicator, their numbers, and the contexts of its messages; and how new communicators are made.
 
 use lehr_sync::{Arc, Mutex};
 

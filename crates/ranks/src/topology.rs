@@ -1,4 +1,4 @@
-//! Who is next to whom: ranks on a line or a grid, each dimension open at its ends or closed to a ring.
+//! Neighbours: ranks on a line or a grid, each dimension open at its ends or closed to a ring.
 
 use std::ops::Range;
 

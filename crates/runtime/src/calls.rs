@@ -1,4 +1,4 @@
-//! Who is calling: the chain of handlers that wait for one another, kept so that a call which could never be answered fails.
+//! The chain of handlers that wait for one another, kept so that a call which could never be answered fails.
 //!
 //! While a handler of an interleave is polled, its thread knows which operation of which interleave it is. A request
 //! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. An

@@ -36,7 +36,7 @@ use builder::Baggage;
 use cancel::Node;
 use failure::Sink;
 
-/// Who asked, until when, and who wants to hear of errors. Immutable; cheap to clone (one count).
+/// The origin of work: who asked, until when, and which sink gets its errors. Immutable; cheap to clone (one count).
 ///
 /// # Example
 /// ```

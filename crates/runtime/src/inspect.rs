@@ -1,4 +1,4 @@
-//! Who waits on what, and why: a look from outside, which costs those who are looked at nothing.
+//! The waits of tasks, and their reasons: a look from outside, which costs the tasks nothing.
 //!
 //! You tell an [`Inspector`] which dispatchers and ports to look at. When it is asked, it walks their own lists (living
 //! tasks, waiters, timers) and combines them. A wait keeps a waker, a waker belongs to a task, and a task has the

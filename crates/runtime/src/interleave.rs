@@ -243,7 +243,7 @@ impl Settings {
         self
     }
 
-    /// Who goes first.
+    /// The order of starts.
     ///
     /// # Example
     /// See [`Settings`].

@@ -185,7 +185,7 @@ impl<S: Service> Handlers<S> {
         self.add::<Replace<S::Document>>(install_exclusive::<S, Replace<S::Document>, ByReplacing>)
     }
 
-    /// Who goes first when a handler ends. Default: in order of arrival.
+    /// The order of starts when a handler ends. Default: in order of arrival.
     pub fn order(&mut self, order: Order) -> &mut Self {
         self.order = order;
         self

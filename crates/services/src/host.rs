@@ -91,7 +91,7 @@ struct Inner {
 struct Table {
     places: BTreeMap<String, Place>,
     constructors: BTreeMap<String, (Kind, Constructor)>,
-    /// Whom to wake when a service is ready or gone.
+    /// The tasks to wake when a service is ready or gone.
     waiting: Vec<Waker>,
     incarnation: u64,
     /// The directory has heard of itself.

@@ -35,7 +35,7 @@ pub struct ServiceView {
     pub running: Vec<Running>,
     /// How many requests wait for each operation.
     pub waiting: Vec<Waiting>,
-    /// Who hears of its changes.
+    /// The subscribers to its changes.
     pub subscribers: Vec<SubscriberView>,
 }
 
@@ -47,7 +47,7 @@ pub struct ServiceView {
 pub struct Running {
     /// The operation that it handles.
     pub operation: String,
-    /// Who asked for it, if that came over an edge.
+    /// Its caller, if the request came over an edge.
     pub caller: Option<String>,
     /// How long ago it first waited, on the host's clock.
     pub age: Duration,

@@ -1,4 +1,5 @@
-//! Who hears of the changes of one service: a bounded queue for each subscriber, so that a slow one costs nobody else anything.
+//! The subscribers to the changes of one service: a bounded queue for each, so that a slow one costs nobody else
+//! anything.
 //!
 //! A change is published while its handler still has the state to itself, so the order of changes is that of their
 //! versions. A subscriber registers in the concurrent group, where no change happens. So between its snapshot and its

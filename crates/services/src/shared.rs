@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     keys: Mutex<Keys>,
     pub(crate) counters: Counters,
     pub(crate) measures: Measures,
-    /// Who waits for the end that has come, and why it came.
+    /// The waiters for the end that has come, and its reason.
     ended: Mutex<Option<StopRequest>>,
 }
 

@@ -75,7 +75,7 @@ impl Files for Disk {
 /// Where the state of one service is kept.
 pub(crate) struct Store {
     path: PathBuf,
-    /// Whose state it is.
+    /// The owner of the state.
     contract: String,
     version: Version,
     files: Box<dyn Files>,

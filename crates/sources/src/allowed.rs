@@ -169,7 +169,7 @@ impl Allowed {
         Err(Fault::new(Code::PermissionDenied, reason))
     }
 
-    /// Of the addresses that a name leads to, those that may be connected to.
+    /// The addresses of a name that may be connected to.
     pub(crate) fn reachable(
         &self,
         host: &str,

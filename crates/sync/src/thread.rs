@@ -16,7 +16,7 @@ pub use parking::{Thread, current, park};
 mod parking {
     use std::sync::Arc;
 
-    /// Whom to unpark.
+    /// The thread to unpark.
     #[derive(Clone, Debug)]
     pub struct Thread(Arc<(loom::sync::Mutex<bool>, loom::sync::Condvar)>);
 

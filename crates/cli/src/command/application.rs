@@ -239,7 +239,7 @@ fn ended(
     }
 }
 
-/// That it was stopped, and how to go on.
+/// The failure of a stopped run, and how to resume it.
 fn stopped(application: &Application, plan: &DistancesPlan, folder: &Folder, unkept: Option<&str>) -> Failure {
     let path = folder.checkpoint();
     let kept: Result<(), Failure> = application.items.compared(&plan.options, |metric| {

@@ -120,7 +120,7 @@ pub(super) struct PairFacts {
 }
 
 impl PairFacts {
-    /// Of a half: one reading.
+    /// The facts of a half, from one reading.
     pub fn of<T: Precision>(half: &Half<T>) -> Self {
         let mut extent = Extent::default();
         half.for_each(|value| extent.add(value));

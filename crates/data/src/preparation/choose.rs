@@ -72,7 +72,7 @@ struct How {
     words: String,
 }
 
-/// That every column that is named is there.
+/// Checks that every named column is there.
 fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
     let named = wishes.columns.iter().flatten().chain(&wishes.exclude).chain(&wishes.log);
     let wanted: Vec<String> = named.filter(|name| frame.column(name).is_none()).cloned().collect();
@@ -83,7 +83,7 @@ fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
     Err(Error::NoSuchColumns { name: frame.name().into(), wanted, columns })
 }
 
-/// That every column that was asked for can be used.
+/// Checks that every chosen column can be used.
 fn refused(frame: &DataFrame, wishes: &Wishes, uses: &[ColumnUse]) -> Result<(), Error> {
     let is_asked_for = |name: &String| wishes.columns.iter().flatten().chain(&wishes.log).any(|asked| asked == name);
     let refused = uses.iter().find(|used| !used.is_used && is_asked_for(&used.column));

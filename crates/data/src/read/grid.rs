@@ -35,7 +35,7 @@ pub(super) struct Grid {
     fields: Vec<usize>,
     /// The line or row of the file where each row stands, counted from 1.
     lines: Vec<u64>,
-    /// Of each field, where the file has types.
+    /// The type of each field, where the file has types.
     kinds: Vec<Kind>,
     /// How many blank lines stood before a row, where there were some.
     blank: BTreeMap<usize, u64>,

@@ -84,7 +84,7 @@ impl<'l> Intake<'l> {
         self.values.extend(row.values).map_err(|error| Error::kept(self.faults.name(), error))
     }
 
-    /// That the weights are not all 0, and have a sum.
+    /// Checks that the weights are not all 0, and have a sum.
     fn look_at_the_total_weight(&mut self) {
         if let (Some(column), true) = (&self.layout.weights, self.faults.is_empty())
             && let Some((expected, found)) = total_weight_fault(&self.weights, self.row)

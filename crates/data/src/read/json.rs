@@ -237,7 +237,7 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
     Ok(Objects { grid, names, dialect: Dialect { format, ..Dialect::default() }, notes })
 }
 
-/// Of each column, the length of its lists if it has nothing else than lists of numbers, all of one length: a position, a colour.
+/// For each column, the length of its lists if it has only lists of numbers, all of one length: a position, a colour.
 fn lengths_of_lists(rows: &[(u64, Vec<(usize, Json)>)], columns: usize) -> Vec<Option<usize>> {
     let mut lengths = vec![None; columns];
     let mut are_lists = vec![true; columns];

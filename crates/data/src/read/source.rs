@@ -37,9 +37,9 @@ pub(crate) struct Source<'a> {
     reader: Unpacked<'a>,
     /// Bytes read from below the decompressor.
     taken: Rc<Cell<u64>>,
-    /// Of a file, as it is on the disk.
+    /// The length of a file, as it is on the disk.
     length: Option<u64>,
-    /// Of a file, to open it again.
+    /// The path of a file, to open it again.
     path: Option<PathBuf>,
     /// Bytes read and not yet dropped; those before `start` are spent.
     buffer: Vec<u8>,

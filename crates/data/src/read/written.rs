@@ -315,7 +315,8 @@ pub(super) struct Decided {
     pub(super) decimal: Option<char>,
     /// The order of the parts of dates, where a column shows it.
     pub(super) dates: Option<DateOrder>,
-    /// Of each column of text, the words for gaps that are texts in it: no column of numbers or dates has them for a gap.
+    /// For each column of text, the words for missing values that are texts in it, because no column of numbers or
+    /// dates uses them so.
     pub(super) texts: Vec<Vec<String>>,
     pub(super) notes: Vec<String>,
 }

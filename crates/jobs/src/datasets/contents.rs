@@ -46,7 +46,7 @@ struct Held {
     is_frozen: bool,
 }
 
-/// That something could not be kept. The client learns of a full disk too, because it can ask for room.
+/// The fault of a content that could not be kept. The client learns of a full disk too, because it can ask for room.
 fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     let reason = if is_full(error) {
         "the data could not be kept: no space left on the disk of the node"
@@ -56,7 +56,7 @@ fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     Fault::new(Code::InsufficientResources, reason).log(error.to_string())
 }
 
-/// That an upload has other bytes than those that were acknowledged.
+/// The fault of an upload with other bytes than the acknowledged ones.
 fn damaged_upload(damage: &str) -> Fault {
     let reason = format!("what was kept of the upload is damaged: {damage}; remove it and upload it again");
     Fault::new(Code::OperationFailed, reason)

@@ -52,7 +52,7 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// Of the file that messages call `name`, whose values may take so much.
+    /// An intake for the file that messages call `name`, with room for so many bytes of values.
     pub(crate) fn new(name: &str, bytes_max: u64) -> Self {
         let told = Left(Arc::new(Mutex::new(bytes_max)));
         Self { faults: Faults::new(name), bytes_max, left: bytes_max, told, full: None }
@@ -73,7 +73,7 @@ impl Intake {
         self.full.is_some()
     }
 
-    /// That there was no room, if there was none.
+    /// The fault if there was no room.
     ///
     /// # Errors
     /// [`Code::TooLarge`].
@@ -272,7 +272,7 @@ pub(crate) fn table(
     builder.build()
 }
 
-/// Of the columns of a file, by index, those that are wanted: in the order asked for, then weights and ids.
+/// The wanted columns of a file, by index, in the order asked for, then weights and ids.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] with those that are not there.

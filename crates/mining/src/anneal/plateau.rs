@@ -44,7 +44,7 @@ impl Suggestion {
         widest(&self.plateaus)
     }
 
-    /// That no number stands out, if none does.
+    /// The warning that no number stands out, if none does.
     pub(crate) fn warning(&self) -> Option<String> {
         let plateau = widest(&self.plateaus).filter(|plateau| plateau.width() < CLEAR)?;
         Some(format!(

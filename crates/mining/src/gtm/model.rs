@@ -22,7 +22,7 @@ const ORDER: f64 = 0.05;
 pub struct Candidate {
     /// Where it began.
     pub start: Start,
-    /// Of its end: `sum w ln p(x)`, in the input's units.
+    /// The log-likelihood of its end: `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
     /// How well the end is laid out ([`Map::order`]).
     pub order: f64,

@@ -17,7 +17,7 @@ pub struct State {
     pub(crate) medoids: Vec<u32>,
     /// Readings of the matrix.
     pub(crate) passes: u64,
-    /// Of these, those that looked for swaps.
+    /// The number of these that looked for swaps.
     pub(crate) swap_passes: u64,
     pub(crate) swaps: u64,
     /// Whether the last pass found no swap that gains.

@@ -23,7 +23,7 @@ use crate::vector;
 struct Passed {
     /// The sample is one.
     batches: u64,
-    /// Of the batches' own fingerprints, one after the other.
+    /// The hash of the batches' own hashes, one after the other.
     fingerprint: u64,
 }
 
@@ -65,7 +65,7 @@ pub struct Stream {
     weight: f64,
     objective: f64,
     last_objective: f64,
-    /// Of the sample.
+    /// The state of the sample.
     warnings: Vec<String>,
 }
 

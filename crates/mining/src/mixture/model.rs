@@ -169,7 +169,7 @@ fn effective_rows(effective: f64, count: usize) -> String {
     }
 }
 
-/// That the regularisation alone keeps components wide, if it does.
+/// The warning that only the regularisation keeps components wide, if it does.
 fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     let narrow = gaussians.widths(clouds).iter().filter(|&&width| width < COLLAPSED).count();
     if narrow == 0 {
@@ -188,7 +188,7 @@ fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     })
 }
 
-/// That no row has both of two columns whose covariance the mixture has, if there are such columns.
+/// The warning that no row has both of two columns with a covariance in the mixture, if there are such columns.
 fn never_together(table: &Table<'_>, covariance: Covariance) -> Option<String> {
     if !matches!(covariance, Covariance::Tied | Covariance::Full) {
         return None;

@@ -19,9 +19,9 @@ const STALE: f64 = 0.02;
 pub(super) struct Step {
     pub clusters: usize,
     pub cost: f64,
-    /// Of the two neighbours that are separated least.
+    /// The separation of the two neighbours that are separated least.
     pub separation: f64,
-    /// Of the cell that is divided most, along the lines to its neighbours.
+    /// The division of the cell that is divided most, along the lines to its neighbours.
     pub division: f64,
 }
 

@@ -35,9 +35,9 @@ enum Phase {
 /// What the finish compared: the cost H of hard clusters, in the unit of the dissimilarities times that of the weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// Of the branch that hardened the wanted number.
+    /// The cost of the branch that hardened the wanted number.
     pub plain: Option<f64>,
-    /// Of the branch that grew beyond it and was merged.
+    /// The cost of the branch that grew beyond it and was merged.
     pub overshot: Option<f64>,
     /// Single items that were moved at the end.
     pub moved: u64,

@@ -29,7 +29,7 @@ pub(crate) struct Relaxation {
     /// How far the jump before the latest sweep went.
     jumped: Option<f64>,
     longest: f64,
-    /// Of the last three fields, the latest first.
+    /// The logarithms of the priors of the last three fields, the latest first.
     log_priors: [Vec<f64>; 3],
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Traffic {
 }
 
 thread_local! {
-    /// Who counts the runs that this thread drives.
+    /// The counter of the runs that this thread drives.
     static COUNT: RefCell<Option<Rc<Count>>> = const { RefCell::new(None) };
 }
 

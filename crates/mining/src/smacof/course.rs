@@ -63,7 +63,7 @@ pub(crate) struct Attempt {
 pub struct State {
     /// The start that is tried, counting from 0.
     pub(crate) attempt: usize,
-    /// Of targets; 0 at the end and without annealing.
+    /// The temperature of targets; 0 at the end and without annealing.
     temperature: f64,
     /// Whether the scale of the start has been found.
     is_scaled: bool,
@@ -292,7 +292,7 @@ impl<'a, T: Real> Course<'a, T> {
         Ok(())
     }
 
-    /// Of each item, the weights of its pairs; empty where they are the weights of all items.
+    /// For each item, the sum of the weights of its pairs; empty where these are the weights of all items.
     pub fn degrees(&self) -> &[f64] {
         self.solver.degrees()
     }

@@ -50,10 +50,10 @@ pub struct Map {
 /// The result of a run's lead.
 pub(crate) struct Outcome {
     pub state: State,
-    /// Of the best positions: their sums, and N x (dimension + 1) moments and stresses.
+    /// The sums of the best positions, and N x (dimension + 1) moments and stresses.
     pub passed: Passed,
     pub rows: Vec<f64>,
-    /// Of each item, the weights of its pairs; empty where they are the weights of all items.
+    /// For each item, the sum of the weights of its pairs; empty where these are the weights of all items.
     pub degrees: Vec<f64>,
     pub spent: Spent,
 }

@@ -29,7 +29,7 @@ pub(crate) struct Problem<'a, T: Real> {
     pub weights: Vec<f64>,
     pub total_weight: f64,
     weight_column: Columns<T>,
-    /// Who may move.
+    /// The items that may move.
     pub is_free: Vec<bool>,
     pub has_fixed: bool,
     pub positions: Option<Vec<f64>>,

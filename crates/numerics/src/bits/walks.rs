@@ -26,7 +26,8 @@ pub(super) struct Walks {
     /// Columns of a block.
     width: usize,
     rows: usize,
-    /// Of each block the places of each row within it. Behind a row's last are places of the column that is none, up to a whole number of [`SUMS`].
+    /// For each block the places of each row within it. Behind a row's last are places of the column that is none, up
+    /// to a whole number of [`SUMS`].
     places: Vec<u32>,
     /// Where each row's places end, in the order of [`Walks::places`].
     ends: Vec<usize>,

@@ -41,7 +41,7 @@ const BETWEEN: u32 = 256;
 
 /// What a notice is: that a rank waits.
 const WAITING: u32 = 0;
-/// That two ranks disagree.
+/// Two ranks disagree.
 const DISAGREED: u32 = 1;
 
 /// How a rank made a call: its tag (the call, and how many there were before) and the number that must be equal.
@@ -164,7 +164,7 @@ impl Communicator {
         }
     }
 
-    /// That this rank and another made the same call differently; says so to all.
+    /// The error that this rank and another made the same call differently; tells all ranks.
     pub(crate) fn disagree(&self, own: Signature, world: usize, theirs: Signature) -> Error {
         let (rank, me) = (self.rank(), self.group.world(self.rank()));
         let words: Vec<u64> = [&[me as u64][..], &own.head(), &[world as u64], &theirs.head()].concat();

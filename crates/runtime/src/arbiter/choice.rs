@@ -220,7 +220,7 @@ pub enum OneOf<
 /// The branches of a choice. A tuple of one to eight branches of any kinds gives a [`OneOf`]. A `Vec` of any number of
 /// one kind gives the position of the winner and its output. Sealed.
 pub trait Choices: sealed::Choices + Unpin {
-    /// Who won, and what it gave.
+    /// The winner and its output.
     type Output;
     /// The positions of the branches, in the order in which they are asked.
     #[doc(hidden)]

@@ -24,7 +24,7 @@ pub(crate) enum Stop {
     DeadlineExceeded,
 }
 
-/// Who is woken when a node stops: somebody with a number of his own.
+/// The listeners that are woken when a node stops, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) owner: usize,

@@ -18,7 +18,7 @@ struct Local {
     current: Option<Context>,
     /// The innermost context that a panic on its way has left.
     failed_in: Option<Context>,
-    /// Of items just taken, not yet collected or dropped.
+    /// The contexts of items just taken, not yet collected or dropped.
     taken: Vec<Context>,
 }
 

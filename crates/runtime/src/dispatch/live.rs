@@ -21,7 +21,7 @@ pub(crate) struct Live {
 
 struct Inner {
     parts: Box<[CachePadded<Part>]>,
-    /// Who waits for the list to become empty.
+    /// The waker of the thread that waits for the list to become empty.
     drainer: SpinLock<Option<thread::Thread>>,
     /// 1 while somebody waits; read by every ending task, written only by `wait_begin` and `wait_end`.
     is_awaited: CachePadded<AtomicUsize>,

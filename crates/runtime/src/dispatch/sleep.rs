@@ -33,7 +33,7 @@ const SEARCHING_MASK: usize = WATCHED - 1;
 /// The highest bit of the low half: a sleeper is on watch.
 const WATCHED: usize = SLEEPING >> 1;
 
-/// Who is searching, who sleeps, who is on watch, and the bell.
+/// The searchers, the sleepers, the watch, and the bell.
 ///
 /// | bits of `word` | meaning | who changes it |
 /// | --- | --- | --- |
@@ -43,7 +43,7 @@ const WATCHED: usize = SLEEPING >> 1;
 pub struct Sleep {
     /// The table above. Read by every post, written when a worker changes between running, searching and sleeping.
     word: CachePadded<AtomicUsize>,
-    /// Who sleeps, the latest last: it is woken first, its caches being the warmest.
+    /// The sleepers, the latest last: it is woken first, its caches being the warmest.
     list: SpinLock<Vec<Sleeper>>,
     /// By worker: set once by the thread that took it off `list`, cleared by the worker when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,

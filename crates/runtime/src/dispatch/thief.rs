@@ -42,7 +42,7 @@ pub(crate) struct Thief {
     forks_pause: Duration,
     /// When it took a fork, until it looks again.
     fork_taken: Option<Moment>,
-    /// Whom to look at first: the last victim.
+    /// The victim to look at first: the last one.
     first: usize,
     seen: Box<[Seen]>,
 }

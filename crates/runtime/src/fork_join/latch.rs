@@ -37,7 +37,7 @@ pub enum End {
 /// See the module's page.
 pub struct Latch {
     state: AtomicUsize,
-    /// Who sleeps. Written by the owner while `AWAKE`, read by the other while `ASLEEP`.
+    /// The sleeper. Written by the owner while `AWAKE`, read by the other while `ASLEEP`.
     sleeper: Cell<Option<thread::Thread>>,
 }
 

@@ -42,7 +42,7 @@ struct Core {
     state: SpinLock<State>,
     /// Spawned and not ended. Changed under the lock.
     left: AtomicUsize,
-    /// Whose workers help; nobody's if the scope was opened outside.
+    /// The dispatcher whose workers help; `None` if the scope was opened outside.
     shared: Option<Arc<Shared>>,
 }
 

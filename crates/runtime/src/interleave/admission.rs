@@ -1,5 +1,5 @@
-//! Who may start: the state machine of an interleave. It knows no ports, no state and no handlers; its callers report
-//! arrivals and ends, and it grants.
+//! Decides which operation may start: the state machine of an interleave. It knows no ports, no state and no handlers;
+//! its callers report arrivals and ends, and it grants.
 //!
 //! Everything that arrives is stamped, in the order in which posts reach the interleave's lock. An item that cannot
 //! start yet is noted in the lane of its branch. The oldest stamp of each lane that may run more is in the list of its

@@ -119,11 +119,11 @@ pub(crate) struct Options<T> {
     pub(crate) dropped_oldest: u64,
     /// Items that were given up before they entered.
     pub(crate) dropped_newest: u64,
-    /// Who waits for a place, by number, in order. Those below `first_ungranted` have been granted one.
+    /// The waiters for a place, by number, in order. Those below `first_ungranted` have been granted one.
     requests: BTreeMap<u64, Option<Waker>>,
     first_ungranted: u64,
     next_number: u64,
-    /// Who waits for the port to be closed and empty, by number.
+    /// The waiters for the port to be closed and empty, by number.
     mourners: BTreeMap<u64, Waker>,
 }
 

@@ -68,7 +68,7 @@ impl Turns {
 }
 
 impl Receiver {
-    /// Of the turns that its tasks take.
+    /// A receiver of the turns that its tasks take.
     pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }

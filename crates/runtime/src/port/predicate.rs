@@ -45,7 +45,7 @@ mod payloads {
     use super::{Any, RefCell};
 
     lehr_sync::thread_local! {
-        /// Of panics under a lock that this thread holds, or has just given back.
+        /// The payloads of panics under a lock that this thread holds, or has just given back.
         pub(super) static PAYLOADS: RefCell<Vec<Box<dyn Any + Send>>> = RefCell::new(Vec::new());
     }
 }

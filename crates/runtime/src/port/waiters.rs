@@ -1,4 +1,4 @@
-//! Who waits at a port and in which order: the one place where arbiters plug in.
+//! The waiters of a port, in their order: the one place where arbiters plug in.
 //!
 //! A port knows waiters, not arbiters. There are three kinds ([`Want`]), each with a list in order of registration, in slots
 //! that are used again, so that waiting costs no allocation.

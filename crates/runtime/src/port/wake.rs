@@ -1,4 +1,4 @@
-//! Whom to wake once a lock is free.
+//! The tasks to wake once a lock is free.
 
 use std::task::Waker;
 

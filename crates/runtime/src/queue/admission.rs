@@ -1,4 +1,4 @@
-//! Who may come into a queue: unbounded, by depth, by rate; and what becomes of those who may not.
+//! The admission to a queue: unbounded, by depth, or by rate; and how refused tasks are handled.
 //!
 //! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between the
 //! two the place counts, so a policy is never exceeded by two who came together.
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{DiscardReason, Rejection};
 
-/// Who may come into a queue. Asked once for each task, before its first poll.
+/// The tasks that a queue admits. Asked once for each task, before its first poll.
 ///
 /// # Example
 /// ```

@@ -30,7 +30,7 @@ impl fmt::Debug for QueueBuilder {
 }
 
 impl QueueBuilder {
-    /// Who may come in. Default: [`Admission::Unbounded`].
+    /// The tasks that it admits. Default: [`Admission::Unbounded`].
     ///
     /// # Example
     /// See [`Rejected`](super::Rejected).

@@ -132,15 +132,15 @@ impl Registry {
 
 /// One worker's way round the queues.
 pub(crate) struct Turns {
-    /// Of the list that `strict` and `shares` were made from.
+    /// The version of the list that `strict` and `shares` were made from.
     version: Option<usize>,
     strict: Vec<Arc<Core>>,
-    /// Whose turn it is among the strict.
+    /// The next strict queue.
     next_strict: usize,
     /// Jobs of strict queues in a row.
     strict_run: u32,
     shares: Vec<Share>,
-    /// Whose turn it is among the shares, and how many jobs it has left in it.
+    /// The share queue of this turn, and how many jobs it has left in it.
     next_share: usize,
     left: u32,
 }

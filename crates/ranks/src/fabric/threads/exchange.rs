@@ -109,11 +109,11 @@ struct Rank {
     arrivals: AtomicUsize,
     /// Its calls.
     log: Log,
-    /// Whom to wake when an exchange is complete, or never will be.
+    /// The task to wake when an exchange is complete, or never will be.
     waker: Mutex<Option<Waker>>,
 }
 
-/// That a rank has ended.
+/// The end of a rank.
 struct Ending {
     /// The rank, by the world's number.
     world: usize,

@@ -161,7 +161,7 @@ impl Place {
 /// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten million of
 /// these are what the size of every field was weighed for.
 pub(super) struct Slot<T> {
-    /// Whom to wake; empty once it has been used, until the waiter looks again.
+    /// The waker; empty once it has been used, until the waiter looks again.
     pub(super) waker: Option<Waker>,
     /// Position in the order of registration; ascending along the list.
     pub(super) order: u64,

@@ -76,7 +76,7 @@ pub(super) struct Neighbours {
     owed: Vec<usize>,
     /// Whether `asleep` may be raised.
     is_asleep: bool,
-    /// Of `outgoing`, those whose receivers may have to be woken.
+    /// The receivers of `outgoing` that may have to be woken.
     unannounced: Vec<usize>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Swap<'a> {
         Self { told, heard, progress: (false, 0) }
     }
 
-    /// Who is waited for; the last of them, if all have been heard.
+    /// The rank that is waited for; the last of them, if all have been heard.
     pub(crate) fn awaited(&self) -> usize {
         let (_, place) = self.progress;
         self.heard[place.min(self.heard.len() - 1)].from
@@ -444,7 +444,7 @@ impl Endpoint {
         }
     }
 
-    /// That a rank has made another call than this one.
+    /// The error that a rank has made another call than this one.
     fn disagreement(&self, other: usize, head: Head) -> Trouble {
         let call = |head: Head| [head[0] % (1 << CALL_BITS), head[1]];
         let world = |rank: usize| self.shared.members[rank];
