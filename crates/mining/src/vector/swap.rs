@@ -35,7 +35,7 @@ const BREATH: usize = 6;
 /// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
 /// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
-/// Clusters for each unsuccessful perturbation, between these bounds.
+/// Clusters for each disturbance in vain, between these bounds.
 const CLUSTERS_PER_DISTURBANCE: usize = 2;
 /// One in so many where nothing that was tried has been better: that is most often the best. `tests/mining/swap.rs` counts how often it is not, in 300 uniform squares.
 const FEWER_IF_UNBETTERED: usize = 2;
