@@ -58,7 +58,8 @@ pub fn note(message: &str) {
 
 /// Help where a command line says too little, on standard error.
 pub fn usage(text: &str) {
-    eprint!("{text}");
+    // Nobody to tell that nobody listens.
+    let _ = write!(io::stderr().lock(), "{text}");
 }
 
 /// By which columns a method goes that nobody chose, and which it leaves out because they are none of numbers.
