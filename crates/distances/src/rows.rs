@@ -4,8 +4,8 @@
 //! missing differences were like those seen. For example, a squared distance is multiplied by columns / columns
 //! compared. Cosine and correlation need no scale. Without a column in common there is no dissimilarity.
 //!
-//! A row of zeros has no direction. Its cosine with any other row counts as 0, as in scikit-learn, so it is at distance
-//! 1. A constant row has no correlation at all, and is refused.
+//! A row of zeros has no direction. Its cosine with any other row counts as 0, so it is at distance 1, as in
+//! scikit-learn. A constant row has no correlation at all, and is refused.
 
 use std::fmt;
 use std::ops::Range;
