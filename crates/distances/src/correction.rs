@@ -32,7 +32,7 @@ pub fn kimura(transitions: f64, transversions: f64) -> f64 {
     capped(-0.5 * (-2.0 * transitions - transversions).ln_1p() - 0.25 * (-2.0 * transversions).ln_1p())
 }
 
-/// Values that are not below [`SATURATED`] become that: infinite ones, and those of a logarithm that has none. Zero is
+/// Values that are not below [`SATURATED`] become it: infinite ones, and NaN of an undefined logarithm. Zero is
 /// positive.
 fn capped(distance: f64) -> f64 {
     if distance < SATURATED { distance.max(0.0) + 0.0 } else { SATURATED }
