@@ -77,12 +77,12 @@ fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], cou
     }
 }
 
-/// Planes of a nucleotide: whether a letter is there at all, whether it is certain, and two bits for which (A 0, G 1, C
-/// 2, T 3).
+/// Planes of a nucleotide. They say whether there is a letter, whether it is certain, and in two bits which (A 0, G 1,
+/// C 2, T 3).
 pub(crate) const NUCLEOTIDE_PLANES: usize = 4;
 
-/// Counts of a row and eight others: places where both have a letter; of these, places with the same certain
-/// nucleotide; and places that are a transition apart.
+/// Counts of a row and eight others: places where both have a letter, places with the same certain nucleotide, and
+/// places a transition apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Substitutions {
     pub compared: Words,

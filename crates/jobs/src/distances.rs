@@ -1,10 +1,10 @@
 //! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under the contract `lehr.distances` 1.1.
 //! Its options are those of `lehr_methods::distances`.
 //!
-//! The columns of the table `items` decide what is compared: `sequence` (as FASTA is read), `fingerprint` (as FPS is
-//! read), or else numbers, which may be missing. The tables are `matrix`, the pairs (0,1), (0,2), …, (1,2), … in one
-//! column; `items`, with ids and counts of equal items; and `members`, which maps each row of the input to its item.
-//! Finished pairs are kept at every step.
+//! The columns of the table `items` decide what is compared. They are `sequence` (as FASTA is read), `fingerprint` (as
+//! FPS is read), or else numbers, which may be missing. There are three output tables. `matrix` has the pairs (0,1),
+//! (0,2), …, (1,2), … in one column. `items` has ids and counts of equal items. `members` maps each row of the input to
+//! its item. Finished pairs are kept at every step.
 
 use std::path::{Path, PathBuf};
 

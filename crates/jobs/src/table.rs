@@ -153,8 +153,8 @@ impl Builder {
     /// The table.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for no columns, columns of different lengths, duplicate names, roles of columns that are
-    /// not there, and a scale that is not finite and above 0. [`Code::TooLarge`] for a column of text beyond 2 GiB.
+    /// [`Code::InvalidValue`] for no columns, columns of different lengths, duplicate names, or roles of missing
+    /// columns. Also for a scale that is not finite and above 0. [`Code::TooLarge`] for a column of text beyond 2 GiB.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));

@@ -2,14 +2,14 @@
 //! that they were given are kept.
 //!
 //! An approximation. The first rows are a sample, which is clustered by annealing
-//! ([`vector::cluster`](crate::vector::cluster)). Each batch after it is assigned to the nearest centres as they are,
-//! and each centre moves to the weighted mean of all rows that it has been given so far. So a row is never looked at
-//! again once its batch is over. Centres come near those of a clustering of all rows where the sample is like the
-//! stream. The objective is that of the batches as they passed, not of all rows at the last centres. Source: Sculley,
-//! "Web-scale k-means clustering" (2010), algorithm 1. Its rate for a row is one over the number of rows that the
-//! centre has been given, which makes the centre their mean. The nearest centres of a batch are found before any of
-//! them moves, so the order of rows in a batch does not matter. The mean of the batch is added in one step. What is not
-//! Sculley's: the sample in place of rows drawn at random, weights, and forgetting ([`Parameters::half_life`]).
+//! ([`vector::cluster`](crate::vector::cluster)). Each batch after it is assigned to the nearest centres as they are.
+//! Then each centre moves to the weighted mean of all its rows so far. So a row is never looked at again once its batch
+//! is over. Centres come near those of a clustering of all rows where the sample is like the stream. The objective is
+//! that of the batches as they passed, not of all rows at the last centres. Source: Sculley, "Web-scale k-means
+//! clustering" (2010), algorithm 1. Its rate for a row is one over the number of rows that the centre has been given,
+//! which makes the centre their mean. The nearest centres of a batch are found before any of them moves, so the order
+//! of rows in a batch does not matter. The mean of the batch is added in one step. What is not Sculley's: the sample in
+//! place of rows drawn at random, weights, and forgetting ([`Parameters::half_life`]).
 
 mod course;
 mod e_step;

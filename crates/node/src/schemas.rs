@@ -56,8 +56,7 @@ impl<'a> Described<'a> {
         fields.into_iter().map(field).collect()
     }
 
-    /// Whether a value can be in an address as it is: a text, a number, a truth value, a word of a choice, or a list of
-    /// those.
+    /// Whether a value can be in an address as it is: a text, a number, a truth value, a choice, or a list of those.
     fn is_plain(&self, schema: &Value) -> bool {
         if let Some(to) = schema["$ref"].as_str() {
             let to = to.strip_prefix("#/components/schemas/").and_then(|to| self.schemas.get(to));

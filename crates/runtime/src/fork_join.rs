@@ -151,7 +151,7 @@ fn wait_for(current: &Current, half: &Head) -> End {
 
 /// Runs the oldest fork of `thief`, if that is still busy with what we wait for; whether there was one.
 ///
-/// A worker that waits has no fork of its own left in its queue: the oldest are stolen first, and the one it waits for
+/// A worker that waits has no fork of its own left in its queue. The oldest are stolen first, and the one it waits for
 /// was stolen. A worker that takes a fork begins with an empty queue. So all that is in the thief's queue belongs to
 /// what it runs. If it has ended that meanwhile, what we took may be anybody's: it goes back to its owner.
 fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {

@@ -90,8 +90,8 @@ impl<D: Contract> Following<D> {
     /// at most.
     ///
     /// After a break [`Event::Gap`] comes first if anything was or may have been missed, then [`Event::Seed`]. The gap
-    /// has the number of changes where that is known (no filter, the same life of the service), and else 1, or 0 with a
-    /// filter.
+    /// has the number of changes where that is known (no filter, the same life of the service). Otherwise it has 1, or
+    /// 0 with a filter.
     ///
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///

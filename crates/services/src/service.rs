@@ -107,8 +107,8 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
 /// Handles `O` with the state to itself.
 ///
 /// A fault says that nothing happened: check first, then change. A handler may leave the state half changed if it
-/// panics, or if it is cancelled in a wait because its request has run out of time. Subscribers then get the whole
-/// state again. A service with [`Restart::OnPanic`](crate::Restart) restarts after a panic.
+/// panics, or if its request runs out of time during a wait. Subscribers then get the whole state again. A service with
+/// [`Restart::OnPanic`](crate::Restart) restarts after a panic.
 ///
 /// # Example
 /// The page of the crate has one.

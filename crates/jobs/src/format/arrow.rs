@@ -39,7 +39,7 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
 /// Reads a table that is sent as bytes, with the roles that it has. A panic of the library is a fault, from any sender.
 ///
 /// # Errors
-/// [`Code::InvalidValue`]. Also [`Code::TooLarge`] if its values would take more memory than its bytes can hold: a
+/// [`Code::InvalidValue`]. Also [`Code::TooLarge`] if its values would take more memory than its bytes can hold. A
 /// whole number of eight bits becomes one of 64, and words of a dictionary are not sent by us.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);

@@ -164,8 +164,8 @@ impl<C: Clone> Grown<C> {
         self.plateaus.push(Plateau { clusters, from: temperature, to: None });
     }
 
-    /// Notes that the last number lasts to the end: down to where nothing divides any more (`highest` is the highest
-    /// critical temperature left), or to where it is cold. Unless it leaves less than two rows a cluster.
+    /// Notes that the last number lasts to the end. That is where nothing divides any more (`highest` is the highest
+    /// critical temperature left), or where it is cold. Unless it leaves less than two rows a cluster.
     fn close_plateau(&mut self, highest: f64, rows: usize, unit: f64) {
         let least = COLDEST_PLATEAU * self.critical_temperature;
         let coldest = self.temperature.min(highest.max(least)) * unit;

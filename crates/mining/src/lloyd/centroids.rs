@@ -332,8 +332,8 @@ impl Centroids {
         found.distances.push(distance);
     }
 
-    /// Calls `each` with the cost of every row of bits in each cluster, its memberships, and the cluster in which it
-    /// costs least, the first of several.
+    /// Calls `each` with the cost of every row of bits in each cluster, its memberships, and the first cluster in which
+    /// it costs least.
     fn for_each_likelihood(&self, rows: &Fingerprints, mut each: impl FnMut(&[f64], &[f64], usize)) {
         let of_centers = Costs::new(self.dimension, &self.centers);
         let (mut costs, mut memberships) = (Vec::new(), vec![0.0; self.len()]);
@@ -366,8 +366,8 @@ impl Centroids {
         found
     }
 
-    /// Calls `each` with every sparse row's number, its membership in each cluster as if there were no outlier radius,
-    /// its nearest centre, and the distance from it.
+    /// Calls `each` with every sparse row's number, its memberships as without an outlier radius, its nearest centre,
+    /// and the distance from it.
     fn for_each_sparse(&self, rows: &Sparse, mut each: impl FnMut(usize, &[f64], usize, f64)) {
         let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
         let is_vast = self.has_vast_centers(&origin) || self.is_vast(&vec![0.0; dimension], &origin);

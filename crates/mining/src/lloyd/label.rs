@@ -258,8 +258,8 @@ impl<T: Scalar> LabelRound<'_, T> {
         });
     }
 
-    /// Appends a row's label and probability: of the nearest centre, in which it has a membership, or of the noise
-    /// component if the row is outside.
+    /// Appends a row's label and probability: of the nearest centre with its membership, or of the noise component if
+    /// the row is outside.
     fn put(&self, nearest: usize, membership: f64, squared: impl FnOnce() -> f64, out: &mut Labelled) {
         // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it is nearest to, surely.
         let membership = if (0.0..=1.0).contains(&membership) { membership } else { 1.0 };

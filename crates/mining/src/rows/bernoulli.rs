@@ -76,8 +76,8 @@ impl Bernoulli {
         -self.prior * frequencies.iter().map(|&y| ln(variance(y))).sum::<f64>()
     }
 
-    /// The frame in which the stability of a component is asked: the mean of its rows, from which its frequency is
-    /// made, and the unit of each column. The unit is 0 for a column that does not vary.
+    /// The frame in which the stability of a component is asked. It is the mean of its rows, from which its frequency
+    /// is made, and the unit of each column. The unit is 0 for a column that does not vary.
     ///
     /// The unit is the standard deviation at the frequency that each of two halves would have, which has its own prior.
     pub fn frame(&self, frequencies: &[f64], mass: f64) -> (Vec<f64>, Vec<f64>) {

@@ -21,7 +21,7 @@ pub enum Precision {
     F64,
     /// Single precision while annealing: half the memory, about two and a half times the speed. A row's position is
     /// kept to 1e-7 of the distance of the farthest row from the mean. So clusters much narrower than a thousandth of
-    /// that are told apart less surely than in double precision. Labels, probabilities, centres and figures are made in
+    /// that are separated less surely than in double precision. Labels, probabilities, centres and figures are made in
     /// double precision.
     F32,
 }

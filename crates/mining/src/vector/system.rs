@@ -34,8 +34,8 @@ const TOLERANCE: f64 = 1e-4;
 const STABLE_TOLERANCE: f64 = 1e-3;
 /// Passes of a division test: at least as many as let a direction other than the last be seen, and at most.
 const PASSES: RangeInclusive<u64> = 3..=40;
-/// The relative change of the first critical temperature at the last step to it (or the precision of the stored rows),
-/// and the most passes there.
+/// The relative change of the first critical temperature at the last step to it, or the precision of the stored rows.
+/// Also the most passes there.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
 /// Length of what is added to each direction before it is used again. Where the data are symmetric, a direction becomes

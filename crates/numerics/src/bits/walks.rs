@@ -1,7 +1,7 @@
 //! Walks over the set bits of some rows, block of columns by block of columns.
 //!
 //! The lines of a thousand columns do not fit the first-level cache, and each row needs one in six of them. So columns
-//! are walked in blocks that fit it, for one line of centres at a time: all rows go through a block before the next
+//! are walked in blocks that fit it, for one line of centres at a time. All rows go through a block before the next
 //! begins. Where bits are so few that a walk would be over before it has begun, blocks are wider.
 
 use std::ops::Range;

@@ -8,8 +8,8 @@ use lehr_sync::{Arc, Moment, Ordering, fence, thread};
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 
-/// The time for a poll in progress to end when the limit of a drain passes, and for a wake in progress to reach a
-/// queue. Both take microseconds; this is for a machine that has given its cores to somebody else.
+/// The time for a poll in progress to end when the limit of a drain passes, and for a wake in progress to arrive. Both
+/// take microseconds; this is for a machine that has given its cores to somebody else.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// How often a drain looks whether the closures are done.

@@ -140,8 +140,8 @@ impl Sleep {
     }
 
     /// Says that a worker has queued work for itself, now `queued` jobs, in a job that began when the watch had looked
-    /// `since` times. The worker will come to that work itself. A sleeper is woken only if nobody is there to notice
-    /// that this takes long, if the job is already long, or if many jobs wait.
+    /// `since` times. The worker will come to that work itself. A sleeper is woken only if nobody would notice that
+    /// this takes long, if the job is already long, or if many jobs wait.
     #[inline]
     pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {
         if self.watch.is_none() {

@@ -95,8 +95,8 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// The sink that gets each item that the port gives up. It is called, with no lock held, on the thread that made
-    /// the port give up the item: by a post, or by dropping the port. A panic of it is a panic of that call, whose
+    /// The sink that gets each item that the port gives up. The thread that makes the port give up the item calls it,
+    /// with no lock held. That is by a post, or by dropping the port. A panic of it is a panic of that call, whose
     /// effect stands. Default: nobody; they are counted all the same.
     ///
     /// # Example

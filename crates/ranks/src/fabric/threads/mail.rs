@@ -10,9 +10,9 @@
 //! | `Rank::sleeping` | somebody waits in the inbox, so who sends must move its messages there | the receiver |
 //!
 //! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
-//! `incoming` lock has the other. That is usually the receiver. If the ring is full, if the receiver sleeps, or when
-//! the sender ends, the sender takes that lock and moves the messages to the inbox. So a channel holds any number of
-//! messages, their order is kept, and a ring is never waited for.
+//! `incoming` lock has the other. That is usually the receiver. The sender takes that lock and moves the messages to
+//! the inbox if the ring is full, if the receiver sleeps, or when it ends. So a channel holds any number of messages,
+//! their order is kept, and a ring is never waited for.
 //!
 //! A receive looks into the channel first only if the inbox is idle (no message, nobody waiting). Messages in the inbox
 //! are older, and receives that wait there go first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its

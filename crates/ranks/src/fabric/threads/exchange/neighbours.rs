@@ -13,8 +13,8 @@
 //!
 //! In a broadcast and a reduction in one direction some ranks hear nobody, and run ahead of those that hear them. They
 //! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so they are ahead by at most its slots. The log of
-//! each rank finds different calls there (`log.rs`). A rank that gives up a message that it should hear must hear it
-//! before its next call, so that nobody waits for room for ever.
+//! each rank finds different calls there (`log.rs`). A rank that gives up a message must hear it before its next call,
+//! so that nobody waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
