@@ -1,7 +1,7 @@
 //! Gaussian components: memberships of rows fused with the sums that the next components are made of (E-step and M-step of a mixture in one pass).
 //!
 //! Each row `x` has a weight `w`; each component has a weight `P_k`, a mean `u_k` and a covariance `S_k`. At a
-//! temperature T (paper 004, section 7): T = 1 is ordinary EM:
+//! temperature T (paper 004, section 7), where T = 1 is ordinary EM:
 //!
 //! ```text
 //! score_k = [ln P_k - ln det(2 pi S_k) / 2 - |W_k (x - u_k)|^2 / 2] / T      W_k S_k W_k' = 1
