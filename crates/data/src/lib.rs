@@ -40,7 +40,7 @@
 //! # Ok::<(), lehr_data::Error>(())
 //! ```
 //!
-//! This room computes nothing about the data that a method would: no distances, no clusters.
+//! This crate computes nothing about the data that a method would: no distances, no clusters.
 #![forbid(unsafe_code)]
 
 mod contents;

@@ -73,7 +73,7 @@ pub(crate) fn sweep<N: Number, const LOCAL: bool>(
     kernel::sweep::<N::Plain, LOCAL>(query, group, weights, state, found);
 }
 
-/// Declares the door to a loop that the compiler turns into whatever registers there are, one copy for each instruction set.
+/// Declares the entry to a loop. The compiler vectorizes it, one copy for each instruction set.
 macro_rules! loops {
     ($(#[$doc:meta])* $room:ident::$name:ident($($argument:ident : $type:ty),* $(,)?)) => {
         $(#[$doc])*

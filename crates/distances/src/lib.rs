@@ -29,7 +29,7 @@ mod bits;
 pub mod checkpoint;
 pub mod columns;
 pub mod correction;
-#[allow(unsafe_code)] // the door: calls of instruction sets
+#[allow(unsafe_code)] // calls of functions for an instruction set
 mod dispatch;
 mod error;
 mod half;

@@ -1,4 +1,4 @@
-//! The only door to locks, atomics, threads and the clock.
+//! The only way to locks, atomics, threads and the clock.
 //!
 //! Ordinary builds get `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so
 //! that the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. Some things stay `std` on purpose.
