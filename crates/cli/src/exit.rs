@@ -17,11 +17,11 @@ use lehr_methods::OptionOf;
 /// Why no result was handed over, in the words the user reads.
 #[derive(Debug)]
 pub struct Failure {
-    /// What the exit code says.
+    /// The meaning of the exit code.
     pub kind: Kind,
     /// One or more lines, complete: what, where, what was expected.
     pub message: String,
-    /// What to do about it, if there is more to say than the message does.
+    /// A hint on what to do, if the message alone does not say it.
     pub hint: Option<String>,
 }
 
@@ -109,7 +109,7 @@ pub fn as_typed(declared: &[OptionOf], faults: &[String]) -> String {
     faults.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// What to do with a file that was given to a command which does not take what it holds.
+/// The hint for a file with contents that the command does not take.
 fn who_takes(found: Contents) -> Option<&'static str> {
     Some(match found {
         Contents::Table | Contents::Array { .. } => {

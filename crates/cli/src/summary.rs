@@ -1,4 +1,4 @@
-//! What all summaries have: who wrote them, and by which method a folder knows the command that did.
+//! The part that all summaries share: who wrote them, and by which method a folder knows the command that did.
 
 use lehr_ranks::{Execution, Layout};
 use serde_json::json;

@@ -130,7 +130,7 @@ pub const COMPOUNDS_NAME: &str = "nci_aids_keys1047.fps.gz";
 pub struct Compound {
     /// Its structure, in SMILES.
     pub smiles: String,
-    /// What the screen said: `CI` inactive, `CM` moderately active, `CA` active.
+    /// The result of the screen: `CI` inactive, `CM` moderately active, `CA` active.
     pub activity: String,
 }
 

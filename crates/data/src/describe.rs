@@ -1,4 +1,4 @@
-//! What the columns of a table are: the role, the range, the gaps and the skew of each.
+//! Describes the columns of a table: the role, the range, the gaps and the skew of each.
 //!
 //! A method needs numbers, and a person needs to know which columns those were. [`describe_columns`] looks at every
 //! column once and says what it takes it for, so that the account can be shown before anything is computed.
@@ -88,7 +88,7 @@ pub enum Facts {
     },
 }
 
-/// What numbers are: range, middle and skew. A row counts once.
+/// Describes numbers: range, middle and skew. A row counts once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberFacts {
     /// The smallest.

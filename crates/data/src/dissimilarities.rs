@@ -53,7 +53,7 @@ impl Element {
         }
     }
 
-    /// What one unit of a stored number is worth in a matrix whose largest value is `largest`: 1 for floating point.
+    /// The value of one unit of a stored number in a matrix whose largest value is `largest`: 1 for floating point.
     ///
     /// Fixed point of 16 bits spans just the values there are. Big-endian rows keep the group's 1 / 32767 as long as nothing is above 1; beyond that
     /// their scale grows instead of the numbers overflowing.
@@ -163,7 +163,7 @@ pub struct Header {
     pub largest: f64,
     /// The mean of the values, 0 if there are none.
     pub mean: f64,
-    /// What was measured: the name of the dissimilarity.
+    /// The name of the dissimilarity that was measured.
     pub metric: String,
     /// How: parameters by name.
     pub parameters: serde_json::Map<String, serde_json::Value>,
@@ -502,7 +502,7 @@ impl Dissimilarities {
         self.scale
     }
 
-    /// What messages call the matrix: the path it was read from.
+    /// The name of the matrix in messages: the path it was read from.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -521,7 +521,7 @@ impl Dissimilarities {
         self.rounding.as_ref()
     }
 
-    /// What a front end warns of: that rounding was removed, with the name of the matrix.
+    /// The warning that a front end shows if rounding was removed, with the name of the matrix.
     pub fn warning(&self) -> Option<String> {
         self.rounding.map(|rounding| format!("{}: {rounding}", self.name))
     }

@@ -193,7 +193,7 @@ impl Error {
         }
     }
 
-    /// Of rows that are called `name`: what could not be kept of them.
+    /// The error for rows that are called `name`, with what could not be kept of them.
     pub(crate) fn kept(name: &str, error: lehr_spill::Error) -> Self {
         match error {
             lehr_spill::Error::Memory { bytes } => Error::Memory { name: name.into(), bytes },

@@ -152,7 +152,7 @@ impl Fingerprints {
         self.weights.as_ref().map_or(self.len() as f64, |weights| weights.iter().sum())
     }
 
-    /// What messages call these fingerprints: the path they were read from, or `fingerprints`.
+    /// The name of these fingerprints in messages: the path they were read from, or `fingerprints`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -28,7 +28,7 @@ pub struct DataFrame {
     name: String,
     rows: usize,
     columns: Vec<FrameColumn>,
-    /// What was decided about the whole table while it was read, for people: a sentence each.
+    /// Decisions about the whole table while it was read, for people: a sentence each.
     notes: Vec<String>,
     dialect: Option<Dialect>,
 }

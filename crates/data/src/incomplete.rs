@@ -192,7 +192,7 @@ impl Incomplete {
         &self.notes
     }
 
-    /// What messages call these rows: the path they were read from, or `rows`.
+    /// The name of these rows in messages: the path they were read from, or `rows`.
     pub fn name(&self) -> &str {
         &self.name
     }

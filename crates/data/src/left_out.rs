@@ -37,7 +37,7 @@ impl LeftOut {
         self.slip.is_some() || (self.example.is_empty() && self.kind.is_none())
     }
 
-    /// What is to be said of columns that were hardly meant to be left out: of numbers but for a slip, or without any value.
+    /// Notes on columns that were hardly meant to be left out: numbers but for a slip, or without any value.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! What a data set is: read, checked, written, synthesised.
+//! Data sets: read, check, write and synthesise them.
 //!
 //! [`Points`] are the product of this crate: rows of finite numbers with optional weights and ids, checked once and
 //! immutable. They come from files ([`read`]), from the sets that come with the program ([`datasets`]) or from a

@@ -310,7 +310,7 @@ impl Points {
         &self.columns
     }
 
-    /// What messages call these points: the path they were read from, or `points`.
+    /// The name of these points in messages: the path they were read from, or `points`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,4 +1,4 @@
-//! What becomes of the columns of a table before a method sees them: which are used, and how.
+//! Prepares the columns of a table for a method: which are used, and how.
 //!
 //! Nothing is done in silence. [`Preparation::new`] decides for each column whether it is used and how, gives a reason,
 //! and keeps all of it. So you can read the decisions before the run, and apply them to next month's file.
@@ -98,7 +98,7 @@ pub struct Wishes {
     pub log: Vec<String>,
     /// How columns are scaled; `None`: [`Scale::Robust`] if all is to be chosen, else not at all.
     pub scale: Option<Scale>,
-    /// What is done about gaps; `None`: the method's own way if all is to be chosen, else they are faults.
+    /// The treatment of gaps; `None`: the method's own way if all is to be chosen, else they are faults.
     pub missing: Option<Missing>,
     /// Whether logarithms, scale and the treatment of gaps are chosen from the data where nothing is said.
     pub is_auto: bool,
@@ -206,7 +206,7 @@ pub struct Prepared {
     pub kept: Option<Vec<usize>>,
     /// How many values were filled.
     pub filled: usize,
-    /// What the owner should know: texts that no feature knows, rows that were left out.
+    /// Notes for the owner: texts that no feature knows, rows that were left out.
     pub notes: Vec<String>,
 }
 

@@ -67,7 +67,7 @@ use source::Source;
 pub use unpack::Unpacked;
 pub use written::gap;
 
-/// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
+/// Options for reading a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
 ///
 /// A column is given by its name or by its 0-based index as text; a name goes before an index of the same text.
 ///

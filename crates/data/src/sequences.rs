@@ -73,7 +73,7 @@ impl Alphabet {
         }
     }
 
-    /// What the letters of texts seem to be: nucleotides if at least nine in ten of all are `ACGTUN`, in either case.
+    /// Guesses the alphabet of texts from their letters: nucleotides if at least nine in ten of all are `ACGTUN`, in either case.
     ///
     /// # Example
     /// ```
@@ -266,7 +266,7 @@ impl Sequences {
         &self.letters
     }
 
-    /// What messages call these sequences: the path they were read from, or `sequences`.
+    /// The name of these sequences in messages: the path they were read from, or `sequences`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -379,7 +379,7 @@ impl Sparse {
         self.first_column
     }
 
-    /// What a column is called: `x` and its number.
+    /// The name of a column: `x` and its number.
     pub fn column_name(&self, column: usize) -> String {
         format!("x{}", column + self.first_column.number() as usize)
     }
@@ -407,7 +407,7 @@ impl Sparse {
         self.ids.as_deref()
     }
 
-    /// What messages call these rows: the path they were read from, or `sparse rows`.
+    /// The name of these rows in messages: the path they were read from, or `sparse rows`.
     pub fn name(&self) -> &str {
         &self.name
     }

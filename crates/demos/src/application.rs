@@ -159,7 +159,7 @@ pub struct Application {
     pub from: usize,
     /// Whether those are built in.
     pub is_built_in: bool,
-    /// What each is, for people, if more is known than its name: a compound's structure.
+    /// A description of each item for people, if more is known than its name: a compound's structure.
     pub structures: Option<Vec<String>>,
     /// Their classes, if any are known.
     pub known: Option<Classes>,

@@ -44,10 +44,10 @@ pub trait Metric: Sync {
     /// How many items there are, at least 1.
     fn items(&self) -> usize;
 
-    /// What it is called: the name of the dissimilarity.
+    /// The name of the dissimilarity.
     fn name(&self) -> &'static str;
 
-    /// How it is measured: parameters by name, for the header.
+    /// The parameters of the measure by name, for the header.
     fn parameters(&self) -> Map<String, Value>;
 
     /// A number that tells the data from others.

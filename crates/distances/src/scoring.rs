@@ -1,4 +1,4 @@
-//! What an alignment is worth: a matrix of letters against letters, and what gaps cost.
+//! Scores of alignments: a matrix of letters against letters, and the costs of gaps.
 //!
 //! Gaps cost as in parasail and in the papers: the first letter in a gap costs `open`, each further one `extend`. So a
 //! gap of n costs `open + (n - 1) extend`. (Programs that charge `open + n extend` have an `open` smaller by one
@@ -145,7 +145,7 @@ impl Scoring {
         Ok(Scoring { matrix, open, extend })
     }
 
-    /// What the papers' group uses: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for proteins.
+    /// The scoring that the papers' group uses: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for proteins.
     pub fn usual(alphabet: Alphabet) -> Self {
         match alphabet {
             Alphabet::Dna => Scoring { matrix: Matrix::ednafull(), open: 14, extend: 4 },

@@ -92,7 +92,7 @@ pub struct Parameters {
     pub measure: Measure,
     /// Which part is aligned. Default: [`Mode::Local`].
     pub mode: Mode,
-    /// What an alignment is worth; `None`: [`Scoring::usual`].
+    /// The scoring of alignments; `None`: [`Scoring::usual`].
     pub scoring: Option<Scoring>,
     /// For local alignments: the least number of columns, as a fraction of the length of the shorter sequence, 0 to 1.
     /// Pairs below it have no dissimilarity, because a short perfect match would make unrelated sequences equal.

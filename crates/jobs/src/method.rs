@@ -1,4 +1,4 @@
-//! What a method is to the services: a function of tables and options that blocks, and what it says of itself.
+//! A method as the services see it: a function of tables and options that blocks, and what it says of itself.
 //!
 //! A method's file implements [`Method`] and nothing else. Queues, restarts, progress on the wire, faults and data sets are the business of
 //! `service.rs` and `runner.rs`, the same for all methods. `examples/joined_method.rs` is a whole method.

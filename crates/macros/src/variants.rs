@@ -1,4 +1,4 @@
-//! What a port set is read from: an enum, its variants, and the names that are made of theirs.
+//! Reads the declaration of a port set: an enum, its variants, and the names that are made of theirs.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};

@@ -1,4 +1,4 @@
-//! What methods take: the rows of a table, a stream of rows, or the dissimilarities of items.
+//! The input of methods: the rows of a table, a stream of rows, or the dissimilarities of items.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_data::preparation;
@@ -69,7 +69,7 @@ pub struct RowsWords {
 }
 
 impl RowsWords {
-    /// What the method does about gaps by itself: it leaves them out of distances if it can; else they are filled from
+    /// The method's own treatment of gaps: it leaves them out of distances if it can; else they are filled from
     /// the nearest rows.
     pub fn missing_of_method(&self) -> preparation::Missing {
         if self.missing.is_some() { preparation::Missing::Skip } else { preparation::Missing::Nearest }

@@ -36,7 +36,7 @@ pub struct About {
     pub heading: &'static str,
     /// Examples of the command, with what each does.
     pub examples: &'static str,
-    /// What its result is called in help and messages: `map`.
+    /// The name of its result in help and messages: `map`.
     pub result: &'static str,
     /// The folder for its results where nobody names one.
     pub folder: &'static str,

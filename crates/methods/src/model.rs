@@ -29,7 +29,7 @@ pub struct Unreadable {
     pub is_environment: bool,
     /// The file, what was expected, what was found.
     pub message: String,
-    /// What to do about it, if there is more to say.
+    /// A hint on what to do, if there is more to say.
     pub hint: Option<&'static str>,
 }
 
@@ -177,7 +177,7 @@ impl ModelFile {
         &self.divisors
     }
 
-    /// What the first column of SVMlight's text is numbered for this model: 0 if its own first column is called `x0`.
+    /// The number of the first column in SVMlight text for this model: 0 if its own first column is called `x0`.
     pub fn first_column(&self) -> FirstColumn {
         if self.columns.first().is_some_and(|name| name == "x0") { FirstColumn::Zero } else { FirstColumn::One }
     }

@@ -126,7 +126,7 @@ pub struct Rows {
     gaps: Option<Incomplete>,
     /// Columns of the table that are no points.
     left_out: Vec<LeftOut>,
-    /// What is to be said of rows with gaps, by what is there of them: spreads that differ, and a column that counts the rows.
+    /// Notes on rows with gaps, by the cells that are there: spreads that differ, and a column that counts the rows.
     told_of_gaps: Option<[Option<String>; 2]>,
     /// The table that they were prepared from.
     origin: Option<Box<Origin>>,

@@ -136,7 +136,7 @@ pub enum Error {
         bytes: u64,
         /// How many there are.
         available: u64,
-        /// What to do.
+        /// A hint on what to do.
         cure: &'static str,
     },
     /// The observer said stop; it was handed the checkpoint just before.

@@ -1,4 +1,4 @@
-//! What leaves compute for their own rows, gathered so that every rank has all of it: memberships, positions, directions.
+//! Gathers values that leaves compute for their own rows, so that every rank has all of them: memberships, positions, directions.
 //!
 //! Totals of a round are small and go through the reduction tree. Numbers of each row are not, so a leaf writes its own
 //! into a cell. Every loop copies all cells once the round is over. Cells have two sides, used in turn. A loop that is

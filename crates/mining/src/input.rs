@@ -1,4 +1,4 @@
-//! What a mixture or a map is fitted to: points, or rows with missing cells, as one type.
+//! The input of mixtures and maps: points, or rows with missing cells, as one type.
 
 use std::borrow::Cow;
 

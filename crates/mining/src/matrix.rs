@@ -37,7 +37,7 @@ enum Store<'a, T: Clone> {
 pub(crate) struct Matrix<'a, T: Real> {
     pub items: usize,
     pub survey: Survey,
-    /// What 1 is worth in the input's unit: a power of two.
+    /// The value of 1 in the input's unit: a power of two.
     pub unit: f64,
     /// The warning that rounding was removed from it, in words.
     pub rounding: Option<String>,

@@ -55,7 +55,7 @@ const EVENT_BYTES: usize = 256 << 20;
 
 type Sender = http2::SendRequest<Full<Bytes>>;
 
-/// What links of one program share: a thread, and a connection for each node. Cheap to clone.
+/// A client, shared by the links of one program: a thread, and a connection for each node. Cheap to clone.
 ///
 /// # Example
 /// ```no_run
@@ -286,7 +286,7 @@ fn unknown_fate(node: &Origin, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, reason)
 }
 
-/// What a node speaks: HTTP/2, on one connection for all requests, or HTTP/1.1, on a connection for each.
+/// The protocol of a node: HTTP/2, on one connection for all requests, or HTTP/1.1, on a connection for each.
 enum Spoken {
     Http2(Connection),
     Http1(http1::SendRequest<Full<Bytes>>),
@@ -511,7 +511,7 @@ impl HttpLink {
         Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&node, "the client has gone"))) })
     }
 
-    /// What the node has: its list of services, each with path, contract, version and phase. A path of the address is where a proxy has put the
+    /// Asks what the node has: its list of services, each with path, contract, version and phase. A path of the address is where a proxy has put the
     /// node, or else a service of it.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What faults and documents are on the wire: statuses, problem documents, media types, tags of versions.
+//! Encodes faults and documents for the wire: statuses, problem documents, media types, tags of versions.
 
 use hyper::StatusCode;
 use hyper::header::HeaderMap;

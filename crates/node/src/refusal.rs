@@ -1,4 +1,4 @@
-//! What a request is answered that is refused: a fault, its status, and what the client may do instead.
+//! Answers to refused requests: a fault, its status, and what the client may do instead.
 
 use std::time::Duration;
 

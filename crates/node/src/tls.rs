@@ -69,7 +69,7 @@ impl Tls {
     }
 }
 
-/// What a node says of itself and asks of others: its certificate, its key and, if a third file is there, the authorities of clients.
+/// Configures TLS for a node: its certificate and its key. If a third file is there, it names the authorities of clients.
 fn config(files: &[PathBuf], texts: &[Vec<u8>]) -> Result<ServerConfig, Fault> {
     let (certificate, private) = (&files[0], &files[1]);
     let (chain, secret) = (certificates(certificate, &texts[0])?, key(private, &texts[1])?);

@@ -11,7 +11,7 @@ use lehr_sync::{Arc, Mutex};
 
 use crate::connections::Answering;
 
-/// What an answer on its way costs beside its bytes: its stream, its headers, its task.
+/// The cost of an answer on its way beside its bytes: its stream, its headers, its task.
 const ANSWER_COST: usize = 2 << 10;
 
 /// A bound on what is kept, and what is.

@@ -19,12 +19,12 @@ use crate::route::EVENTS;
 /// Where the viewer is. No name of a service has a `~`.
 const ROOT: &str = "/~/";
 
-/// What a page may load and do: what comes from this node, and no code or style that is written inside of a page.
+/// The policy for pages: load only what comes from this node, and no code or style that is written inside of a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
     worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
     trusted-types lehr";
 
-/// What the page of a service may load and do: what it has in itself.
+/// The policy for the page of a service: load only what it has in itself.
 const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; \
     style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
@@ -34,7 +34,7 @@ const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-
 /// See [`Viewer`].
 #[derive(Clone, Copy, Debug)]
 pub struct ViewerFile {
-    /// What it is called below the address of the viewer: `app.js`. The first page is `index.html`.
+    /// The name below the address of the viewer: `app.js`. The first page is `index.html`.
     pub name: &'static str,
     /// The media type, as in `Content-Type`.
     pub media_type: &'static str,

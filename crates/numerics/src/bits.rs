@@ -227,7 +227,7 @@ impl<T: Real> HardBitCenters<T> {
 #[derive(Clone, Debug, Default)]
 pub struct BitScratch<T: Real> {
     walks: Walks,
-    /// What centres say of the rows that are walked together: a line of centres of all rows, then the next.
+    /// Values of centres for the rows that are walked together: a line of centres of all rows, then the next.
     values: Vec<T::Line>,
     projections: Vec<T::Line>,
     /// The same centre by centre, as many rows side by side as a line has lanes.

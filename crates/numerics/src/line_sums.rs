@@ -41,7 +41,7 @@ mod tests {
     use crate::oracle::on_all_sets;
     use crate::random::Stream;
 
-    /// Of numbers of very different sizes, so that another order of additions has other bits.
+    /// Sums of numbers of very different sizes, so that another order of additions has other bits.
     fn check<T: Real>(count: usize) {
         let stream = Stream::new(count as u64, "lines");
         let mut lines = vec![T::Line::default(); count];

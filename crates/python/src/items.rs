@@ -1,4 +1,4 @@
-//! What dissimilarities are computed of, as Python holds it: sequences and fingerprints, immutable, shared without a copy.
+//! Items to compare, as Python holds them: sequences and fingerprints, immutable, shared without a copy.
 
 use std::path::PathBuf;
 

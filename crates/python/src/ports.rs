@@ -25,7 +25,7 @@ use crate::errors;
 
 /// The items of ports.
 type Item = Py<PyAny>;
-/// What an interleave keeps: versions of it are one object.
+/// The state of an interleave: all versions of it are one object.
 type State = Arc<Py<PyAny>>;
 type Waiting = Pin<Box<dyn Future<Output = PyResult<Item>> + Send>>;
 

@@ -151,7 +151,7 @@ impl Served {
         }
     }
 
-    /// What came of a handler: its answer and, if its verb changes it, the state as a document. After a fault the state is what it was.
+    /// The outcome of a handler: its answer and, if its verb changes it, the state as a document. After a fault the state is what it was.
     fn end(
         &self,
         py: Python<'_>,

@@ -56,7 +56,7 @@ pub(crate) fn embed<'py>(
     done.found(errors::mining, |py, (map, shepard)| found(py, map, shepard))
 }
 
-/// What an embedding is made of, owned: a run may outlive the call.
+/// The input of an embedding, owned: a run may outlive the call.
 struct Given {
     matrix: Dissimilarities,
     pair_weights: Option<Dissimilarities>,

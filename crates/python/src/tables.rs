@@ -94,7 +94,7 @@ impl Table {
         Ok(columns)
     }
 
-    /// What the columns are: `columns`, a dictionary each, and `text` for people.
+    /// Describes the columns: `columns`, a dictionary each, and `text` for people.
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let accounts = py.detach(|| describe_columns(&self.0));
         let found = PyDict::new(py);
@@ -103,7 +103,7 @@ impl Table {
         Ok(found)
     }
 
-    /// What becomes of the columns: `preparation` in JSON, `columns` and `text` as those of `describe`, with the use of each.
+    /// The preparation of the columns: `preparation` in JSON, `columns` and `text` as those of `describe`, with the use of each.
     fn prepare<'py>(&self, py: Python<'py>, asked: &str) -> PyResult<Bound<'py, PyDict>> {
         let asked: Asked = serde_json::from_str(asked).map_err(|cause| errors::value(format!("wishes: {cause}")))?;
         let decided = py.detach(|| {

@@ -33,7 +33,7 @@ pub(crate) enum Note {
     Left = b'l' as isize,
 }
 
-/// Who goes on after [`keep`].
+/// The process that goes on after [`keep`].
 #[derive(Debug)]
 #[must_use]
 pub enum Kept {
@@ -57,7 +57,7 @@ pub struct Killed {
 }
 
 impl Killed {
-    /// What to tell the user, since the child could not.
+    /// The message for the user, since the child could not give it.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -73,7 +73,7 @@ impl Process {
     }
 }
 
-/// What the processes agree on, given what this one has to report: a panic before anything else, and then the report of the lowest
+/// The report that the processes agree on, given that of this one: a panic before anything else, and then the report of the lowest
 /// process.
 pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Option<Outcome>, Error> {
     let process = post.process();

@@ -1,4 +1,4 @@
-//! What stands behind the bytes of a frame: whose message it is and for whom.
+//! The trailer behind the bytes of a frame: the sender and the receiver of the message.
 //!
 //! Behind and not before, so that the bytes of a message that came need not be moved: the frame is cut, and is the message.
 //!

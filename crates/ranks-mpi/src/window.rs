@@ -25,7 +25,7 @@ use crate::mpi::Mpi;
 const HEAD: usize = 16;
 /// The bytes that the rings to one process may take together.
 const SEGMENT_BYTES: usize = 1 << 20;
-/// What one ring takes, in bytes: enough for some messages of 8 KiB, and never too little for short ones.
+/// The size of one ring in bytes: enough for some messages of 8 KiB, and never too little for short ones.
 const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
 
 /// This process's rings.

@@ -1,4 +1,4 @@
-//! What a rank holds of the others: its number, theirs, and the calls that reach them.
+//! The communicator of a rank: its number, those of the others, and the calls that reach them.
 //!
 //! A communicator is a group of ranks and a context of its own in the fabric, so that its messages meet no others. Messages
 //! between two ranks are in `point_to_point.rs`, what all ranks do together in `collective/`, one a file; new communicators in

@@ -70,8 +70,8 @@ pub trait Round: Sync {
     }
 }
 
-/// What a call of [`Rounds`] gives: a future on the heap, so that a method is compiled once for all engines. A round takes microseconds or more, the
-/// allocation some ten nanoseconds.
+/// The future that a call of [`Rounds`] returns. It is on the heap, so that a method is compiled once for all engines.
+/// A round takes microseconds or more, the allocation some ten nanoseconds.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// Runs rounds for a method's loop.

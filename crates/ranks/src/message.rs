@@ -1,4 +1,4 @@
-//! What travels between ranks: slices of plain values, packed into 64-bit words.
+//! Messages between ranks: slices of plain values, packed into 64-bit words.
 //!
 //! Messages are words, because every fabric can move them, and because any plain type can be read back from them
 //! without regard to alignment. And `f64`, which nearly everything here is, can be used in place.

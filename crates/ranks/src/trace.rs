@@ -1,4 +1,4 @@
-//! What each rank did when, for a viewer: computing, waiting for others, the rest of a communication.
+//! A trace of each rank over time, for a viewer: computing, waiting for others, the rest of a communication.
 //!
 //! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has a track of
 //! its own. It notes every collective and every receive with its name, and within it the time in which the rank waited.

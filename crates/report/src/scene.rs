@@ -91,7 +91,7 @@ impl Scene {
         self.columns.push(named(name, "texts", Value::Array(texts.map(Value::String).collect())));
     }
 
-    /// What points are divided by: a number each, [`u32::MAX`] for none. Classes have names.
+    /// The classes of points: a number each, [`u32::MAX`] for none. Classes have names.
     pub fn grouping(&mut self, title: &str, of: impl Iterator<Item = u32>, names: Option<&[String]>) {
         let mut grouping = json!({ "title": title, "of": packed::labels(of) });
         if let Some(names) = names {

@@ -217,7 +217,7 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 
-/// What must not be dropped before the locks are: user values, and those who are woken by being dropped.
+/// Values that must not be dropped before the locks are: user values, and those who are woken by being dropped.
 #[allow(dead_code, reason = "held only to be dropped late")]
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 

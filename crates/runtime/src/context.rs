@@ -1,4 +1,4 @@
-//! What follows a message: who asked, until when, who wants to hear of errors.
+//! The context that follows a message: who asked, until when, who wants to hear of errors.
 //!
 //! A [`Context`] is an immutable value with a parent. Code runs *in* a context. [`Context::run`] and [`Context::scope`]
 //! enter it. A task enters the one it was spawned in around each of its polls. A handler of

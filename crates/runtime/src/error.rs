@@ -1,4 +1,4 @@
-//! What can go wrong: a refused post, a receive that can never be answered, a refused question, a task without a result.
+//! Errors: a refused post, a receive that can never be answered, a refused question, a task without a result.
 
 use std::fmt;
 

@@ -123,7 +123,7 @@ impl<T> Port<T> {
         Self { core: Arc::new(Core { identity: next_identity(), name, state: SpinLock::new(state) }) }
     }
 
-    /// What messages call the port: `port "name"`, or `port 7` after its identity.
+    /// The name of the port in messages: `port "name"`, or `port 7` after its identity.
     ///
     /// # Example
     /// See [`Port::named`].

@@ -66,7 +66,7 @@ impl fmt::Debug for Queue {
     }
 }
 
-/// What a queue has done and holds: gauges of this moment, and counts since it was made.
+/// The state of a queue: gauges of this moment, and counts since it was made.
 ///
 /// The rate of a queue is the difference of two readings of `scheduled` over the reader's own clock.
 ///
@@ -281,7 +281,7 @@ impl Queue {
         count
     }
 
-    /// What it holds and has done, read one after the other: a sum of them may be off by what happened meanwhile.
+    /// The numbers of the queue, read one after the other: a sum of them may be off by what happened meanwhile.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).

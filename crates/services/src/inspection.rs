@@ -1,4 +1,4 @@
-//! What the services of a host are doing: which handlers wait and what for, what waits behind them, and who hears of changes.
+//! The activity of the services of a host: which handlers wait and what for, what waits behind them, and who hears of changes.
 
 use std::time::Duration;
 

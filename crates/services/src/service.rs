@@ -1,4 +1,4 @@
-//! What an author writes: a type with a state document, and a handler for each operation, whose receiver says who may run beside it.
+//! The service that an author writes: a type with a state document, and a handler for each operation. The receiver of a handler says who may run beside it.
 //!
 //! - [`Concurrent`]: `&self`. Looks at the state as it was when the handler started; runs beside others of its kind.
 //! - [`Exclusive`]: `&mut self`. Changes the state; runs alone, also while it waits.

@@ -1,4 +1,4 @@
-//! What everything about one running service knows: handlers, references and subscriptions alike, whatever its type.
+//! The state that handlers, references and subscriptions of one running service share, whatever its type.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};

@@ -626,7 +626,7 @@ fn begins_at(headers: &HeaderMap) -> Option<u64> {
     range.strip_prefix("bytes ")?.split_once('-')?.0.parse().ok()
 }
 
-/// What marks a version: a strong tag, or else the time of its last change.
+/// The mark of a version: a strong tag, or else the time of its last change.
 fn mark(headers: &HeaderMap) -> Option<String> {
     let text = |name: header::HeaderName| headers.get(name)?.to_str().ok().map(str::to_owned);
     text(header::ETAG).filter(|tag| tag.starts_with('"')).or_else(|| text(header::LAST_MODIFIED))

@@ -1,4 +1,4 @@
-//! What belongs to the process and not to any model: `std` always.
+//! Items that belong to the process and not to any model: `std` always.
 
 use std::sync::{Arc, PoisonError, RwLock, atomic};
 

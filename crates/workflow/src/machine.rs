@@ -1,4 +1,4 @@
-//! What happens next in a run: a state machine apart from everything that waits, sends or writes.
+//! Decides the next steps of a run: a state machine apart from everything that waits, sends or writes.
 //!
 //! It takes events and answers with commands. It knows the steps, the needs of each, the number of items of a mapped
 //! one, and how often an item may be tried. It knows no services, values, clocks or tasks. So every order of events can
@@ -213,7 +213,7 @@ impl Machine {
         (machine, commands)
     }
 
-    /// How it has ended, if it has.
+    /// The outcome of the run, if it has ended.
     ///
     /// # Example
     /// ```

@@ -63,5 +63,5 @@ impl Places {
     }
 }
 
-/// What is known of the services of a workflow: by node and path.
+/// Known services of a workflow, by node and path.
 pub(crate) type Known = BTreeMap<(Option<String>, String), Result<Info, Fault>>;

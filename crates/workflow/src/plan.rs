@@ -1,4 +1,4 @@
-//! What a run will do, found before it does anything: the services are there, have the operations, and are sent what they expect.
+//! Plans a run before it does anything: the services are there, have the operations, and are sent what they expect.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What `lehr apply` takes: manifests, and the node that is to run what they say.
+//! The arguments of `lehr apply`: manifests, and the node that is to run what they say.
 
 use std::path::PathBuf;
 

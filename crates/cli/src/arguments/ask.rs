@@ -1,4 +1,4 @@
-//! What the commands that ask a node take: list, get, query, submit, watch, drop, upload.
+//! The arguments of the commands that ask a node: list, get, query, submit, watch, drop, upload.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `lehr demo demography` takes: regions and the roles of their columns, what is clustered, what becomes of the results.
+//! The arguments of `lehr demo demography`: regions and the roles of their columns, what is clustered, what becomes of the results.
 
 use std::path::PathBuf;
 

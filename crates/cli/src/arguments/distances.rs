@@ -1,4 +1,4 @@
-//! What `lehr distances` takes: the items, how they are compared, what becomes of the matrix.
+//! The arguments of `lehr distances`: the items, how they are compared, what becomes of the matrix.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `lehr keep` takes: the folder of a node, and that of its backup.
+//! The arguments of `lehr keep`: the folder of a node, and that of its backup.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `lehr METHOD` takes, for every method that `lehr-methods` declares: the input, the options of the declaration, what becomes of the results.
+//! The arguments of `lehr METHOD`, for every method that `lehr-methods` declares: the input, the options of the declaration, what becomes of the results.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What `lehr place` takes: new items, the map that they are placed in, how they are compared with its items.
+//! The arguments of `lehr place`: new items, the map that they are placed in, how they are compared with its items.
 
 use std::path::PathBuf;
 

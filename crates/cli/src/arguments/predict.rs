@@ -1,4 +1,4 @@
-//! What `lehr predict` takes: a model, and rows that it has not seen.
+//! The arguments of `lehr predict`: a model, and rows that it has not seen.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `lehr run` takes: a workflow, its parameters, where it runs, what becomes of it.
+//! The arguments of `lehr run`: a workflow, its parameters, where it runs, what becomes of it.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `lehr serve` takes: where it listens and for whom, what it starts, what it keeps, whom it joins.
+//! The arguments of `lehr serve`: where it listens and for whom, what it starts, what it keeps, whom it joins.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;

@@ -14,7 +14,7 @@ use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 /// A line longer than this is taken for a file of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;
 
-/// What to expect in a FASTA file. The default: the alphabet is found out, gaps are faults.
+/// Options for reading a FASTA file. The default: the alphabet is found out, gaps are faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expected {
     /// The alphabet; `None`: found out.

@@ -1,4 +1,4 @@
-//! What is asked for of a table before it is read: where nothing is asked, it is found out and reported.
+//! Requests about the form of a table before it is read. Without a request, the reader detects the form and reports it.
 
 use std::collections::BTreeMap;
 

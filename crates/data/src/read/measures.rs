@@ -79,7 +79,7 @@ pub(super) fn incomplete_of_typed<'a>(again: Again<'_, 'a>, selection: &Selectio
     })
 }
 
-/// What a table is as a data frame, or what is wrong with it: said by the reader that finds less.
+/// The table as a data frame, or what is wrong with it, from the reader that finds less.
 fn settled<'a, T>(
     refused: csv::Refused,
     again: Again<'_, 'a>,

@@ -1,4 +1,4 @@
-//! What an application found: a table of its items, the summary, and the text at the end of a run.
+//! The results of an application: a table of its items, the summary, and the text at the end of a run.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What the views of regions came to: tables, the summary, and the text at the end of a run.
+//! The results of the views of regions: tables, the summary, and the text at the end of a run.
 
 use std::io;
 

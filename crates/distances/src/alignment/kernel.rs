@@ -21,7 +21,7 @@ pub(crate) struct Weights<N> {
     pub(crate) open: N,
     /// Each further one costs this.
     pub(crate) extend: N,
-    /// What the first place of a border costs: as `open`, or 0 where end gaps are free.
+    /// The cost of the first place of a border: as `open`, or 0 where end gaps are free.
     pub(crate) border_open: N,
     /// Each further place of a border costs this.
     pub(crate) border_extend: N,

@@ -87,7 +87,7 @@ impl<C: Clone> Grown<C> {
         })
     }
 
-    /// What to settle by at the present temperature: the tolerance, and the most components.
+    /// The limits for settling at the present temperature: the tolerance, and the most components.
     pub fn bounds(&self, limits: &Limits) -> (f64, usize) {
         let at_last = limits.last.is_some_and(|last| self.temperature <= last);
         let tolerance = if at_last { limits.tolerance.min(limits.last_tolerance) } else { limits.tolerance };

@@ -1,4 +1,4 @@
-//! What an annealed run tells: its history, and how far it is.
+//! Reports of an annealed run: its history, and how far it is.
 
 use std::fmt;
 

@@ -52,7 +52,7 @@ impl Center {
     }
 }
 
-/// What a row counts after so many more, for a half-life in rows: `2^(-rows / half_life)`.
+/// The weight of a row after so many more rows, for a half-life in rows: `2^(-rows / half_life)`.
 pub(super) fn kept(rows: u64, half_life: f64) -> f64 {
     exp(-std::f64::consts::LN_2 * (rows as f64 / half_life))
 }

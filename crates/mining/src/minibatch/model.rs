@@ -43,7 +43,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// What the clustering says of rows: its centres, each row surely in the nearest.
+    /// The centres as a model for other rows: each row belongs surely to the nearest.
     pub fn centroids(&self) -> Centroids {
         Centroids::new(self.dimension, self.centers.clone(), 0.0).expect("a clustering has centres, which are finite")
     }

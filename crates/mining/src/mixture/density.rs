@@ -151,7 +151,7 @@ impl Mixture {
         (0..dimension).flat_map(|i| (0..dimension).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
     }
 
-    /// What the mixture says of rows: memberships, labels and densities. The rows' weights do not matter.
+    /// Applies the mixture to rows: memberships, labels and densities. The rows' weights do not matter.
     ///
     /// Of a row with missing cells it speaks by those that are there: the density is theirs. A row without any has the components' weights as memberships, and the log-density 0.
     ///

@@ -49,7 +49,7 @@ impl From<Vec<f64>> for Figures {
     }
 }
 
-/// What a leaf keeps: rows x components.
+/// The fields of a leaf, rows x components.
 #[derive(Debug, Default)]
 pub(crate) struct Field {
     mean: Vec<f64>,

@@ -25,7 +25,7 @@ pub struct Map {
     /// For each item the weighted mean squared error of its pairs, over the mean squared dissimilarity of all pairs.
     /// Their weighted mean is the stress.
     pub item_stress: Vec<f64>,
-    /// How it ended.
+    /// The reason for the end of the run.
     pub stop: Stop,
     /// One entry an iteration of the best start: at one temperature stress never rises.
     pub history: Vec<Iteration>,

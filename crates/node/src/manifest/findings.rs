@@ -1,4 +1,4 @@
-//! What is wrong with a file that describes something: every fault with its line and field, the first ten shown.
+//! Faults in a file that describes something: each with its line and field, the first ten shown.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What has to happen so that a node runs what a manifest says: found before anything happens.
+//! Plans the steps after which a node runs what a manifest says, before any is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

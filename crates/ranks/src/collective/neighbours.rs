@@ -1,4 +1,4 @@
-//! What shifts, exchanges, and calls in one direction are made of, between threads: messages over lanes.
+//! Messages over lanes between threads: shifts, exchanges, and calls in one direction are made of them.
 //!
 //! A call is a [`Talk`]: it begins, tells, hears and finishes. One that is dropped before it has finished is given up, and what still comes of it is thrown away.
 

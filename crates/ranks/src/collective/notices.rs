@@ -39,9 +39,9 @@ const REMEMBERED: usize = 16;
 /// Calls between two looks at notices of a rank that does not wait.
 const BETWEEN: u32 = 256;
 
-/// What a notice is: that a rank waits.
+/// Tag of a notice: a rank waits.
 const WAITING: u32 = 0;
-/// Two ranks disagree.
+/// Tag of a notice: two ranks disagree.
 const DISAGREED: u32 = 1;
 
 /// How a rank made a call: its tag (the call, and how many there were before) and the number that must be equal.

@@ -39,7 +39,7 @@ pub trait Processes: fmt::Debug + Sync {
 pub struct Outcome {
     /// Whether it failed by a panic, of which other failures may be a consequence.
     pub is_panic: bool,
-    /// What to tell the user.
+    /// The message for the user.
     pub message: String,
 }
 

@@ -24,7 +24,7 @@ use crate::port::waiters::{Ticket, Want};
 /// # Example
 /// See [`join`].
 pub trait Branches: super::sealed::Sealed + Unpin {
-    /// What the join gives: the outputs in the order of declaration.
+    /// The result of the join: the outputs in the order of declaration.
     type Output;
     /// The same ports by value, for a task.
     #[doc(hidden)]
@@ -246,7 +246,7 @@ impl<B: Branches> Join<B> {
         self.order.as_ref().iter().for_each(|branch| self.branches.refuse_left(*branch));
     }
 
-    /// What messages call it: the names of its ports.
+    /// The name of the join in messages: the names of its ports.
     pub(crate) fn name(&self) -> String {
         let count = self.order.as_ref().len();
         (0..count).map(|branch| self.branches.name(branch)).collect::<Vec<_>>().join(" with ")

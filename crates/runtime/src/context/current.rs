@@ -51,7 +51,7 @@ pub(crate) fn current() -> Option<Context> {
     with_local(|local| local.current.clone()).flatten()
 }
 
-/// What a post or a spawn takes along: the current context as it is on the other side.
+/// The context that a post or a spawn takes along: the current one as it is on the other side.
 #[inline]
 pub(crate) fn capture() -> Option<Context> {
     /// Kept out of the way of programs without contexts.

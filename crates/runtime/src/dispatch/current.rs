@@ -1,4 +1,4 @@
-//! What the calling thread is: a worker of some dispatcher, or none. Asked at every wake, so it is one pointer.
+//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so it is one pointer.
 
 use std::cell::Cell;
 use std::ptr;
@@ -21,7 +21,7 @@ pub(crate) struct Current {
     pub(crate) shared: Arc<Shared>,
     /// Room for closures that it queues.
     pub(super) cells: Cells,
-    /// Whose tasks it queues for itself: those of its dispatcher, or nobody's if its queue is not to be used.
+    /// The dispatcher of the tasks that it may put in its own queue: its own, or none if its queue is not to be used.
     pub(crate) queues_for: Cell<u64>,
     /// It is in a section that blocks, and somebody else does its work.
     pub(crate) is_away: Cell<bool>,

@@ -1,4 +1,4 @@
-//! What a post wakes is polled where it was posted: for an asker who has nothing to do until the answer is there.
+//! Polls a task that a post wakes on the posting thread, for an asker who has nothing to do until the answer is there.
 //!
 //! An asker posts, waits, and goes off its worker; the worker takes the answerer from its queue, and then the asker
 //! again. If nothing else is queued, that order is known beforehand, and the answerer can be polled in the middle of

@@ -1,4 +1,4 @@
-//! What waits in a queue: one word, a task or a closure.
+//! An entry of a queue: one word, a task or a closure.
 //!
 //! An entry is one word and no more, because one thread writes a queue while others may read it, so entries pass
 //! through memory. The processor forwards one word as soon as it is written. Two words that were written apart and are

@@ -46,7 +46,7 @@ pub struct Report {
     pub aborted: usize,
     /// Worker threads still in user code when the limit of a drain had passed.
     pub leaked: usize,
-    /// What became of the tasks of each named queue, in order of registration: parts of the numbers above.
+    /// The fate of the tasks of each named queue, in order of registration: parts of the numbers above.
     pub queues: Vec<QueueReport>,
 }
 

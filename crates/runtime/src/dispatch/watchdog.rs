@@ -29,7 +29,7 @@ pub struct Stuck {
     pub worker: usize,
     /// The name of its thread.
     pub thread: String,
-    /// What is being polled, as far as it was [`named`]: the innermost name.
+    /// The innermost name of the task that is being polled, if it was [`named`].
     pub task: Option<String>,
     /// Why it blocks, if it said so: [`blocking`](super::blocking).
     pub reason: Option<&'static str>,

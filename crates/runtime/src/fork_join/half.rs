@@ -18,7 +18,7 @@ use crate::context::{self, Context};
 /// Nobody has taken it.
 const NOBODY: usize = usize::MAX;
 
-/// What a closure comes to: its result, or the payload of its panic.
+/// The outcome of a closure: its result, or the payload of its panic.
 pub(crate) type Outcome<R> = Result<R, Box<dyn Any + Send>>;
 
 /// The part that halves of all types have in common.

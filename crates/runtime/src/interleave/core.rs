@@ -1,4 +1,4 @@
-//! What the branches, the guards and the handles of one interleave share: admission and the state, under one lock.
+//! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one lock.
 //!
 //! The lock comes after those of ports and before those of queues. Whatever is decided under it takes effect after it: wakers
 //! are gathered in a [`Wake`], and what the user owns is dropped outside.

@@ -1,4 +1,4 @@
-//! What a handler is given of the state: [`Exclusive`] to change it, [`Snapshot`] to look at it.
+//! Guards give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to look at it.
 //!
 //! Both are values and not borrows. So a handler is any function of its guard and its message that gives a future, and
 //! the future may be sent to any worker. The group of a handler is the type of its first argument, and the compiler
@@ -106,7 +106,7 @@ pub struct Exclusive<S: Send + Sync + 'static> {
     hold: Option<Box<Hold<S>>>,
 }
 
-/// What a guard holds: a place in its operation, and the state. Dropping it gives both back.
+/// The contents of a guard: a place in its operation, and the state. Dropping it gives both back.
 ///
 /// It is a box, so that a turn has it back when its handler has ended, and uses it for the next: see [`Exclusive::drop`].
 pub struct Hold<S: Send + Sync + 'static> {

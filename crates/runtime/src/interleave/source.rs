@@ -1,4 +1,4 @@
-//! What a branch waits for, and how: `&port`, or a [`Source`] with a filter, a limit or a name.
+//! The source of a branch: `&port`, or a [`Source`] with a filter, a limit or a name.
 
 use std::fmt;
 use std::future::Future;
@@ -285,7 +285,7 @@ where
     }
 }
 
-/// What may be given for a [`Source`]: one, or a port. Sealed.
+/// Types that convert to a [`Source`]: a source itself, or a port. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing that a branch of an interleave can wait for",
     note = "give `&port`, `port.branch()` with options, `Source::take(&port, n)` or `Source::join((&a, &b))`"

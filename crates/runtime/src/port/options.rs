@@ -1,4 +1,4 @@
-//! What only some ports have: a capacity, permits, a discard sink, times of arrival, turns among receivers.
+//! Options that only some ports have: a capacity, permits, a discard sink, times of arrival, turns among receivers.
 //!
 //! All of it is in one box that a plain port does not allocate. So the path of a plain message costs one look at a
 //! pointer. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity. Those

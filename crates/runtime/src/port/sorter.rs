@@ -1,4 +1,4 @@
-//! What a watcher that waits for items of certain classes leaves at its port: which class an item is of, and what is lacking.
+//! The sorter that a watcher leaves at its port while it waits for items of certain classes. It says which class an item is of, and which are lacking.
 //!
 //! The owner counts what is there when it looks, under the port's lock, and writes down what it lacks. Each item that
 //! arrives takes one off. The owner is woken when nothing lacks any more: at the earliest moment at which a look can

@@ -1,4 +1,4 @@
-//! What the tasks and the handles of a queue share: two lists, a policy, and the counts.
+//! The core that the tasks and the handles of a queue share: two lists, a policy, and the counts.
 
 use std::collections::VecDeque;
 use std::future::Future;

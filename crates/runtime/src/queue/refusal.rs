@@ -1,4 +1,4 @@
-//! What a queue says no with: a queue that cannot be made, a spawn that is given back, a task that is thrown away.
+//! Refusals of a queue: a queue that cannot be made, a spawn that is given back, a task that is thrown away.
 
 use std::fmt;
 

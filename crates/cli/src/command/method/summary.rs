@@ -26,7 +26,7 @@ struct Input<'a> {
     id: Option<&'a str>,
     lonlat: bool,
     scale: String,
-    /// Of the points as they were clustered: shape, values and weights.
+    /// Describes the points as they were clustered: shape, values and weights.
     fingerprint: String,
 }
 
@@ -35,7 +35,7 @@ struct Input<'a> {
 struct StreamInput<'a> {
     source: String,
     batches: u64,
-    /// Of weight above 0.
+    /// The number of rows of weight above 0.
     rows: u64,
     total_weight: f64,
     columns: &'a [String],

@@ -115,9 +115,9 @@ pub(in crate::interleave) enum Next {
 /// The remains of a branch whose last turn was dropped.
 #[derive(Default)]
 pub(in crate::interleave) struct Abandoned {
-    /// What it had taken: to be given back.
+    /// Items that it had taken, to be given back.
     pub(in crate::interleave) items: Vec<(Ticket, u64)>,
-    /// What had been granted: to be released.
+    /// Operations that had been granted, to be released.
     pub(in crate::interleave) operations: Vec<Operation>,
 }
 
