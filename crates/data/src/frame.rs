@@ -40,7 +40,7 @@ pub struct FrameColumn {
     pub name: String,
     /// Its values.
     pub values: Values,
-    /// How it was read.
+    /// The way it was read.
     pub read_as: ReadAs,
 }
 
@@ -58,7 +58,7 @@ pub enum Values {
 /// Texts of a column, each different one kept once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Categories {
-    /// Of each row; [`Categories::MISSING`] where there is none.
+    /// The level of each row; [`Categories::MISSING`] where there is none.
     codes: Vec<u32>,
     /// In the order in which they came up first.
     levels: Vec<String>,

@@ -256,7 +256,7 @@ impl Application {
         Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))
     }
 
-    /// What marks each cluster: the features whose means in it are furthest from those of all, in standard deviations, the furthest first. Nothing where items have no features.
+    /// Finds the features that mark each cluster: their means in it are furthest from those of all items, in standard deviations, the furthest first. Nothing where items have no features.
     pub fn marks(&self, labels: &[u32], clusters: usize) -> Vec<Vec<(&str, f64)>> {
         let Items::Records(records) = &self.items else { return Vec::new() };
         let mut members = vec![0.0; clusters];

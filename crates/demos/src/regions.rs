@@ -63,7 +63,7 @@ pub struct Regions {
 /// A way of looking at regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// By what is known of their people.
+    /// By the attributes of their people.
     Attributes,
     /// By where the subgroup lives; everybody, if none is named.
     Position,

@@ -1,4 +1,4 @@
-//! Which of several clusterings is taken, and its results written: the last steps of the workflows of the census.
+//! Chooses among several clusterings and writes the results of one: the last steps of the workflows of the census.
 //!
 //! The clusterings are jobs of `/clustering` in this process ([`Fits`]). The code that starts the service says which
 //! files are written, and where ([`Write`]).

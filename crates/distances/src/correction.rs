@@ -1,4 +1,4 @@
-//! From counted differences to distances: shares of places, and the corrections for places that changed more than once.
+//! Turns counted differences into distances: shares of places, and the corrections for places that changed more than once.
 //!
 //! Jukes and Cantor (1969) and Kimura (1980) estimate how many substitutions, falling at random, explain the
 //! differences that are seen. There is no answer once three places in four differ, which is as many as chance gives.

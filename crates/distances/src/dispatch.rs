@@ -1,4 +1,4 @@
-//! Which instruction set a kernel runs on, chosen at run time.
+//! Chooses the instruction set of a kernel at run time.
 //!
 //! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. The
 //! kernels use whole numbers or, for rows of numbers, a fixed order of fused operations. So every set gives the same

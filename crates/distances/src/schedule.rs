@@ -1,4 +1,4 @@
-//! Which block of pairs is whose, and when.
+//! The schedule: which rank or thread computes which block of pairs, and when.
 //!
 //! Items are cut into the leaves of [`Partition`], whose size depends on N alone. Half of all pairs of leaves say all;
 //! the usual triangle would give the first leaf all of them and the last one none. Here leaf I has the leaves I, I + 1,

@@ -28,7 +28,7 @@ pub(crate) struct Variant<'a> {
     pub(crate) snake: String,
     /// The same as a field.
     pub(crate) field: Ident,
-    /// What a receiver gets: the one field, or a tuple of them, `()` for none.
+    /// The type that a receiver gets: the one field, or a tuple of them, `()` for none.
     pub(crate) payload: Tokens,
     /// `Ops::Variant { 0: f0, x: f1, .. }`: takes a value apart and puts it together.
     pub(crate) pattern: Tokens,

@@ -97,7 +97,7 @@ pub struct Missing {
 pub struct NotOnSphere {
     /// Why they are not for a method.
     pub why: &'static str,
-    /// What to do with them.
+    /// A hint on what to do with them.
     pub instead: &'static str,
 }
 

@@ -213,7 +213,7 @@ pub struct Fitted {
     shepard: OnceLock<Shepard>,
 }
 
-/// What the coordinates of a map are called: `x`, `y`, `z`, or `x0`, `x1`, … where there are more.
+/// The names of the coordinates of a map: `x`, `y`, `z`, or `x0`, `x1`, … where there are more.
 pub fn axes(dimension: usize) -> Vec<String> {
     match dimension {
         1..=3 => ["x", "y", "z"][..dimension].iter().map(|axis| (*axis).to_owned()).collect(),

@@ -49,7 +49,7 @@ pub struct Explanation {
 /// The differences of one cluster from the rest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Portrait {
-    /// What it may be called: `high revenue, low visits`.
+    /// A suggested name: `high revenue, low visits`.
     pub name: String,
     /// How many rows it has.
     pub rows: usize,

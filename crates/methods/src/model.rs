@@ -19,7 +19,7 @@ use crate::data::Data;
 
 /// Raised with every change of the content's meaning.
 const FORMAT: u32 = 1;
-/// What the file says it is.
+/// The kind that the file declares.
 const KIND: &str = "lehr model";
 
 /// Why a model cannot be read.

@@ -27,7 +27,7 @@ pub struct Input<'a> {
     columns: &'a [String],
     weights: Option<&'a [f64]>,
     name: &'a str,
-    /// Of the values; weights given later are added.
+    /// Fingerprint of the values; that of weights given later is added.
     fingerprint: u64,
     missing: usize,
 }

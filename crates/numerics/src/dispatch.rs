@@ -1,4 +1,4 @@
-//! Which instruction set a kernel runs on, chosen at run time.
+//! Chooses the instruction set of a kernel at run time.
 //!
 //! `kernel!` compiles one body once for each instruction set and enters the best one that this processor has. All of
 //! them give the same bits (see [`crate::lanes`]), so a result does not tell which was taken. An installed program is

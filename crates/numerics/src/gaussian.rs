@@ -126,7 +126,7 @@ impl<T: Real> Components<T> {
 #[derive(Clone, Debug, Default)]
 pub struct GaussianScratch<T: Real> {
     scores: Vec<T::Line>,
-    /// Of a group of tiles from one mean: coordinate by coordinate, tile by tile.
+    /// Differences of a group of tiles from one mean: coordinate by coordinate, tile by tile.
     differences: Vec<T::Line>,
     sums: Vec<T::Line>,
     /// The logarithm of each row's sum in units of ln 2, of the last [`posterior`].

@@ -50,7 +50,7 @@ fn weighed(values: Vec<f64>, columns: usize, weights: Option<&PyReadonlyArray1<'
     }
 }
 
-/// The input of a clustering by centres, in the form in which it came.
+/// What a clustering by centres takes, in the form in which it came.
 pub(crate) enum Rows {
     Numbers(Points),
     Sparse(Sparse),

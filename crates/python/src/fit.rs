@@ -18,7 +18,7 @@ pub(crate) trait Checkpoint: Sized + Send + 'static {
     type Parameters: PartialEq + Send + 'static;
 
     fn parameters(&self) -> &Self::Parameters;
-    /// Of the method that `wanted` is for.
+    /// Reads the checkpoint of the method that `wanted` is for.
     fn read(path: &Path, wanted: &Self::Parameters) -> Result<Self, Error>;
 }
 

@@ -58,7 +58,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// Applies centres to other rows: the nearest one, and how far away it is.
+/// What centres say of other rows: the nearest one, and how far away it is.
 #[pyfunction]
 pub(crate) fn nearest<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Why there is no MPI, or why MPI did not do what was asked.
+//! Errors: why there is no MPI, or why MPI did not do what was asked.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -85,7 +85,7 @@ pub trait Observer: Send {
         let _ = checkpoint;
     }
 
-    /// By what the run may be stopped within a step.
+    /// Returns the interrupt that may stop the run within a step.
     ///
     /// The run asks once, before it begins. In a job of several processes the observers of all of them should have one; that of the lead decides whether steps
     /// can be interrupted.

@@ -356,7 +356,7 @@ pub struct WaitView {
 pub struct PortView {
     /// The port's name.
     pub name: String,
-    /// How it stands.
+    /// Its gauges.
     pub gauges: Gauges,
 }
 

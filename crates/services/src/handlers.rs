@@ -1,4 +1,4 @@
-//! From handlers to branches of an interleave: what happens around a handler, the same for all of them.
+//! Turns handlers into branches of an interleave: what happens around a handler, the same for all of them.
 //!
 //! Before it: the version that the client expects, the key under which it may have been done already. After it: the version goes on, the
 //! subscribers hear of the change, the answer is given. A panic is an answer too.

@@ -1,4 +1,4 @@
-//! Where a service is put, and what is decided about it there and not by its author.
+//! The place of a service, and the settings that are decided there and not by its author.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

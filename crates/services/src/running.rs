@@ -1,4 +1,4 @@
-//! Which handlers of a service are on their way, since when, and what they wait for: for those who look why something is stuck.
+//! The running handlers of a service, since when they run, and what they wait for. Read it to see why something is stuck.
 //!
 //! A handler that does not wait is never noted. It is at its end after its first poll, and costs two stores to a
 //! thread's own word. One that waits is noted at its first wait, with the task that it runs in, and says what it waits

@@ -171,7 +171,7 @@ impl Starting {
     }
 }
 
-/// What a service is: how one is made, what it can be asked, and what that is called.
+/// Describes a service: how one is made, what it can be asked, and what that is called.
 pub(crate) struct Form<S: Service> {
     /// Called for each of its lives.
     pub(crate) make: Box<dyn Fn() -> S + Send + Sync>,

@@ -80,7 +80,7 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
 
 /// A method's findings, and the facts about the run for its results.
 pub struct Finished<'a> {
-    /// What was asked for.
+    /// The plan that was asked for.
     pub plan: &'a MethodPlan,
     /// The data.
     pub data: Data<'a>,

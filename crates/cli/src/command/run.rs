@@ -168,7 +168,7 @@ pub struct Session<'a> {
     pub dispatcher: &'a Dispatcher,
     /// The node where it runs, if that is another.
     pub node: Option<&'a str>,
-    /// How it is resumed; `None` if it cannot be.
+    /// The way to resume it; `None` if it cannot be resumed.
     pub again: Option<&'a Again>,
     /// Print the whole run.
     pub is_json: bool,

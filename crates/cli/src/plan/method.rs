@@ -57,7 +57,7 @@ pub struct MethodPlan {
     pub resume_command: String,
     /// Options that were typed by their former names.
     pub former: Vec<String>,
-    /// What was typed, without the number of clusters, where to stop, and where results go: a report says it with another number.
+    /// The typed command without the number of clusters, the place to stop and the place of results. A report shows it with another number.
     pub command: String,
 }
 

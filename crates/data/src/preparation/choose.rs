@@ -1,4 +1,4 @@
-//! Which columns are used and how: what was asked for, and what the table says where nothing was.
+//! Chooses the columns that are used and how: what was asked for, and what the table says where nothing was.
 
 use super::{ColumnUse, Feature, FeatureValue, Missing, Preparation, Wishes};
 use crate::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};

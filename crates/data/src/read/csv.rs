@@ -140,7 +140,7 @@ pub(super) struct Written {
     pub has_header: bool,
     pub names: Vec<String>,
     pub columns: Vec<usize>,
-    /// Of the columns, and then of the weights; nothing of plain numbers.
+    /// Number formats of the columns, and then of the weights; `None` for plain numbers.
     pub forms: Vec<Option<NumberForm>>,
     pub weights: Option<usize>,
     pub id: Option<usize>,
@@ -261,7 +261,7 @@ struct Layout {
     names: Vec<String>,
     has_header: bool,
     columns: Vec<usize>,
-    /// Of these columns, and then of the weights; nothing of plain numbers, and none at all if all are.
+    /// Number formats of these columns, and then of the weights; `None` for plain numbers, and empty if all are plain.
     forms: Vec<Option<NumberForm>>,
     weights: Option<usize>,
     id: Option<usize>,

@@ -161,7 +161,7 @@ pub(super) struct Framed {
     grid: Grid,
     /// The row of the grid that each row is of.
     rows: Vec<usize>,
-    /// Of columns of text, how they would be read as numbers.
+    /// For columns of text, the way they would be read as numbers.
     as_numbers: Vec<Option<AsNumber>>,
     missing: Vec<String>,
     /// Rows of other lengths than the others.

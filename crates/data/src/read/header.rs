@@ -1,4 +1,4 @@
-//! Whether the first row of a table of text has names or values.
+//! Detects whether the first row of a table of text has names or values.
 //!
 //! 1. What the caller says; a `#` before the row, as NumPy writes one; columns asked for by a name: these decide.
 //! 2. A word in a wanted column is a name, and so the row is a header. The mark of a missing value

@@ -44,7 +44,7 @@ pub struct Fitted {
     pub sum_of_squares: f64,
     /// Passes over the rows.
     pub iterations: u64,
-    /// How it came about.
+    /// The course of the run.
     pub course: Course,
     /// The centres with which other rows are labelled.
     pub centroids: Centroids,
@@ -163,7 +163,7 @@ impl Fitted {
         (self.sum_of_squares / weight).sqrt()
     }
 
-    /// How it was cooled, if it was.
+    /// The course of annealing, if it was annealed.
     pub fn cooled(&self) -> Option<&Annealed> {
         match &self.course {
             Course::Annealed(annealed) => Some(annealed),

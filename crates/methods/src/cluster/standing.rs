@@ -53,7 +53,7 @@ pub struct OutlyingRow {
 }
 
 impl Standing {
-    /// Of rows in clusters with these centres, K x D.
+    /// Measures rows in clusters with these centres, K x D.
     ///
     /// Cost: a distance of each row to each centre; of bits and sparse rows by what is not 0 in the row.
     ///
@@ -89,7 +89,7 @@ struct Distances<'a> {
     rows: Input<'a>,
     centers: &'a [f64],
     dimension: usize,
-    /// Of rows that are mostly 0: the coordinates of all centres side by side, D x K, and the squares of the centres.
+    /// For rows that are mostly 0: the coordinates of all centres side by side, D x K, and the squares of the centres.
     across: Option<(Vec<f64>, Vec<f64>)>,
     row: Vec<f64>,
     lengths: Vec<f64>,

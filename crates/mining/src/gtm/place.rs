@@ -1,4 +1,4 @@
-//! Where on the map a row came from: posterior over nodes, its mean, its mode, its entropy, and how likely the row is.
+//! Places rows on the map: posterior over nodes, its mean, its mode, its entropy, and how likely the row is.
 //!
 //! The same function places the rows of a fit and rows that come later. So a row of the fit gets the same place again.
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Center {
     /// In the unit of the points.
     pub position: Vec<f64>,
-    /// What all rows that it was given count by now: their weight, less what is forgotten.
+    /// The present weight of all rows that it was given, less what is forgotten.
     pub counts: f64,
     /// Rows that it was given, with a weight above 0.
     pub rows: u64,

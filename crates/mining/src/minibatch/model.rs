@@ -9,7 +9,7 @@ pub struct Cluster {
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
-    /// What of this still counts: less than the weight where a half-life was asked for.
+    /// The part of this weight that still counts: less than all of it if a half-life was asked for.
     pub counts: f64,
     /// Root mean square distance of its rows, weighted, in the unit of the points: each from the centre as it stood before the row's batch.
     pub spread: f64,

@@ -1,4 +1,4 @@
-//! Where the rows of a stream come from.
+//! Sources of the rows of a stream.
 
 use lehr_data::Points;
 use lehr_data::read::Batches;

@@ -96,7 +96,7 @@ struct Told<'a> {
 /// Weighted sums over the rows of a group.
 struct Moments {
     mass: f64,
-    /// Of `y`.
+    /// The sums of `y`.
     first: Vec<f64>,
     /// D x D.
     second: Vec<f64>,

@@ -1,4 +1,4 @@
-//! From more cells than there are groups down to one: which two neighbours the density between separates least is merged, again and again.
+//! Merges cells until one is left. It begins with more cells than there are groups, and each time joins the two neighbours that the density between them separates least.
 
 use std::collections::BTreeMap;
 

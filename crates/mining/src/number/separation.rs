@@ -1,4 +1,4 @@
-//! Whether the density of rows has a valley between two centres.
+//! Tests whether the density of rows has a valley between two centres.
 //!
 //! The rows looked at are those of one convex cell: what would be nearer to the mean of the two than to any other
 //! centre. Suppose that the density has one log-concave mode. A normal, a uniform on any convex body and an exponential

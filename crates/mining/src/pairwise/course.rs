@@ -32,7 +32,7 @@ enum Phase {
     Done,
 }
 
-/// What the finish compared: the cost H of hard clusters, in the unit of the dissimilarities times that of the weights.
+/// The branches that the finish compared: the cost H of hard clusters, in the unit of the dissimilarities times that of the weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
     /// The cost of the branch that hardened the wanted number.

@@ -69,7 +69,7 @@ pub struct State {
     is_scaled: bool,
     /// The positions to look at next.
     candidate: Vec<f64>,
-    /// What to look at if the candidate, a lengthened step, is worse.
+    /// The positions to try if the candidate, a lengthened step, is worse.
     plain: Option<Vec<f64>>,
     /// The last positions taken at this temperature, and their stress.
     taken: Option<(Vec<f64>, f64)>,

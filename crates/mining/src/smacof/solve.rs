@@ -20,7 +20,7 @@ const MOST_STEPS: u64 = 20;
 /// The state that conjugate gradients keep between iterations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solver {
-    /// Of each item, the weights of its pairs without its own; empty where the answer is written down.
+    /// For each item, the weights of its pairs without its own; empty where the answer is written down.
     degrees: Vec<f64>,
     pub steps: u64,
 }
@@ -42,7 +42,7 @@ impl Solver {
         Ok(solver)
     }
 
-    /// Of each item, the weights of its pairs; empty where they are the weights of all items.
+    /// For each item, the weights of its pairs; empty where they are the weights of all items.
     pub fn degrees(&self) -> &[f64] {
         &self.degrees
     }

@@ -13,7 +13,7 @@ pub struct SparseRows<T: Real> {
     pub(super) starts: Vec<usize>,
     pub(super) columns: Vec<u32>,
     pub(super) values: Vec<T>,
-    /// Of each row from the origin, squared.
+    /// The squared distance of each row from the origin.
     pub(super) lengths: Vec<T>,
     pub(super) weights: Vec<f64>,
     /// The columns that some row has, ascending.

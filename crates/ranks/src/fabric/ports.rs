@@ -33,7 +33,7 @@ pub struct Endpoint {
     inbox: Arc<Ringing>,
     /// Moves what is posted into the inbox, for ever.
     listener: Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// Of the listener: rings the inbox.
+    /// The waker of the listener: it rings the inbox.
     waker: Waker,
     culprit: Mutex<Option<usize>>,
 }

@@ -1,4 +1,4 @@
-//! Where errors go: once, to the innermost sink; from a sink that fails, one level out; from the outermost level to the process's hook.
+//! The way of errors: once, to the innermost sink; from a sink that fails, one level out; from the outermost level to the process's hook.
 
 use std::any::Any;
 use std::error::Error;

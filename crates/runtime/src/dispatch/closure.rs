@@ -63,7 +63,7 @@ struct Acts {
     is_counted: bool,
 }
 
-/// Of an empty cell.
+/// The actions of an empty cell.
 static NOTHING: &Acts = &Acts { call: |_| {}, drop: |_| {}, is_counted: false };
 
 /// A closure to be called once, or dropped.

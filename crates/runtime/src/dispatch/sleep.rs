@@ -1,4 +1,4 @@
-//! When a worker may sleep and who wakes it. The protocol, its bad interleavings and why they cannot happen are in
+//! Decides when a worker may sleep and who wakes it. The protocol, its bad interleavings and why they cannot happen are in
 //! `SLEEP.md` beside this file.
 //!
 //! Two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last look. A

@@ -1,4 +1,4 @@
-//! When work is worth stealing.
+//! Decides when work is worth stealing.
 //!
 //! Two tasks in conversation wake each other on one worker in a tenth of a microsecond. A thief that takes one of them
 //! to another core makes each of their messages cross between cores, which is three to five times slower. It also takes

@@ -42,7 +42,7 @@ pub struct Inner<S> {
     pub(super) is_followed: bool,
     /// There while the teardown handler runs: whom to wake if it is cancelled.
     pub(super) teardown: Option<Waker>,
-    /// How it ended.
+    /// The outcome, once it has ended.
     pub(super) outcome: Option<Result<(), TaskError>>,
 }
 

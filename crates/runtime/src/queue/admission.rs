@@ -118,7 +118,7 @@ pub(super) struct Gauge {
     policy: Admission,
     /// Places taken and not filled yet.
     reserved: usize,
-    /// Of a rate.
+    /// The bucket, if there is a rate.
     bucket: Option<Bucket>,
 }
 

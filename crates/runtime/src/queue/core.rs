@@ -29,7 +29,7 @@ pub(crate) struct Core {
     /// The number of jobs that workers may take from all queues of the dispatcher together; see [`Registry`].
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
     pub(super) has_rate: bool,
-    /// What they may take from this one: nothing while it is suspended. Written under the lock of `state`.
+    /// The number of tasks that workers may take from this queue: 0 while it is suspended. Written under the lock of `state`.
     pub(super) ready: AtomicUsize,
     /// Tasks admitted, or about to be, and not ended.
     pub(super) living: AtomicUsize,

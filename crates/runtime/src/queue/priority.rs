@@ -1,4 +1,4 @@
-//! Which queue a worker takes from next.
+//! Chooses the queue that a worker takes from next.
 //!
 //! Each worker goes round by itself, so the order costs no agreement between workers. Strict queues come first, in
 //! turn, but after [`STRICT_RUN`] of their jobs in a row comes one of the others. Among the others, each has in turn as

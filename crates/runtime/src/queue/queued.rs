@@ -52,7 +52,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Of a task that the queue has counted as living.
+    /// The standing of a task that the queue has counted as living.
     pub(super) fn new(core: Arc<Core>) -> Self {
         Self { core, end: End::Dropped }
     }

@@ -41,7 +41,7 @@ struct StreamInput<'a> {
     columns: &'a [String],
     weights: Option<&'a str>,
     scale: String,
-    /// Of the batches as they passed.
+    /// The fingerprint of the batches as they passed.
     fingerprint: String,
 }
 
@@ -51,7 +51,7 @@ struct ExecutionFacts {
     ranks: usize,
     threads: usize,
     layout: String,
-    /// Of a stream there is none: its ranks are those of each batch.
+    /// `None` for a stream: its ranks are those of each batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     imbalance: Option<f64>,
     resumed: bool,

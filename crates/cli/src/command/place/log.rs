@@ -25,7 +25,7 @@ pub struct Head {
     pub items: usize,
     /// Coordinates of the map; a row has its error too.
     pub dimension: usize,
-    /// Of the map, the items and how they are compared.
+    /// The fingerprint of the map, the items and how they are compared.
     pub fingerprint: String,
 }
 

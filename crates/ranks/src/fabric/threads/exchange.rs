@@ -58,7 +58,7 @@ pub(crate) const CALL_BITS: u32 = 8;
 /// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the fence costs nothing.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
-/// What the last to arrive makes of the deposits: written to a buffer that is empty at first.
+/// Combines the deposits when the last rank arrives, and writes the result to a buffer that is empty at first.
 pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
 
 /// The state that all ends share.

@@ -118,7 +118,7 @@ impl Place {
         Self(number(previous) << 31 | number(next))
     }
 
-    /// Of a slot that nobody uses, in the chain of those.
+    /// Marks a slot as unused and chains it to the next unused one.
     pub(super) fn free(next: Option<Ticket>) -> Self {
         Self(Self::FREE | next.map_or(0, |ticket| u64::from(ticket.0.get())))
     }
