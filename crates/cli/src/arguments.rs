@@ -1,4 +1,4 @@
-//! The command line as it is typed, a file a subject. What it means together is decided in [`crate::plan`].
+//! The command line as it is typed, a file a subject. [`crate::plan`] decides what it means together.
 
 mod apply;
 mod ask;
@@ -143,7 +143,7 @@ pub enum Command {
     /// Starts the program lehr-lab, which is installed by itself, with what follows: every figure that Lehr's pages quote can be taken again on your machine.
     #[command(disable_help_flag = true)]
     Lab {
-        /// What lehr-lab takes; --help says it.
+        /// The arguments of lehr-lab; see its --help.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },

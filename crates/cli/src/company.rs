@@ -1,9 +1,10 @@
 //! Several processes, started by `mpiexec`, that compute one result: process 0 leads, the others follow.
 //!
-//! The lead alone reads, shows and speaks. It sends the others one *order*: the data and where the run begins. All compute; the
-//! lead makes the files of rows and sends where each is, and all write their rows into it ([`crate::rows`]); the lead writes the small results, puts all into place and then sends a *last word*,
-//! the exit code, with which all end. If the lead fails before there is anything to compute, the
-//! last word comes in place of the order. So a file is read once, each message is said once, and no process waits for one that has gone.
+//! The lead alone reads, shows and speaks. It sends the others one *order*: the data and where the run begins. All
+//! compute. The lead makes the files of rows and sends where each is, and all write their rows into it
+//! ([`crate::rows`]). The lead writes the small results and puts all into place. Then it sends a *last word*, the exit
+//! code, with which all end. If the lead fails before there is anything to compute, the last word comes in place of the
+//! order. So a file is read once, each message is said once, and no process waits for one that has gone.
 //!
 //! | message | bytes |
 //! | --- | --- |
@@ -11,8 +12,8 @@
 //! | place | JSON: the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
-//! Whatever else ends a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher, and the keeper says which
-//! ([`lehr_ranks_mpi::keep`]).
+//! Any other end of a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher. The
+//! keeper reports which process it was ([`lehr_ranks_mpi::keep`]).
 
 pub mod application;
 mod matrix;
@@ -29,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 
-/// What the lead holds of the others, if there are any.
+/// The lead's connection to the others, if there are any.
 pub struct Company<'a> {
     process: Option<&'a Process>,
 }
@@ -60,13 +61,14 @@ impl<'a> Company<'a> {
 struct Order {
     method: String,
     options: Options,
-    /// The content of the checkpoint that the run goes on from.
+    /// The content of the checkpoint from which the run is resumed.
     checkpoint: Option<String>,
     /// Whether all note what their ranks do.
     is_traced: bool,
 }
 
-/// Shows nothing and keeps nothing; passes on a wish to stop, and its process's part of the trace goes to the lead's.
+/// Shows nothing and keeps nothing. It passes on a request to stop, and sends its process's part of the trace to the
+/// lead.
 struct Follower {
     trace: Option<Trace>,
     interrupt: anneal::Interrupt,

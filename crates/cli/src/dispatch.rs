@@ -1,4 +1,4 @@
-//! What runs for what was typed: the one place that knows all commands.
+//! Runs the command that was typed: the one place that knows all commands.
 //!
 //! A command runs by itself, or together with the other processes that a launcher such as mpiexec started. Those that run by themselves say why they
 //! refuse several processes, if they do.
@@ -24,7 +24,7 @@ use crate::plan::method::MethodPlan;
 /// A run of this process alone, with the command line as it was typed.
 type Run = Box<dyn FnOnce(&[OsString]) -> Result<ExitCode, Failure>>;
 
-/// What was typed, ready to run.
+/// The command as it was typed, ready to run.
 pub enum Task {
     /// By this process alone, whatever others there are.
     Own(Run),
@@ -45,7 +45,7 @@ pub trait Together {
     /// Takes part as another process: the exit code. Says nothing, since the first one does.
     ///
     /// # Errors
-    /// What has become of this process alone.
+    /// The outcome of this process alone.
     fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure>;
 }
 
@@ -55,7 +55,7 @@ fn run(run: impl FnOnce(&[OsString]) -> Result<(), Failure> + 'static) -> Run {
 }
 
 impl Task {
-    /// What a command asks for.
+    /// The task of a command.
     pub fn of(asked: Command) -> Self {
         const SERVICES: &str = "services are not run by several processes: run it without mpiexec";
         match asked {

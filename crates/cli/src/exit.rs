@@ -4,9 +4,9 @@
 //! | --- | --- | --- |
 //! | 0 | done | reads the results |
 //! | 1 | no result | reports a bug or loosens the parameters |
-//! | 2 | usage | mends the command line |
-//! | 3 | bad data | mends the input, or parameters that do not fit it |
-//! | 4 | environment | mends a path, a permission, a disk |
+//! | 2 | usage | corrects the command line |
+//! | 3 | bad data | corrects the input, or parameters that do not fit it |
+//! | 4 | environment | corrects a path, a permission, a disk |
 //! | 130 | stopped | resumes |
 //!
 //! A reader of standard output that goes away (`lehr … | head`) is not a failure: the results are on disk.
@@ -17,11 +17,11 @@ use lehr_methods::OptionOf;
 /// Why no result was handed over, in the words the user reads.
 #[derive(Debug)]
 pub struct Failure {
-    /// What the exit code says.
+    /// The meaning of the exit code.
     pub kind: Kind,
     /// One or more lines, complete: what, where, what was expected.
     pub message: String,
-    /// What to do about it, if there is more to say than the message does.
+    /// A hint on what to do, if the message alone does not say it.
     pub hint: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl Failure {
     }
 }
 
-/// What the operating system says, without the numbers of its errors.
+/// The operating system's message, without the numbers of its errors.
 fn in_plain_words(message: String) -> String {
     const MARK: &str = " (os error ";
     const WORDS: [(&str, &str); 4] = [
@@ -109,7 +109,7 @@ pub fn as_typed(declared: &[OptionOf], faults: &[String]) -> String {
     faults.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// What to do with a file that was given to a command which does not take what it holds.
+/// The hint for a file with contents that the command does not take.
 fn who_takes(found: Contents) -> Option<&'static str> {
     Some(match found {
         Contents::Table | Contents::Array { .. } => {

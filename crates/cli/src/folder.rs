@@ -1,9 +1,11 @@
 //! The folder of results: what in it is ours, what is protected, and how results get there all at once.
 //!
 //! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
-//! folder with a `summary.json` of ours holds results that belong together. It says which command wrote them, and only that command replaces them without
-//! being asked. Of another command's results, which `--force` has replaced, the files of other names stay, and it is told which. What another command left, a checkpoint (hours of work, perhaps) and files that merely have our names are protected; `--force` lifts
-//! that, except for the input itself, which is never written to.
+//! folder with a `summary.json` of ours holds results that belong together. It says which command wrote them, and only
+//! that command replaces them without being asked. If `--force` has replaced another command's results, its files of
+//! other names stay, and a message names them. Another command's results, a checkpoint (hours of work, perhaps) and
+//! unknown files with our names are protected. `--force` lifts that, except for the input itself, which is never
+//! written to.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,9 +20,9 @@ use crate::summary;
 
 /// A row per input row.
 pub const LABELS: &str = "labels.csv";
-/// What was learnt, for `lehr predict`.
+/// The trained model, for `lehr predict`.
 pub const MODEL: &str = "model.json";
-/// What was done and what came out, for programs.
+/// The options and the results, for programs.
 pub const SUMMARY: &str = "summary.json";
 /// The same for people.
 pub const REPORT: &str = "report.html";
@@ -43,13 +45,13 @@ pub const PROFILES: &str = "profiles.csv";
 pub const POSITIONS: &str = "positions.csv";
 /// The same as an array that NumPy opens.
 pub const POSITIONS_ARRAY: &str = "positions.npy";
-/// What the numbers of a matrix mean.
+/// The meaning of a matrix's numbers.
 pub const HEADER: &str = "dissimilarities.json";
 
 /// The results of one command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Results {
-    /// Of a method that `lehr-methods` declares.
+    /// The results of a method that `lehr-methods` declares.
     Method(&'static About),
     /// Dissimilarities of all pairs.
     Matrix,
@@ -62,7 +64,7 @@ pub enum Results {
 }
 
 impl Results {
-    /// In the order in which they are put into place. The last vouches for the others.
+    /// In the order in which they are put into place. The last one says that the others are ours.
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Method(about) => about.files,
@@ -75,13 +77,13 @@ impl Results {
         }
     }
 
-    /// What else a folder may hold, so that one command does not write over what another has left.
+    /// Other results that a folder may hold, so that one command does not overwrite those of another.
     fn all() -> impl Iterator<Item = Results> {
         let own = [Results::Matrix, Results::Placing, Results::Application, Results::Demography];
         own.into_iter().chain(lehr_methods::ALL.iter().map(|method| Results::Method(method.about())))
     }
 
-    /// Who writes them, as messages say it.
+    /// The command that writes them, as in messages.
     fn command(self) -> String {
         let name = match self {
             Results::Method(about) => return format!("lehr {}", about.name),
@@ -93,7 +95,7 @@ impl Results {
         name.to_owned()
     }
 
-    /// The file that vouches for the others.
+    /// The file that says that the others are ours.
     fn voucher(self) -> &'static str {
         self.names()[self.names().len() - 1]
     }
@@ -125,8 +127,11 @@ pub struct Folder {
 impl Folder {
     /// Makes the folder if it is not there, sees that it can be written to, and refuses to endanger what it holds.
     ///
-    /// - `results`: what will be written to it. - `input`: the file the points came from, if any. - `force`: replace a checkpoint and files not known to be ours.
-    /// - `resumed`: the folder whose checkpoint the run goes on from; the same folder's checkpoint is then no obstacle.
+    /// - `results`: the files to be written to it.
+    /// - `input`: the file the points came from, if any.
+    /// - `force`: replace a checkpoint and files not known to be ours.
+    /// - `resumed`: the folder with the checkpoint to resume from; a checkpoint in this same folder is then no
+    ///   obstacle.
     ///
     /// # Errors
     /// [`Kind::Environment`]: cannot be made or written to, or holds something protected.
@@ -226,8 +231,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes temporary files of processes that were ended before they could: `.NAME.PROCESS-NUMBER.tmp` for our names,
-    /// of processes that are no more. (Where that cannot be told, they stay: they are hidden and harmless.)
+    /// Removes temporary files of processes that were ended before they could: `.NAME.PROCESS-NUMBER.tmp` for our
+    /// names, of processes that are no more. (If that cannot be found out, they stay: they are hidden and harmless.)
     fn sweep(&self) {
         let processes = Path::new("/proc");
         if !processes.join("self").exists() {
@@ -255,7 +260,7 @@ impl Folder {
         fs::read(self.path.join(results.voucher())).is_ok_and(|bytes| results.vouches(&bytes))
     }
 
-    /// What another command left here, if it has a file whose name is also one of ours.
+    /// The results of another command that are here, if one of their files has a name that is also ours.
     fn other_results(&self) -> Option<Results> {
         let (own, is_ours) = (self.results, self.holds_our_results());
         Results::all().filter(|other| *other != own).find(|other| {

@@ -1,4 +1,4 @@
-//! What help shows: `--help` the examples and the options that most people use, on two screens; `--help all` everything.
+//! Help in two lengths: `--help` shows the examples and the options that most people use, on two screens; `--help all` shows everything.
 //!
 //! Help texts begin with what fits on a line. What stands behind their first `; ` is for `--help all`.
 

@@ -1,5 +1,5 @@
-//! Reads the data of a method: the rows of a file in any of the forms that the method takes, rows that are built in,
-//! the first rows of a stream, or dissimilarities.
+//! Reads the data of a method. These are the rows of a file in any form that the method takes, built-in rows, the first
+//! rows of a stream, or dissimilarities.
 
 use std::io;
 
@@ -125,7 +125,7 @@ fn named_column(frame: &DataFrame, column: &str) -> String {
     by_index().map_or_else(|| column.to_owned(), |column| column.name.clone())
 }
 
-/// Reads the first rows of a stream. What is wrong with later rows ends the run where it is found.
+/// Reads the first rows of a stream. A fault in a later row ends the run where it is found.
 fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
     let Source { path, selection, origin, frame, .. } = &plan.source;
     let begun = || {
@@ -147,8 +147,8 @@ fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
     })
 }
 
-/// Batches of standard input. The program that feeds a pipe may have ended in the middle of a row by the same Ctrl-C
-/// that we are about to hear of.
+/// Batches of standard input. Ctrl-C goes to every program of a pipe. The one that feeds it may have ended in the
+/// middle of a row before we hear of it.
 struct Pipe(Batches<'static>);
 
 impl minibatch::Source for Pipe {
@@ -157,8 +157,8 @@ impl minibatch::Source for Pipe {
     }
 }
 
-/// Reads rows: into files of the folder for what is large, if there is one; rows that may have gaps, of bits and sparse
-/// ones in memory.
+/// Reads rows. Large tables go into files of the folder, if there is one; rows with missing values, of bits and sparse
+/// ones stay in memory.
 fn rows(source: &Source, words: &RowsWords) -> Result<Rows, Failure> {
     let Source { path, selection, frame, .. } = source;
     if source.built_in().is_some() {

@@ -1,9 +1,10 @@
 //! Ctrl-C and termination signals: the first asks the run to stop at its next step, the second ends the process at once.
 //!
-//! The handler runs on a thread of its own, says it once and for all and puts a mark into a channel. The run's observer looks once a
-//! step, and whoever adds up rows before each leaf of them ([`Interrupt::within_steps`]); no lock or atomic of ours is needed here. The end of standard input may be such a request too: who starts the command and is killed cannot
-//! send a signal, and the system closes what it held. A process that is ended at once leaves at most temporary files, which
-//! the next run into the same folder removes ([`crate::folder`]).
+//! The handler runs on a thread of its own, says it once and for all and puts a mark into a channel. The run's observer
+//! looks once a step, and the code that adds up rows looks before each leaf of them ([`Interrupt::within_steps`]). No
+//! lock or atomic of ours is needed here. The end of standard input may be such a request too. If the program that
+//! started the command is killed, it cannot send a signal, but the system closes its files. A process that is ended at
+//! once leaves at most temporary files, which the next run into the same folder removes ([`crate::folder`]).
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, channel};
@@ -62,7 +63,8 @@ impl Interrupt {
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))
     }
 
-    /// Calls `said` at the end of standard input, if anything has come before it: a launcher that gives its processes an empty input asks for nothing.
+    /// Calls `said` at the end of standard input, if some input has come before. A launcher that gives its processes an
+    /// empty input asks for nothing.
     ///
     /// # Errors
     /// [`Kind::Environment`] if there is no thread to read with.
@@ -83,7 +85,8 @@ impl Interrupt {
         let _ = ctrlc::set_handler(|| ());
     }
 
-    /// Waits as long as a Ctrl-C may take to be heard: it goes to every program of a pipe, and another one may have ended by it already.
+    /// Waits as long as a Ctrl-C may take to arrive. It goes to every program of a pipe, and another one may have ended
+    /// by it already.
     pub fn let_arrive() {
         thread::sleep(Duration::from_millis(200));
     }
@@ -100,12 +103,12 @@ impl Interrupt {
     }
 }
 
-/// What a node is asked by signals.
+/// A request to a node by a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// To end.
     Stop,
-    /// To read its policy, certificates and tokens anew.
+    /// To read its policy, certificates and tokens again.
     Reload,
 }
 
@@ -115,8 +118,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Starts listening: `SIGINT` and `SIGTERM` ask to end, the second ends the process at once; `SIGHUP` asks to reload; `SIGUSR1`, which ends a process that
-    /// does not expect it, asks nothing.
+    /// Starts listening. `SIGINT` and `SIGTERM` ask to end; the second one ends the process at once. `SIGHUP` asks to
+    /// reload. `SIGUSR1`, which ends a process that does not expect it, is ignored.
     ///
     /// # Errors
     /// [`Kind::Environment`] if the operating system refuses the handler or the thread.

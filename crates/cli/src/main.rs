@@ -1,7 +1,14 @@
 //! The `lehr` command: arguments become a plan, the plan runs, the exit code says how it ended.
 //!
-//! Read in this order: [`arguments`] (as typed), [`plan`] (as needed; the one step where a command line can be wrong),
-//! [`dispatch`] (which code runs it), [`command`] (what is done), [`company`] (by several processes), [`folder`] (how results get on disk all at once), [`report`] (the page people open).
+//! Read in this order:
+//!
+//! 1. [`arguments`]: the command line as typed.
+//! 2. [`plan`]: the command line as needed. It is the one step where a command line can be wrong.
+//! 3. [`dispatch`]: which code runs it.
+//! 4. [`command`]: the work.
+//! 5. [`company`]: the work of several processes.
+//! 6. [`folder`]: how results get on disk all at once.
+//! 7. [`report`]: the page that people open.
 
 #![forbid(unsafe_code)]
 

@@ -12,7 +12,7 @@ use crate::output;
 /// Reads a matrix, and the table of items that `lehr distances` wrote beside it.
 ///
 /// # Errors
-/// What is wrong with a file; a table of other items than the matrix has.
+/// A fault in a file; a table of other items than the matrix has.
 pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     // The folder of lehr distances stands for the matrix in it.
     let inside = path.join(folder::HEADER);
@@ -52,10 +52,12 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     Ok(Matrix { dissimilarities, ids, weights, classes: None })
 }
 
-/// The classes of the items: a column of a table that has their ids in the column `id`, such as the labels.csv of another run.
+/// The classes of the items: a column of a table that has their ids in the column `id`. An example is the labels.csv of
+/// another run.
 ///
 /// # Errors
-/// What is wrong with the file; an item that is not in it; items that share an id, if the file is not of just these items.
+/// A fault in the file, or an item that is not in it. Also items that share an id, if the file is not of just these
+/// items.
 pub fn classes(matrix: &Matrix, path: &Path, column: &str) -> Result<Classes, Failure> {
     let found = read::classes::classes_of(path, "id", column, &matrix.ids)?;
     let missing: Vec<&str> =

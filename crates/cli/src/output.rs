@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::exit::{Failure, Kind};
 
-/// Columns that are told one by one when they are left out.
+/// The number of left-out columns that are reported one by one.
 const LEFT_OUT_MAX: usize = 10;
 
 /// Writes `text` to standard output.
@@ -31,13 +31,13 @@ pub fn result(text: &str) -> Result<(), Failure> {
 /// Set when every line on standard error is to be JSON.
 static IN_JSON: OnceLock<()> = OnceLock::new();
 
-/// Writes every line on standard error as JSON from now on, for whoever collects the log of a node.
+/// Writes every line on standard error as JSON from now on, for a program that collects the log of a node.
 pub fn speak_json() {
     // Said twice, it is so already.
     let _ = IN_JSON.set(());
 }
 
-/// That a node listens, on standard error.
+/// Reports on standard error that a node listens.
 pub fn listening(url: &str) {
     if IN_JSON.get().is_some() {
         log(&json!({ "level": "info", "event": "listening", "address": url }).to_string());

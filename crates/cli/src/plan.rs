@@ -1,8 +1,8 @@
 //! Arguments become a plan: the one step in which a command line can be wrong.
 //!
-//! A plan is complete and consistent: commands run it without looking at the command line again. What can only be known
-//! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
-//! The methods of `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); what these share is here.
+//! A plan is complete and consistent: commands run it without looking at the command line again. Options that need the
+//! data (columns, K above the number of points) are checked where the data are read and clustered. The methods of
+//! `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); what these share is here.
 
 pub mod distances;
 pub mod method;
@@ -20,7 +20,8 @@ use lehr_ranks::{Engine, Execution, Job, Layout};
 use crate::arguments::{EngineArgument, ExecutionArguments, ScaleArgument, SpillArguments};
 use crate::exit::{Failure, Kind};
 
-/// That nothing is asked for which tables have and rows of bits have not; `what` says why there are bits. Where their weights stand in a table beside, the selection says how that is read.
+/// Refuses options that tables have and rows of bits lack; `what` says why there are bits. Where their weights stand in
+/// a table beside, the selection says how that is read.
 ///
 /// # Errors
 /// [`Kind::Usage`] with the option.
@@ -72,7 +73,7 @@ fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Resu
     Ok(spill.map(Spill::new))
 }
 
-/// That rows which are not plain numbers, as `what` says, need not be kept on a disk.
+/// Refuses to keep rows on a disk that are not plain numbers, as `what` says.
 ///
 /// # Errors
 /// [`Kind::Usage`].

@@ -1,8 +1,8 @@
-//! What a person sees while a run goes on, and what is saved of it.
+//! The progress that a person sees during a run, and the checkpoints.
 //!
-//! [`Watch`] is the observer of every run. Once a step it moves the bar (on a terminal) or prints a line (in a pipe, seldom enough
-//! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk if it is time. What it says
-//! follows from the figures that the method reports: [`TABLE`] has the words for each.
+//! [`Watch`] is the observer of every run. Once a step it moves the bar (on a terminal) or prints a line (in a pipe,
+//! seldom enough to read). Then it looks whether a stop was asked for. Every two seconds it writes the checkpoint, if
+//! it is time. What it says follows from the figures that the method reports: [`TABLE`] has the words for each.
 
 use std::path::PathBuf;
 
@@ -65,13 +65,13 @@ pub struct Watch {
 /// The units of what is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Units {
-    /// Of distances, which may be empty; `None` where the temperature is none of a squared distance.
+    /// The unit of distances, which may be empty; `None` where the temperature is none of a squared distance.
     pub length: Option<&'static str>,
-    /// Of temperatures and free energy; may be empty.
+    /// The unit of temperatures and free energy; may be empty.
     pub temperature: &'static str,
 }
 
-/// What became of the checkpoint.
+/// The fate of the checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Saved {
     /// None has been written yet.
@@ -100,7 +100,7 @@ struct First {
 struct Telling<'a> {
     progress: &'a Progress,
     units: Units,
-    /// What is done a second, once that is known.
+    /// The amount of work a second, once that is known.
     speed: Option<f64>,
     /// Whether there is a log's room, or only the 60 columns that a narrow terminal has beside the bar.
     is_brief: bool,

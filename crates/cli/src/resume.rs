@@ -1,4 +1,4 @@
-//! How runs that take a while are stopped and gone on with.
+//! How long runs are stopped and resumed.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use crate::exit::{Failure, Kind};
 use crate::folder;
 use crate::progress::Saved;
 
-/// What is said when a run was stopped. `command` is the one that goes on.
+/// The message when a run was stopped. `command` is the one that goes on.
 pub fn stopped(checkpoint: &Path, saved: &Saved, command: &str) -> Failure {
     match saved {
         Saved::Checkpoint => Failure::new(
@@ -32,7 +32,8 @@ pub fn stopped_short(checkpoint: &Path, reason: &str, command: &str) -> Failure 
     Failure::new(Kind::Stopped, message).with_hint(format!("continue from there with: {command}"))
 }
 
-/// Has a run go on in the folder of its results, where that is not the one that it was stopped in: takes the checkpoint over, whole or not at all.
+/// Lets a run continue in the folder of its results, if it was stopped in another one. Takes the checkpoint over, whole
+/// or not at all.
 ///
 /// # Errors
 /// [`Kind::Environment`] if it cannot be read, or written there.

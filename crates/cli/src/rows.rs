@@ -1,8 +1,11 @@
-//! Rows of a result, written by all ranks at once into one file: each formats its own range of rows and puts the text where it belongs.
+//! Rows of a result, written by all ranks at once into one file. Each rank formats its own range of rows and puts the
+//! text where it belongs.
 //!
-//! Which bytes there are follows from the rows alone; who writes them is free. The lead makes the file, under a temporary name, and puts a mark into it; ranks that find the mark
-//! see the same file and write to it themselves, behind the text of the ranks before them, whose lengths all learn. If a rank does not find it (another machine, with a disk of
-//! its own), all send their text to the lead, who writes alone. The file is the lead's to put into place or to drop, so all or none of it appears.
+//! Which bytes there are follows from the rows alone; who writes them is free. The lead makes the file, under a
+//! temporary name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All
+//! ranks learn the lengths of all texts, and each writes after the ranks before it. If a rank does not find it (another
+//! machine, with a disk of its own), all send their text to the lead, who writes alone. The file is the lead's to put
+//! into place or to drop, so all or none of it appears.
 //!
 //! Rows are taken in blocks, so that no rank holds more text than that of a block.
 
@@ -21,7 +24,7 @@ const BLOCK_ROWS: usize = 1 << 17;
 /// The rank whose process made the file.
 const LEAD: usize = 0;
 
-/// What the file begins with until the ranks have found it.
+/// The beginning of the file until the ranks have found it.
 pub type Mark = [u8; 16];
 
 /// A mark that no other file has.
@@ -69,8 +72,9 @@ impl Lines<'_> {
     }
 }
 
-/// Writes the rows to the file at `path`, which begins with `mark`; `None` for a file whose name cannot be told. To be called by all ranks, `has_made` on those in the
-/// process that made the file. What went wrong, in words and on all ranks alike, if anything did.
+/// Writes the rows to the file at `path`, which begins with `mark`; `None` for a file whose name cannot be sent. To be
+/// called by all ranks, `has_made` on those in the process that made the file. Returns the error in words, on all ranks
+/// alike, if there was one.
 ///
 /// # Errors
 /// Those of the ranks.
@@ -173,7 +177,7 @@ async fn deal(comm: &mut Communicator, ids: Option<&[String]>, block: &Range<usi
     Ok(own)
 }
 
-/// What went wrong on the lowest rank on which something did.
+/// The error of the lowest rank that had one.
 async fn agree(comm: &mut Communicator, failure: Option<String>) -> Result<Option<String>, Error> {
     let all = comm.all_gather_v(failure.unwrap_or_default().as_bytes()).await?;
     Ok(all.into_iter().find(|words| !words.is_empty()).map(|words| String::from_utf8_lossy(&words).into_owned()))
@@ -199,7 +203,7 @@ mod tests {
             .borrowed("probability", probabilities)
     }
 
-    /// What so many ranks write; those from `seeing` on do not find the file.
+    /// The file of so many ranks, of which those from `seeing` on do not find the file.
     fn written(ranks: usize, seeing: usize, has_ids: bool, count: usize) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (here, elsewhere) = (folder.path().join("here"), folder.path().join("elsewhere"));

@@ -1,11 +1,11 @@
-//! What all summaries have: who wrote them, and by which method a folder knows the command that did.
+//! The part that all summaries share: who wrote them, and by which method a folder knows the command that did.
 
 use lehr_ranks::{Execution, Layout};
 use serde_json::json;
 
 use crate::exit::{Failure, Kind};
 
-/// What marks a summary as ours.
+/// The mark of our summaries.
 pub const PROGRAM: &str = "lehr";
 
 // What summaries say their method is, by which a folder knows which command wrote it. Those of the methods of `lehr-methods` stand in their declarations.

@@ -1,7 +1,7 @@
 //! `--trace FILE`: what each rank did when, for a viewer of traces.
 //!
-//! The file is claimed before the run, so that a long run does not end at a folder that takes no file, and put into place after the results. A run that ends
-//! without results leaves none.
+//! The file is claimed before the run, and put into place after the results. So a long run does not end at a folder in
+//! which the file cannot be written. A run that ends without results leaves none.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -23,8 +23,8 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
-    /// Sees that the file can be written and that nothing is lost by it: an earlier trace is replaced, another file only by `force`, the input and
-    /// the results never.
+    /// Checks that the file can be written and that nothing is lost by it. It may replace an earlier trace, another
+    /// file only with `force`, and the input and the results never.
     ///
     /// # Errors
     /// [`Kind::Environment`].
@@ -50,7 +50,7 @@ impl TraceFile {
         Ok(Self { path: path.into(), trace: Trace::new() })
     }
 
-    /// What the run notes in.
+    /// The trace of the run.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }

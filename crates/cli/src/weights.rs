@@ -8,7 +8,8 @@ use lehr_data::read::{self, Selection};
 
 use crate::exit::{Failure, Kind};
 
-/// The weights of rows with these ids in a table: those of the column of weights of the selection, from the row with the same id if it names a column of ids, else row by row.
+/// The weights of rows with these ids, from the selection's column of weights in a table. If it names a column of ids,
+/// the weight is from the row with the same id, else row by row.
 ///
 /// # Errors
 /// [`Kind::BadData`] for a table that cannot be read, has not a row for each of these, or two with one id.

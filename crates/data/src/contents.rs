@@ -1,8 +1,8 @@
-//! What a file can hold, as far as messages tell.
+//! The formats that a file can have, as far as messages name them.
 
 use std::fmt;
 
-/// What a file seems to hold, by its first bytes and its name.
+/// The format that a file seems to have, by its first bytes and its name.
 ///
 /// # Example
 /// ```

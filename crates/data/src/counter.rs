@@ -8,8 +8,8 @@ use crate::{Incomplete, Points};
 /// Fewer rows than this may well rise evenly by what they measure.
 const ROWS_MIN: usize = 10;
 
-/// A warning that names the first column whose values rise by the same whole number, not 0, from each row to the next; nothing if there is
-/// none, if it is the only column, or if there are fewer than ten rows.
+/// A warning that names the first column whose values rise by the same whole number, not 0, from each row to the next.
+/// `None` if there is no such column, if it is the only column, or if there are fewer than ten rows.
 ///
 /// Cost: one pass, which most columns leave after three rows.
 ///

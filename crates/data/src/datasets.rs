@@ -1,8 +1,8 @@
 //! The data sets in the folder `datasets/`, inside the program: for demonstrations, examples and tests.
 //!
-//! Where each comes from and under which terms stands in its folder (`SOURCE.md`, `LICENCE.md`). Labels are classes known
-//! beforehand, counted from 0; they are not part of the points. The census blocks (2.1 MiB), the compounds (0.8 MiB), the Alu repeats (0.5 MiB) and the patients (0.2 MiB) are linked only with the features
-//! `census`, `compounds`, `genes` and `patients`.
+//! Where each comes from and under which terms stands in its folder (`SOURCE.md`, `LICENCE.md`). Labels are classes
+//! known beforehand, counted from 0; they are not part of the points. Four sets are linked only with their features:
+//! `census` (blocks, 2.1 MiB), `compounds` (0.8 MiB), `genes` (Alu repeats, 0.5 MiB) and `patients` (0.2 MiB).
 
 #[cfg(feature = "compounds")]
 use crate::Fingerprints;
@@ -130,7 +130,7 @@ pub const COMPOUNDS_NAME: &str = "nci_aids_keys1047.fps.gz";
 pub struct Compound {
     /// Its structure, in SMILES.
     pub smiles: String,
-    /// What the screen said: `CI` inactive, `CM` moderately active, `CA` active.
+    /// The result of the screen: `CI` inactive, `CM` moderately active, `CA` active.
     pub activity: String,
 }
 
@@ -159,7 +159,8 @@ pub fn compounds() -> (Fingerprints, Vec<Compound>) {
 #[cfg(feature = "patients")]
 pub const PATIENTS_NAME: &str = "nhanes_2009_2012_sample.csv.gz";
 
-/// 2,944 adults of a health survey and 113 features, of which one in five is missing: 34 measured ones in units of their own, and 79 that say whether an answer was given.
+/// 2,944 adults of a health survey and 113 features; one value in five is missing. Of the features, 34 are measured in
+/// units of their own, and 79 say whether an answer was given.
 ///
 /// # Example
 /// ```

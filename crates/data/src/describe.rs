@@ -1,4 +1,4 @@
-//! What the columns of a table are: the role, the range, the gaps and the skew of each.
+//! Describes the columns of a table: the role, the range, the gaps and the skew of each.
 //!
 //! A method needs numbers, and a person needs to know which columns those were. [`describe_columns`] looks at every
 //! column once and says what it takes it for, so that the account can be shown before anything is computed.
@@ -18,10 +18,10 @@ pub const LEVELS_MAX: usize = 50;
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 
-/// Of the most frequent texts of a column, so many are kept in its account.
+/// The number of most frequent texts of a column that its account keeps.
 const LEVELS_SHOWN: usize = 5;
 
-/// What a column is.
+/// The role of a column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "role")]
 pub enum Role {
@@ -46,12 +46,12 @@ pub enum Role {
     },
 }
 
-/// What is known of a column.
+/// Facts about a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnAccount {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its role.
     #[serde(flatten)]
     pub role: Role,
     /// Why it is taken for that, where its values alone do not say it.
@@ -65,21 +65,21 @@ pub struct ColumnAccount {
     pub missing: usize,
     /// Different values.
     pub distinct: usize,
-    /// What its values are.
+    /// Facts about its values.
     pub facts: Facts,
 }
 
-/// What the values of a column are.
+/// Facts about the values of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Facts {
-    /// Of a column without values.
+    /// A column without values.
     None,
-    /// Of numbers.
+    /// Numbers.
     Numbers(NumberFacts),
-    /// Of texts: the most frequent ones, with the rows that have them.
+    /// Texts: the most frequent ones, with the rows that have them.
     Levels(Vec<(String, usize)>),
-    /// Of times: the first and the last, as seconds since 1970-01-01 00:00 UTC.
+    /// Times: the first and the last, as seconds since 1970-01-01 00:00 UTC.
     Times {
         /// The first.
         low: f64,
@@ -88,7 +88,7 @@ pub enum Facts {
     },
 }
 
-/// What numbers are: range, middle and skew. A row counts once.
+/// Describes numbers: range, middle and skew. A row counts once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberFacts {
     /// The smallest.
@@ -106,8 +106,8 @@ pub struct NumberFacts {
     /// The same of the logarithms, where no value is below 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_skewness: Option<f64>,
-    /// What is added before logarithms are taken: 0 where all values are above 0; else 1 for whole numbers, and the
-    /// smallest value above 0 for others.
+    /// The number that is added before logarithms are taken. It is 0 where all values are above 0; else 1 for whole
+    /// numbers, and the smallest value above 0 for others.
     pub log_offset: f64,
     /// The few rows that make nearly all of the variance, where there are such.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,7 +196,7 @@ fn account_of(column: &FrameColumn) -> ColumnAccount {
     ColumnAccount { name, role, reason, read_as, rows, missing, distinct, facts }
 }
 
-/// What a column is, and why where its values alone do not say it.
+/// The role of a column, with the reason where its values alone do not show it.
 fn role(column: &FrameColumn, present: usize, distinct: usize, facts: &Facts) -> (Role, Option<String>) {
     if present == 0 {
         return (Role::Empty, None);
@@ -246,7 +246,8 @@ fn role_of_numbers(
     (Role::Measure, None)
 }
 
-/// Whether values rise by one from row to row but for a few places, where they begin at 1 or 0 again: the numbers of rows within parts of the table.
+/// Whether values rise by one from row to row, except in a few places where they begin at 1 or 0 again. Such a column
+/// numbers the rows within parts of the table.
 fn counts_within_parts<'v>(mut values: impl Iterator<Item = &'v f64>) -> bool {
     const PARTS: usize = 20;
     let Some(first) = values.next() else { return false };
@@ -348,7 +349,7 @@ fn of_numbers(values: &[f64]) -> (usize, Facts) {
     (distinct, Facts::Numbers(NumberFacts::of_sorted(&sorted)))
 }
 
-/// What is there of some values, in ascending order, with one zero.
+/// The values that are not missing, in ascending order, with one zero.
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.filter(|value| !value.is_nan()).map(|value| value + 0.0).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -356,13 +357,13 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 impl NumberFacts {
-    /// Of values of which some may be missing (NaN); nothing where all are.
+    /// The facts about values of which some may be missing (NaN); `None` where all are.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         (!sorted.is_empty()).then(|| Self::of_sorted(&sorted))
     }
 
-    /// Of values in ascending order, at least one.
+    /// The facts about values in ascending order, at least one.
     fn of_sorted(sorted: &[f64]) -> Self {
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
         let moments = Moments::of(sorted.iter().copied());

@@ -1,8 +1,9 @@
 //! Dissimilarities of all pairs of N items: how they are stored, what stands beside the numbers, and how they are looked up.
 //!
-//! A matrix on disk is two files: an NPY array that NumPy opens, and a small JSON *header* of the same name, which says what the numbers mean:
-//! the form, the scale of fixed-point numbers, how a missing value is written, where the matrix came from. The diagonal is 0 and the matrix
-//! symmetric, so that half of it says all: [`Form::Condensed`] holds the pairs (0,1), (0,2), …, (1,2), … as SciPy's `pdist` does.
+//! A matrix on disk is two files: an NPY array that NumPy opens, and a small JSON *header* of the same name. The header
+//! says what the numbers mean: the form, the scale of fixed-point numbers, the value that stands for a missing one, and
+//! the source. The diagonal is 0 and the matrix symmetric, so one half is enough. [`Form::Condensed`] holds the pairs
+//! (0,1), (0,2), …, (1,2), … as SciPy's `pdist` does.
 //!
 //! | element | bytes a pair | a missing value | error |
 //! | --- | ---: | --- | --- |
@@ -18,7 +19,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What the format of a header calls itself; raised with every change of meaning.
+/// The name of the header's format; its number rises with every change of meaning.
 pub const FORMAT: &str = "lehr dissimilarities 1";
 
 /// The `u16` that stands for a missing value.
@@ -52,7 +53,7 @@ impl Element {
         }
     }
 
-    /// What one unit of a stored number is worth in a matrix whose largest value is `largest`: 1 for floating point.
+    /// The value of one unit of a stored number in a matrix whose largest value is `largest`: 1 for floating point.
     ///
     /// Fixed point of 16 bits spans just the values there are. Big-endian rows keep the group's 1 / 32767 as long as nothing is above 1; beyond that
     /// their scale grows instead of the numbers overflowing.
@@ -135,7 +136,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// What stands beside the numbers.
+/// The header: a description stored beside the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -162,11 +163,11 @@ pub struct Header {
     pub largest: f64,
     /// The mean of the values, 0 if there are none.
     pub mean: f64,
-    /// What was measured: the name of the dissimilarity.
+    /// The name of the dissimilarity that was measured.
     pub metric: String,
     /// How: parameters by name.
     pub parameters: serde_json::Map<String, serde_json::Value>,
-    /// What the items were read from.
+    /// The source that the items were read from.
     pub source: String,
     /// The fingerprint of the data, in hexadecimal.
     pub fingerprint: String,
@@ -199,11 +200,12 @@ pub enum Values {
     U16(Vec<u16>),
 }
 
-/// What rounding had left in a matrix, and [`Dissimilarities::new`] removed.
+/// Rounding errors that [`Dissimilarities::new`] found in a matrix and removed.
 ///
-/// Products of matrices and differences such as `1 - similarity` leave halves that differ in their last bits, and numbers just below 0 or beside 0 on the
-/// diagonal. A number is taken as rounded if it is off by at most [`SHARE_F64`](Self::SHARE_F64) or [`SHARE_F32`](Self::SHARE_F32) of the largest value; in
-/// fixed point, if the two halves differ by one unit.
+/// Products of matrices and differences such as `1 - similarity` leave halves that differ in their last bits. They also
+/// leave numbers just below 0, and numbers other than 0 on the diagonal. A number counts as rounded if it is off by at
+/// most [`SHARE_F64`](Self::SHARE_F64) or [`SHARE_F32`](Self::SHARE_F32) of the largest value. In fixed point it does
+/// if the two halves differ by one unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rounding {
     /// Pairs whose two values differed: both are their mean now (in fixed point, the value above the diagonal).
@@ -272,12 +274,13 @@ pub struct Dissimilarities {
 }
 
 impl Dissimilarities {
-    /// Numbers of `items` items in a form, each worth `scale`. What rounding explains is removed, and [`rounding`](Self::rounding) says how much there was.
+    /// Numbers of `items` items in a form, each worth `scale`. Rounding errors are removed, and
+    /// [`rounding`](Self::rounding) says how many there were.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if their number does not fit, there are no items, or the scale is not a finite number above 0;
-    /// [`Error::Faults`](crate::Error::Faults) with each value that is negative or infinite and, in full form, each pair that is not symmetric and each
-    /// number on the diagonal that is not 0.
+    /// [`Error::Shape`](crate::Error::Shape) if their number does not fit, there are no items, or the scale is not a
+    /// finite number above 0. [`Error::Faults`](crate::Error::Faults) with each value that is negative or infinite. In
+    /// full form also with each pair that is not symmetric and each number on the diagonal that is not 0.
     pub fn new(items: usize, form: Form, values: Values, scale: f64) -> Result<Self, crate::Error> {
         Self::named(items, form, values, scale, "dissimilarities")
     }
@@ -494,17 +497,17 @@ impl Dissimilarities {
         }
     }
 
-    /// What a stored number is worth.
+    /// The value of a stored number 1.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// What messages call the matrix: the path it was read from.
+    /// The name of the matrix in messages: the path it was read from.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What rounding had left in the numbers, and is no longer there.
+    /// The rounding errors that were found in the numbers and removed.
     ///
     /// # Example
     /// ```
@@ -518,12 +521,12 @@ impl Dissimilarities {
         self.rounding.as_ref()
     }
 
-    /// What a front end warns of: that rounding was removed, with the name of the matrix.
+    /// The warning that a front end shows if rounding was removed, with the name of the matrix.
     pub fn warning(&self) -> Option<String> {
         self.rounding.map(|rounding| format!("{}: {rounding}", self.name))
     }
 
-    /// What stood beside the numbers, if they came with a header.
+    /// The header, if the numbers came with one.
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
     }

@@ -1,8 +1,10 @@
 //! Items that are equal become one, with their number as its weight.
 //!
-//! Reads of a genome sample, compounds of a screen and answers of a survey come many times over. A method that takes weights gives the same answer for
-//! one item of weight 3 as for three equal items, and a matrix of the distinct ones is smaller by the square. What is equal is said by the data:
-//! [`Sequences::distinct`](crate::Sequences::distinct) letter by letter, [`Fingerprints::distinct`](crate::Fingerprints::distinct) bit by bit,
+//! Reads of a genome sample, compounds of a screen and answers of a survey come many times over. A method that takes
+//! weights gives the same answer for one item of weight 3 as for three equal items. With a third as many items the
+//! matrix takes a ninth of the memory. What is equal is said by the data:
+//! [`Sequences::distinct`](crate::Sequences::distinct) letter by letter,
+//! [`Fingerprints::distinct`](crate::Fingerprints::distinct) bit by bit,
 //! [`Incomplete::distinct`](crate::Incomplete::distinct) number by number and gap by gap.
 
 use std::collections::HashMap;
@@ -66,7 +68,7 @@ impl Duplicates {
     }
 }
 
-/// What is to be said where several items have one id, by which results could not tell them apart. Nothing where all differ.
+/// A warning where several items have one id, so that results could not tell them apart. Nothing where all differ.
 ///
 /// # Example
 /// ```

@@ -1,15 +1,17 @@
-//! What can be wrong with data, and how it is said.
+//! Faults in data, and how messages report them.
 //!
-//! The one idea: a reader does not stop at the first fault. It counts all of them, keeps the first [`Faults::KEPT`], and says
-//! each in one form, so that a person can mend a file in one go:
+//! The one idea: a reader does not stop at the first fault. It counts all faults and keeps the first [`Faults::KEPT`].
+//! It reports each in one form, so that a person can correct a file in one go:
 //!
 //! ```text
 //! points.csv, line 7, column 3 ("area"): expected a finite number, found "n/a"
 //! ```
 //!
-//! In messages lines, columns and rows of files (NPY files too) are counted from 1, as editors and spreadsheets count. Python's messages count rows and
-//! columns of arrays from 0, and say so ([`Faults::from_zero`]). Items, as the ids of results number them, are counted from 0 everywhere; messages say so. What stops a reader at once (a missing file, a wrong encoding, a column that does not exist) has
-//! a variant of its own in [`Error`]. Exit codes are the command's business: it asks [`Error::class`].
+//! In messages lines, columns and rows of files (NPY files too) are counted from 1, as editors and spreadsheets count.
+//! Python's messages count rows and columns of arrays from 0, and say so ([`Faults::from_zero`]). Items, as the ids of
+//! results number them, are counted from 0 everywhere; messages say so. A condition that stops a reader at once has a
+//! variant of its own in [`Error`]: a missing file, a wrong encoding, a missing column. Exit codes are the command's
+//! business: it asks [`Error::class`].
 
 use std::fmt;
 use std::io;
@@ -37,17 +39,17 @@ pub enum Error {
     /// Nothing to read: an empty file, a header without rows, an array of no rows.
     #[error("{name}: expected rows of numbers, found {found}")]
     Empty {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
-        /// What was there instead.
+        /// The contents that were found instead.
         found: &'static str,
     },
     /// Columns were asked for that are not there.
     #[error("{}", no_such_columns(.name, .wanted, .columns))]
     NoSuchColumns {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
-        /// The columns asked for in vain, by name or by 0-based index.
+        /// The columns that were asked for and not found, by name or by 0-based index.
         wanted: Vec<String>,
         /// The columns that exist, in order.
         columns: Vec<String>,
@@ -58,7 +60,7 @@ pub enum Error {
         list(.indices.iter(), |index| index.to_string())
     )]
     AmbiguousColumn {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
         /// The name asked for.
         wanted: String,
@@ -68,7 +70,7 @@ pub enum Error {
     /// One column was chosen more than once: it would count twice, and results could not tell the two apart.
     #[error("{name}: expected each column to be chosen once, found {column:?} twice")]
     RepeatedColumn {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
         /// The column, as the data call it.
         column: String,
@@ -76,7 +78,7 @@ pub enum Error {
     /// Text in another encoding than UTF-8.
     #[error("{name}, line {line}, byte {byte} of the text: expected UTF-8, found {found}")]
     Encoding {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
         /// The line, counted from 1.
         line: u64,
@@ -88,9 +90,9 @@ pub enum Error {
     /// A file that ends before it should: a compressed file or an array cut short.
     #[error("{name}: expected {expected}, found the end of the file after {read}")]
     CutShort {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
-        /// What should have followed.
+        /// The part that should have followed.
         expected: String,
         /// How far reading came.
         read: String,
@@ -98,21 +100,21 @@ pub enum Error {
     /// A file that is not of a format (or of a variant of a format) that is read here.
     #[error("{name}: expected {expected}, found {found}")]
     Format {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
-        /// What can be read.
+        /// The formats that can be read.
         expected: String,
-        /// What is there.
+        /// The format that was found.
         found: String,
     },
     /// A file that holds something else than the reader takes, which another one does.
     #[error("{name}: expected {expected}, found {found}")]
     Contents {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
-        /// What the reader takes.
+        /// The formats that the reader takes.
         expected: &'static str,
-        /// What is there, as far as its first bytes tell.
+        /// The format that was found, as far as its first bytes tell.
         found: Contents,
     },
     /// Counts that do not fit each other, such as 3 weights for 4 points: a mistake of the calling program.
@@ -120,9 +122,9 @@ pub enum Error {
     Shape {
         /// Which part has the wrong shape.
         what: String,
-        /// What it should have.
+        /// The shape that it should have.
         expected: String,
-        /// What it has.
+        /// The shape that it has.
         found: String,
     },
     /// A file that is not there or may not be opened.
@@ -130,7 +132,7 @@ pub enum Error {
     Open {
         /// The path as it was given.
         path: String,
-        /// What the operating system said.
+        /// The operating system's error.
         cause: io::Error,
     },
     /// A folder where a file was expected.
@@ -142,15 +144,15 @@ pub enum Error {
     /// Reading stopped for a reason outside of the data.
     #[error("{name}: {}", reason("cannot be read", .cause))]
     Read {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
-        /// What the operating system said.
+        /// The operating system's error.
         cause: io::Error,
     },
     /// Memory does not take the rows.
     #[error("{name}: expected rows that fit in memory, found {} of numbers", lehr_spill::size(*.bytes))]
     Memory {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
         /// How many bytes of numbers there are, as far as that is known.
         bytes: usize,
@@ -163,7 +165,7 @@ pub enum Error {
     Write {
         /// The path as it was given.
         path: String,
-        /// What the operating system said.
+        /// The operating system's error.
         cause: io::Error,
     },
 }
@@ -191,7 +193,7 @@ impl Error {
         }
     }
 
-    /// Of rows that are called `name`: what could not be kept of them.
+    /// The error for rows that are called `name`, with what could not be kept of them.
     pub(crate) fn kept(name: &str, error: lehr_spill::Error) -> Self {
         match error {
             lehr_spill::Error::Memory { bytes } => Error::Memory { name: name.into(), bytes },
@@ -244,9 +246,9 @@ pub struct Fault {
     pub place: Place,
     /// The column, where the fault is in one.
     pub column: Option<Column>,
-    /// What should be there.
+    /// The value that is expected.
     pub expected: String,
-    /// What is there; text of the data is quoted (see [`quoted`]).
+    /// The value that was found; text of the data is quoted (see [`quoted`]).
     pub found: String,
 }
 
@@ -336,7 +338,7 @@ impl Faults {
         self.gaps
     }
 
-    /// What messages call the source.
+    /// The name of the source in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -448,7 +450,7 @@ pub fn number(value: f64) -> String {
     if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
-/// What the operating system said, in plain words where it is something common.
+/// The operating system's error, in plain words where it is a common one.
 fn reason(what: &str, cause: &io::Error) -> String {
     match cause.kind() {
         io::ErrorKind::NotFound if what == "cannot be opened" => "no such file".into(),

@@ -1,7 +1,9 @@
 //! Fingerprints: rows of bits, packed 64 to a word, with optional weights; checked once, then immutable.
 //!
-//! A chemical fingerprint says of a compound which of some thousand properties it has. Bit b of a row is bit `b % 64` of word `b / 64`; bits beyond the
-//! last are 0. 1,047 bits are 17 words, 136 bytes, where 64-bit numbers would take 8,376. They are read from FPS files by [`crate::read::fps`] and from packed arrays by [`crate::read::packed`].
+//! A chemical fingerprint says of a compound which of some thousand properties it has. Bit b of a row is bit `b % 64`
+//! of word `b / 64`; bits after the last are 0. For example, 1,047 bits are 17 words, 136 bytes; as 64-bit numbers they
+//! would take 8,376. They are read from FPS files by [`crate::read::fps`] and from packed arrays by
+//! [`crate::read::packed`].
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -71,7 +73,7 @@ impl Fingerprints {
         Ok(self)
     }
 
-    /// The same rows with a weight each. What counts rows, as `lehr distances` does, passes them over.
+    /// The same rows with a weight each. Programs that count rows, such as `lehr distances`, ignore them.
     ///
     /// # Errors
     /// - [`Error::Shape`] if there is not one weight a row.
@@ -87,7 +89,8 @@ impl Fingerprints {
         self
     }
 
-    /// The distinct rows, in the order in which they came up first and with the id that they had there, without weights, and which of these each was.
+    /// The distinct rows in the order of their first occurrence, with the id that they had there and without weights.
+    /// Also, for each row, which of them it equals.
     pub fn distinct(&self) -> (Self, Duplicates) {
         let duplicates = Duplicates::of((0..self.len()).map(|row| self.row(row)));
         let words = duplicates.first().iter().flat_map(|row| self.row(*row)).copied().collect();
@@ -149,7 +152,7 @@ impl Fingerprints {
         self.weights.as_ref().map_or(self.len() as f64, |weights| weights.iter().sum())
     }
 
-    /// What messages call these fingerprints: the path they were read from, or `fingerprints`.
+    /// The name of these fingerprints in messages: the path they were read from, or `fingerprints`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,8 +1,8 @@
 //! A table as people have it: named columns of numbers, categories or times, with gaps.
 //!
-//! [`Points`](crate::Points) are what methods compute with: finite numbers, row by row. A [`DataFrame`] is what stands
-//! before that: what a spreadsheet or an export holds, column by column, each with the way in which it was read. What
-//! becomes of its columns (used, left out, scaled, turned into several) is decided in the open by a preparation.
+//! [`Points`](crate::Points) are what methods compute with: finite numbers, row by row. A [`DataFrame`] comes before
+//! that: the contents of a spreadsheet or an export, column by column, each with the way in which it was read. A
+//! preparation then decides, visibly, whether each column is used, left out, scaled or turned into several.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub struct DataFrame {
     name: String,
     rows: usize,
     columns: Vec<FrameColumn>,
-    /// What was decided about the whole table while it was read, for people: a sentence each.
+    /// Decisions about the whole table while it was read, for people: a sentence each.
     notes: Vec<String>,
     dialect: Option<Dialect>,
 }
@@ -40,7 +40,7 @@ pub struct FrameColumn {
     pub name: String,
     /// Its values.
     pub values: Values,
-    /// How it was read.
+    /// The way it was read.
     pub read_as: ReadAs,
 }
 
@@ -58,7 +58,7 @@ pub enum Values {
 /// Texts of a column, each different one kept once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Categories {
-    /// Of each row; [`Categories::MISSING`] where there is none.
+    /// The level of each row; [`Categories::MISSING`] where there is none.
     codes: Vec<u32>,
     /// In the order in which they came up first.
     levels: Vec<String>,
@@ -97,9 +97,9 @@ pub enum ReadAs {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NumberForm {
-    /// What stands before the fraction.
+    /// The decimal mark.
     pub decimal: char,
-    /// What stands between thousands.
+    /// The mark between thousands.
     pub thousands: Option<char>,
     /// The sign or code of the currency.
     pub currency: Option<String>,
@@ -368,7 +368,7 @@ impl DataFrame {
         Self { rows: rows.len(), columns: columns.collect(), ..self.clone() }
     }
 
-    /// What messages call it.
+    /// The name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -383,7 +383,7 @@ impl DataFrame {
         &self.columns
     }
 
-    /// What was decided about the whole table while it was read, a sentence each.
+    /// Decisions about the whole table that were made while it was read, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

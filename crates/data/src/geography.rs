@@ -1,9 +1,10 @@
 //! Longitude and latitude as points in space.
 //!
-//! A degree of longitude is shorter than one of latitude, and vanishes at the poles; distances between raw degrees mean nothing.
-//! So positions become vectors in kilometres on a sphere of the Earth's mean radius. The distance between two of them is the
-//! chord, which orders pairs exactly as the arc along the surface does and differs from it by less than 0.1 % up to 980 km.
-//! A mean of positions lies inside the sphere; [`lon_lat`] gives the place on the surface above it.
+//! A degree of longitude is shorter than one of latitude, and vanishes at the poles; distances between raw degrees mean
+//! nothing. So positions become vectors in kilometres on a sphere of the Earth's mean radius. The distance between two
+//! of them is the chord. It orders pairs exactly as the arc along the surface does, and differs from the arc by less
+//! than 0.1 % up to 980 km. A mean of positions lies inside the sphere; [`lon_lat`] gives the place on the surface
+//! above it.
 //!
 //! The sphere is a model: real distances differ by up to 0.6 %, because the Earth is flattened.
 
@@ -74,7 +75,8 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
     points.with_stored(values.finish()?, vec!["x_km".into(), "y_km".into(), "z_km".into()])
 }
 
-/// Sine and cosine of an angle of -180 to 360 degrees: the same bits for the same direction, and exact where a circle is cut into quarters, which radians are not.
+/// Sine and cosine of an angle of -180 to 360 degrees. The same direction gives the same bits. Unlike with radians, the
+/// results are exact at multiples of 90 degrees.
 fn sin_cos_of_degrees(angle: f64) -> (f64, f64) {
     let angle = if angle > 180.0 { angle - 360.0 } else { angle };
     match angle {
@@ -86,7 +88,8 @@ fn sin_cos_of_degrees(angle: f64) -> (f64, f64) {
     }
 }
 
-/// What is to be said of longitude and latitude where the names of the columns do not say which is which: the order that was taken.
+/// A warning where the names of the columns do not say which is longitude and which latitude; it names the order that
+/// was assumed.
 ///
 /// # Example
 /// ```
@@ -136,9 +139,10 @@ pub fn arc_km(chord_km: f64) -> f64 {
 
 /// Whether two of the columns seem to be degrees of longitude and latitude, so that raw distances deserve a warning.
 ///
-/// Names decide where there are any: a longitude and a latitude by name (such as `lon` and `Latitude`), with all values in range.
-/// Columns without names of their own (`x0`, `x1`) are taken for degrees if there are exactly two, in range, not all whole numbers, and
-/// the first goes beyond 90, as no latitude does; smaller numbers say too little.
+/// Names decide where there are any: a longitude and a latitude by name (such as `lon` and `Latitude`), with all values
+/// in range. Columns without names of their own (`x0`, `x1`) count as degrees if there are exactly two, both in range.
+/// They must not be all whole numbers, and the first must go beyond 90. A latitude never does; smaller numbers could be
+/// either.
 ///
 /// # Example
 /// ```
@@ -169,7 +173,7 @@ enum Degrees {
     Latitude,
 }
 
-/// What a name says, if a word of it says longitude or latitude, and not another one the opposite.
+/// Longitude or latitude, if a word of the name says it and no word says the other.
 fn says(name: &str) -> Option<Degrees> {
     let (mut longitude, mut latitude) = (false, false);
     for word in words(name) {

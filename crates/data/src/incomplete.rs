@@ -29,7 +29,7 @@ pub struct Incomplete {
     ids: Option<Vec<String>>,
     missing: usize,
     left_out: Vec<LeftOut>,
-    /// What was decided while they were read, for people.
+    /// Notes for people: the decisions made while reading.
     notes: Vec<String>,
     name: String,
 }
@@ -152,7 +152,7 @@ impl Incomplete {
         &self.values[index * self.dimension..][..self.dimension]
     }
 
-    /// What is there of a column, as points of one column without gaps; nothing if it is all gaps.
+    /// The values of a column that are not missing, as points of one column; `None` if all are missing.
     pub(crate) fn present(&self, column: usize) -> Option<Points> {
         let cells = self.values[column..].iter().step_by(self.dimension).copied();
         Points::new(cells.filter(|cell| !cell.is_nan()).collect(), 1).ok()
@@ -178,7 +178,8 @@ impl Incomplete {
         &self.left_out
     }
 
-    /// What was decided about the table that they were read from, and is not the usual, a sentence each: as [`DataFrame::notes`](crate::frame::DataFrame::notes), with the forms of numbers.
+    /// Unusual decisions about the table that they were read from, one sentence each: as
+    /// [`DataFrame::notes`](crate::frame::DataFrame::notes), with the forms of numbers.
     ///
     /// # Example
     /// ```
@@ -191,7 +192,7 @@ impl Incomplete {
         &self.notes
     }
 
-    /// What messages call these rows: the path they were read from, or `rows`.
+    /// The name of these rows in messages: the path they were read from, or `rows`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -224,8 +225,8 @@ impl Incomplete {
         scaled
     }
 
-    /// The distinct rows, in the order in which they came up first and with the id, or as id the number, that they had there, and which of these each
-    /// was. Gaps are equal to gaps.
+    /// The distinct rows in the order of their first occurrence, with the id that they had there; without ids, with the
+    /// row's number. Also, for each row, which of them it equals. Gaps are equal to gaps.
     pub fn distinct(&self) -> (Self, Duplicates) {
         let key = |row: usize| self.row(row).iter().map(|value| one_form(*value).to_bits()).collect::<Vec<u64>>();
         let duplicates = Duplicates::of((0..self.len()).map(key));

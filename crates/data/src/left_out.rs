@@ -27,7 +27,7 @@ pub struct LeftOut {
     pub example: String,
     /// Why that value is no number, if but for that it would be one ([`slip`](crate::read::slip)): a mistake, most likely, and no text.
     pub slip: Option<&'static str>,
-    /// What its values are, where the file says so and they are neither numbers nor text.
+    /// The type of its values, where the file says it and they are neither numbers nor text.
     pub kind: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl LeftOut {
         self.slip.is_some() || (self.example.is_empty() && self.kind.is_none())
     }
 
-    /// What is to be said of columns that were hardly meant to be left out: of numbers but for a slip, or without any value.
+    /// Notes on columns that were hardly meant to be left out: numbers but for a slip, or without any value.
     ///
     /// # Example
     /// ```

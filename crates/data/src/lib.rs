@@ -1,11 +1,17 @@
-//! What a data set is: read, checked, written, synthesised.
+//! Data sets: read, check, write and synthesise them.
 //!
-//! [`Points`] are the product of this room: rows of finite numbers with optional weights and ids, checked once and immutable. They come
-//! from files ([`read`]), from the sets that come with the program ([`datasets`]) or from a generator with known truth ([`synthetic`]).
-//! A table as people have it, with text, dates and gaps, is a [`DataFrame`](frame::DataFrame).
-//! Longitude and latitude become positions on the sphere ([`geography`]); columns of different units can be brought to one [`scale`];
-//! [`Sparse`] rows have of many columns those that are not 0, [`Fingerprints`] columns of 0 and 1; [`Sequences`] and [`Fingerprints`] are what dissimilarities are computed from, and [`Dissimilarities`] what comes of it;
-//! what [`memory`] should not hold may be in a file of a folder ([`Spill`]); results are written whole or not at all ([`write`](mod@write)). What is wrong with data is said in one form, all faults at once ([`error`]).
+//! [`Points`] are the product of this crate: rows of finite numbers with optional weights and ids, checked once and
+//! immutable. They come from files ([`read`]), from the sets that come with the program ([`datasets`]) or from a
+//! generator with known truth ([`synthetic`]). A table as people have it, with text, dates and missing values, is a
+//! [`DataFrame`](frame::DataFrame).
+//!
+//! - Longitude and latitude become positions on the sphere ([`geography`]).
+//! - Columns of different units can be scaled to one ([`scale`]).
+//! - [`Sparse`] rows store only values that are not 0, [`Fingerprints`] columns of 0 and 1.
+//! - Dissimilarities are computed from [`Sequences`] and [`Fingerprints`]; [`Dissimilarities`] are the result.
+//! - Data larger than [`memory`] may be in a file of a folder ([`Spill`]).
+//! - Results are written whole or not at all ([`write`](mod@write)).
+//! - All faults in data are reported at once, and in one form ([`error`]).
 //!
 //! # Example
 //!
@@ -34,7 +40,7 @@
 //! # Ok::<(), lehr_data::Error>(())
 //! ```
 //!
-//! This room computes nothing about the data that a method would: no distances, no clusters.
+//! This crate computes nothing about the data that a method would: no distances, no clusters.
 #![forbid(unsafe_code)]
 
 mod contents;

@@ -1,4 +1,4 @@
-//! How much memory there is left, as far as the system says: what a run that needs more should be told before it begins.
+//! How much memory is left, as far as the system says, so that a run that needs more is refused before it begins.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::error::Error;
 use crate::read::{self, Selection};
 
-/// Bytes that can still be used without swapping: what the kernel estimates, and no more than what the control group and the limit of the process (`ulimit -v`) leave.
-/// `None` where none of them tells.
+/// Bytes that can still be used without swapping. The kernel estimates them; the control group and the limit of the
+/// process (`ulimit -v`) may leave less. `None` where none of them tells.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let process =
@@ -15,7 +15,8 @@ pub fn available() -> Option<u64> {
     [machine, of_group(Path::new("/sys/fs/cgroup")), process()].into_iter().flatten().min()
 }
 
-/// Sees that the rows of a table can be in memory, as far as that is known before they are read: of an array, whose header says how many numbers there are.
+/// Checks that the rows of a table fit in memory, if that is known before they are read, as from the header of an
+/// array.
 ///
 /// # Errors
 /// Too many of them; a file that cannot be read.

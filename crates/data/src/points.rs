@@ -1,8 +1,10 @@
 //! Points: n rows of d finite numbers, with optional weights and ids; checked once, then immutable.
 //!
-//! Whoever holds [`Points`] need not check again: there is at least one row and one column, every value is finite, weights are
-//! finite, not negative and not all zero, and all lengths agree. Rows are stored one after another (row-major), so that a block of
-//! rows is one slice; that slice is in memory, or in a file that memory need not hold ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences nothing.
+//! [`Points`] are checked, so their users need not check again. There is at least one row and one column, every value
+//! is finite, and all lengths agree. Weights are finite, not negative and not all zero. Rows are stored one after
+//! another (row-major), so that a block of rows is one slice. That slice is in memory, or in a file for data larger
+//! than memory ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences
+//! nothing.
 //!
 //! Points do not know where they came from except for the name that messages use. Reading is in [`crate::read`].
 
@@ -36,11 +38,11 @@ pub struct Points {
     weights: Option<Vec<f64>>,
     /// One a row.
     ids: Option<Vec<String>>,
-    /// What was in the table besides.
+    /// Columns of the table that are not points.
     left_out: Vec<LeftOut>,
-    /// What was decided while they were read, for people.
+    /// Notes for people: the decisions made while reading.
     notes: Vec<String>,
-    /// What messages call these points.
+    /// The name of the points in messages.
     name: String,
 }
 
@@ -99,7 +101,8 @@ impl Points {
         })
     }
 
-    /// The same points with their values in a file, out of memory; methods that are given them keep what they make of the rows in files of the same folder. Weights and ids stay in memory.
+    /// The same points with their values in a file, out of memory. Methods keep what they derive from the rows in files
+    /// of the same folder. Weights and ids stay in memory.
     ///
     /// Results are the same to the bit. Reading a table into a file without having it in memory is [`read::spilled_table`](crate::read::spilled_table).
     ///
@@ -288,7 +291,8 @@ impl Points {
         &self.left_out
     }
 
-    /// What was decided about the table that they were read from, and is not the usual, a sentence each: as [`DataFrame::notes`](crate::frame::DataFrame::notes), with the forms of numbers.
+    /// Unusual decisions about the table that they were read from, one sentence each: as
+    /// [`DataFrame::notes`](crate::frame::DataFrame::notes), with the forms of numbers.
     ///
     /// # Example
     /// ```
@@ -306,7 +310,7 @@ impl Points {
         &self.columns
     }
 
-    /// What messages call these points: the path they were read from, or `points`.
+    /// The name of these points in messages: the path they were read from, or `points`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -348,7 +352,8 @@ impl Points {
 /// Weights of so many rows of what messages call `name`, if they are weights.
 ///
 /// # Errors
-/// [`Error::Shape`] if there is not one a row, [`Error::Faults`] with each that is negative or not finite, or if all are 0, or if their sum is not finite.
+/// [`Error::Shape`] if there is not one weight for each row. [`Error::Faults`] with each weight that is negative or not
+/// finite, or if all are 0, or if their sum is not finite.
 pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) -> Result<Vec<f64>, Error> {
     if weights.len() != rows {
         return Err(shape("weights", format!("{rows}, one a row"), weights.len().to_string()));
@@ -367,7 +372,7 @@ pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) ->
     faults.or(weights)
 }
 
-/// What a weight should have been, if it is none.
+/// The expected value, if this is no valid weight.
 pub(crate) fn weight_fault(weight: f64) -> Option<&'static str> {
     if !weight.is_finite() {
         Some("a finite number")
@@ -378,7 +383,8 @@ pub(crate) fn weight_fault(weight: f64) -> Option<&'static str> {
     }
 }
 
-/// What is wrong with the weights of so many rows that are each right, as (expected, found). Weights of 0 may have been left out.
+/// The fault, as (expected, found), of weights that are each valid but not together. Weights of 0 may have been left
+/// out.
 pub(crate) fn total_weight_fault(weights: &[f64], rows: usize) -> Option<(String, String)> {
     let total: f64 = weights.iter().sum();
     if total == 0.0 {

@@ -1,18 +1,18 @@
-//! What becomes of the columns of a table before a method sees them: which are used, and how.
+//! Prepares the columns of a table for a method: which are used, and how.
 //!
 //! Nothing is done in silence. [`Preparation::new`] decides for each column whether it is used and how, gives a reason,
-//! and keeps all of it, so that a person can read it before the run and next month's file goes the same way.
+//! and keeps all of it. So you can read the decisions before the run, and apply them to next month's file.
 //!
 //! - A **number** stays as it is or becomes its logarithm, and is shifted and divided as [`Scale`] says.
-//! - A **category** becomes one feature for each of its texts, 1 where a row has that text and 0 elsewhere, all divided
-//!   by one number, so that the category weighs as much in distances as one column of numbers (its features have the
-//!   variance of one column together). Texts of few rows share the feature `other`.
+//! - A **category** becomes one feature for each of its texts, 1 where a row has that text and 0 elsewhere. All are
+//!   divided by one number, so that together they have the variance of one column. A category then weighs as much in
+//!   distances as one column of numbers. Texts of few rows share the feature `other`.
 //! - A **date** becomes the days since 1970.
 //! - A **gap** stays one, for methods that leave it out of distances, or is filled as [`Missing`] says.
 //!
-//! Source of the coding of categories: factor analysis of mixed data (Pagès 2004) divides each feature by the root of
-//! its share, so that a category of L texts has the variance L - 1 and rare texts lie far from everything. Distances
-//! would then be ruled by the category with most texts, so the sum is brought to 1 here.
+//! Source of the coding of categories: factor analysis of mixed data (Pagès 2004), which divides each feature by the
+//! root of its share. A category of L texts would then have the variance L - 1, and rare texts would lie far from
+//! everything. Distances would then be ruled by the category with most texts, so the sum is brought to 1 here.
 
 mod choose;
 mod fill;
@@ -32,7 +32,7 @@ pub use choose::log_reason;
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
 
-/// What is done about gaps.
+/// How missing values are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
@@ -52,7 +52,7 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// What a person can ask for, in the order in which help lists it.
+    /// The ways that a user can ask for, in the order in which help lists them.
     pub const ALL: [Missing; 5] = [Missing::Skip, Missing::Median, Missing::Mode, Missing::Nearest, Missing::Drop];
 }
 
@@ -85,7 +85,7 @@ impl FromStr for Missing {
     }
 }
 
-/// What a person asks of a preparation; what is left open is decided by the table.
+/// A user's options for a preparation; the table decides those that are left open.
 ///
 /// A column is given by its name.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,18 +98,18 @@ pub struct Wishes {
     pub log: Vec<String>,
     /// How columns are scaled; `None`: [`Scale::Robust`] if all is to be chosen, else not at all.
     pub scale: Option<Scale>,
-    /// What is done about gaps; `None`: the method's own way if all is to be chosen, else they are faults.
+    /// The treatment of gaps; `None`: the method's own way if all is to be chosen, else they are faults.
     pub missing: Option<Missing>,
     /// Whether logarithms, scale and the treatment of gaps are chosen from the data where nothing is said.
     pub is_auto: bool,
-    /// What is done about gaps where that is chosen from the data.
+    /// How missing values are handled where that is chosen from the data.
     pub missing_of_method: Missing,
     /// Columns that say something else: identifiers, weights.
     pub reserved: Vec<String>,
 }
 
 impl Wishes {
-    /// What is done about gaps, whoever says it.
+    /// How missing values are handled, by the user's choice or the default.
     pub fn gaps(&self) -> Missing {
         self.missing.unwrap_or(if self.is_auto { self.missing_of_method } else { Missing::Fault })
     }
@@ -137,13 +137,13 @@ impl Wishes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
-    /// What the method computes with, in this order; at least one.
+    /// The method's input, in this order; at least one feature.
     pub features: Vec<Feature>,
-    /// What is done about gaps.
+    /// How missing values are handled.
     pub missing: Missing,
     /// How features are scaled.
     pub scale: Scale,
-    /// What becomes of each column of the table, in their order, and why.
+    /// The use of each column of the table, in their order, with the reason.
     pub uses: Vec<ColumnUse>,
 }
 
@@ -151,26 +151,26 @@ pub struct Preparation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feature {
-    /// What results call it.
+    /// Its name in results.
     pub name: String,
     /// The column that it is made of.
     pub column: String,
     /// How the column was read when this was decided.
     pub read_as: ReadAs,
-    /// What of the column's value it is.
+    /// The part of the column's value that it is.
     pub value: FeatureValue,
-    /// What is added before the logarithm is taken, if one is.
+    /// The number that is added before the logarithm is taken, if one is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub log_offset: Option<f64>,
-    /// What is subtracted, after the logarithm.
+    /// The number that is subtracted, after the logarithm.
     pub shift: f64,
-    /// What the difference is divided by.
+    /// The divisor of the difference.
     pub divisor: f64,
-    /// What a gap is filled with, before the logarithm.
+    /// The value that fills a missing one, before the logarithm.
     pub fill: f64,
 }
 
-/// What a feature is of the value of its column.
+/// The part of a column's value that a feature is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeatureValue {
@@ -184,7 +184,7 @@ pub enum FeatureValue {
     OtherThan(Vec<String>),
 }
 
-/// What becomes of a column.
+/// The use of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnUse {
     /// Its name.
@@ -206,7 +206,7 @@ pub struct Prepared {
     pub kept: Option<Vec<usize>>,
     /// How many values were filled.
     pub filled: usize,
-    /// What the owner should know: texts that no feature knows, rows that were left out.
+    /// Notes for the owner: texts that no feature knows, rows that were left out.
     pub notes: Vec<String>,
 }
 
@@ -239,7 +239,7 @@ impl Feature {
         }
     }
 
-    /// What the column must hold for this, in words.
+    /// The values that the column must hold, in words.
     fn expected(&self) -> &'static str {
         match self.value {
             FeatureValue::Number => "numbers",

@@ -1,10 +1,15 @@
-//! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip), NPY arrays and, with the feature `parquet`, Parquet files; rows of bits from FPS files and packed arrays; sparse rows from SVMlight's text and Matrix Market files.
+//! Reading points from files: text tables (CSV, TSV and similar, plain or gzip), NPY arrays and, with the feature
+//! `parquet`, Parquet files.
 //!
-//! Tables as people have them, with text, dates and gaps, are read as data frames ([`data_frame`]); where a table is not of plain numbers, points are taken from one.
+//! Rows of bits are read from FPS files and packed arrays, sparse rows from SVMlight's text and Matrix Market files.
 //!
-//! What a file is, is seen from its first bytes; a name decides only that `.tsv` has tabs. What is read from it is said by a
-//! [`Selection`]; everything it leaves open is found out from the data, as `read/csv.rs` describes. Nothing is repaired in silence: a
-//! field that is no number, a row that is too short, a weight below 0 are all reported, all at once ([`crate::error`]).
+//! Tables as people have them, with text, dates and missing values, are read as data frames ([`data_frame`]). Points
+//! are taken from such a data frame if the table is not of plain numbers.
+//!
+//! The first bytes of a file decide its format; a name decides only that `.tsv` has tabs. A [`Selection`] says what to
+//! read; everything that it leaves open is detected from the data, as `read/csv.rs` describes. No value is silently
+//! repaired. A field that is no number, a row that is too short and a weight below 0 are all reported at once
+//! ([`crate::error`]).
 
 pub mod batches;
 pub mod classes;
@@ -62,7 +67,7 @@ use source::Source;
 pub use unpack::Unpacked;
 pub use written::gap;
 
-/// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
+/// Options for reading a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
 ///
 /// A column is given by its name or by its 0-based index as text; a name goes before an index of the same text.
 ///
@@ -95,18 +100,20 @@ pub struct Selection {
     pub delimiter: Option<u8>,
     /// Whether the first row has names; `None`: found out.
     pub header: Option<bool>,
-    /// What else is known of how a table of text is written; `delimiter` and `header` above go before those in it.
+    /// Further facts about how a table of text is written; `delimiter` and `header` above take precedence.
     pub form: TableForm,
 }
 
 /// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by gzip. Or Parquet, if it starts as one or is called `.parquet`.
 ///
-/// NPY arrays have one or two dimensions (one: a single column), elements `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (truth values: 1 and 0) of either byte order, and
-/// either order of rows and columns; integers beyond 2⁵³ are rounded. Their columns are called `x0`, `x1`, …; `delimiter` and
-/// `header` do not apply to them.
+/// NPY arrays have one or two dimensions (one: a single column), in either order of rows and columns. Elements are
+/// `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (truth values: 1 and 0), in either byte order. Integers beyond
+/// 2⁵³ are rounded. Their columns are called `x0`, `x1`, …; `delimiter` and `header` do not apply to them.
 ///
-/// Parquet is read with the feature `parquet`: columns of numbers (floating point in 16 bits too), whole numbers (rounded likewise) and truth values (1 and 0), and ids that are those or text; pages that are plain or packed by snappy, gzip or zstd. Where no columns
-/// are chosen, those of other kinds and those that pandas has for its index are left out and told ([`Points::left_out`]). `delimiter` and `header` do not apply.
+/// Parquet is read with the feature `parquet`. Columns may be numbers (floating point in 16 bits too), whole numbers
+/// (rounded likewise) and truth values (1 and 0). Ids are those or text. Pages are plain or packed by snappy, gzip or
+/// zstd. Where no columns are chosen, those of other kinds and those that pandas has for its index are left out and
+/// told ([`Points::left_out`]). `delimiter` and `header` do not apply.
 ///
 /// Cost: one pass; memory for the result and a window of 64 KiB, of Parquet a page of each column.
 ///
@@ -132,14 +139,16 @@ fn rows_of(path: &Path) -> Result<Source<'static>, Error> {
 /// The first bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
 
-/// What rows of numbers are read from.
+/// The formats that rows of numbers are read from.
 const ROWS: &str = "a table of text, an NPY or a Parquet file";
 
 fn no_rows(source: &Source<'_>, found: Contents) -> Error {
     Error::Contents { name: source.name().into(), expected: ROWS, found }
 }
 
-/// Rows and columns of an NPY array that is not packed, as its header says if the file is as long as that; rows and columns of numbers of a Parquet file: so that who has not the memory for it need not begin to read. `None` of all else, and of what is not there.
+/// Rows and columns of an NPY array that is not packed, from its header if the file is as long as that says. Rows and
+/// columns of numbers of a Parquet file. With these, a caller can refuse a table that is too large before reading it.
+/// `None` of all else, and of what is not there.
 ///
 /// # Errors
 /// As [`points`], of opening the file and reading the header.
@@ -168,7 +177,7 @@ pub fn array_shape(path: &Path) -> Result<Option<[usize; 2]>, Error> {
     npy::shape(&mut source)
 }
 
-/// What a file may hold that is clustered.
+/// The kinds of data that can be clustered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Table {
     /// Rows of numbers.
@@ -179,11 +188,15 @@ pub enum Table {
     Sparse(Sparse),
 }
 
-/// A table as [`points`] reads it; or fingerprints, if the file begins as FPS or is called `.fps`; or sparse rows, if it begins as a Matrix Market file or is called `.mtx`, or if it begins as SVMlight's text
-/// or is called `.svm`, `.svmlight` or `.libsvm`. The selection applies to tables only, `first_column` to SVMlight's text only ([`svmlight::rows`]).
+/// A table as [`points`] reads it, or fingerprints, or sparse rows. It is fingerprints if the file begins as FPS or is
+/// called `.fps`. It is sparse rows if the file begins as a Matrix Market file or as SVMlight's text, or is called
+/// `.mtx`, `.svm`, `.svmlight` or `.libsvm`. The selection applies to tables only, `first_column` to SVMlight's text
+/// only ([`svmlight::rows`]).
 ///
-/// A file begins as SVMlight's text if its first three rows, or as many as there are, are a label and then nothing but `column:value` with columns that ascend, two of them or a `qid` in one of the rows at least.
-/// A table may look so too (`5 9:30 12:30`): where the selection names a delimiter, columns or whether there is a header, and `first_column` is `None`, the file is one unless its name says otherwise.
+/// A file begins as SVMlight's text if each of its first three rows is a label followed only by `column:value` with
+/// ascending columns. At least one of the rows must have two columns or a `qid`. A table may look so too
+/// (`5 9:30 12:30`). If the selection names a delimiter, columns or a header, and `first_column` is `None`, the file is
+/// a table unless its name says otherwise.
 ///
 /// # Errors
 /// As [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
@@ -191,8 +204,9 @@ pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColum
     table_of(rows_of(path)?, &again(path), selection, first_column, None)
 }
 
-/// As [`table`], with the values of a table of numbers in a file of a folder: for tables larger than memory, of which no more is held than some rows, the weights and the ids.
-/// The points are the same to the bit as those in memory, and so is what methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same numbers.
+/// As [`table`], with the values of a table of numbers in a file of a folder. Use it for tables larger than memory: it
+/// holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is what
+/// methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same numbers.
 ///
 /// Cost: one pass; disk for 8 bytes a value.
 ///
@@ -291,7 +305,8 @@ fn table_of<'a>(
     })
 }
 
-/// Whether a source is to be read as SVMlight's text: by its name, or by its first rows, unless all that is known of it is of a table.
+/// Whether a source is SVMlight's text: by its name, or by its first rows unless everything known about it is of a
+/// table.
 fn is_svmlight(source: &mut Source<'_>, selection: &Selection, first_column: Option<FirstColumn>) -> bool {
     let Selection { columns, delimiter, header, .. } = selection;
     let is_table = first_column.is_none() && (columns.is_some() || delimiter.is_some() || header.is_some());
@@ -317,7 +332,8 @@ pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Resu
     any_points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
 }
 
-/// Rows that may have gaps, from a file as [`points`] reads it: a field that says that there is no value (empty, `NA`, `?`, …; NaN in an NPY array) is one.
+/// Rows that may have missing values, from a file as [`points`] reads it. A field that says that there is no value
+/// (empty, `NA`, `?`, …; NaN in an NPY array) is missing.
 ///
 /// Columns and ids are chosen as there. Weights are not read: their column is left out.
 ///
@@ -352,7 +368,7 @@ pub fn unpacked<'a>(reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a
     Ok(Box::new(Unpacked::new(reader, u64::MAX)?))
 }
 
-/// What can be said against a selection before any data are seen.
+/// Faults of a selection that show before any data are read.
 fn check(name: &str, selection: &Selection) -> Result<(), Error> {
     if selection.columns.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::Shape {
@@ -409,8 +425,8 @@ enum Form {
     Cells(Format),
 }
 
-/// As what the contents are to be read: seen from the first bytes, or promised by the name, so that "not an NPY file" is the helpful message.
-/// Other formats and impossible selections are refused here.
+/// The format to read the contents as. It is seen from the first bytes, or promised by the name, so that "not an NPY
+/// file" is the helpful message. Other formats and impossible selections are refused here.
 fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error> {
     check(source.name(), selection)?;
     #[cfg(feature = "parquet")]
@@ -474,7 +490,7 @@ impl Asked {
     }
 }
 
-/// That no column is chosen twice, be it once by its name and once by its index.
+/// Checks that no column is chosen twice, be it once by its name and once by its index.
 fn check_once(source: &str, chosen: &[usize], names: &[String]) -> Result<(), Error> {
     match (1..chosen.len()).find(|at| chosen[..*at].contains(&chosen[*at])) {
         Some(at) => Err(Error::RepeatedColumn { name: source.into(), column: names[chosen[at]].clone() }),

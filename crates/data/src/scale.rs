@@ -4,15 +4,18 @@
 //! knows: metres east and metres north should stay as they are, milligrams and percentages should not. So nothing is scaled unless asked,
 //! and [`Spreads`] says when somebody should think about it.
 //!
-//! All statistics are weighted, by the rule that a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
+//! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
 //!
 //! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (the population's).
-//! - [`Scale::Robust`]: (x - median) / interquartile range; a few wild rows do not move it.
-//!   A quantile is the smallest value with at least that share of the weight at or below it, or the middle between this value and the next where
-//!   the share is met exactly (type 2 of Hyndman and Fan); so the median of an even number of rows is the usual one.
+//! - [`Scale::Robust`]: (x - median) / interquartile range; a few wild rows do not move it. A quantile is the smallest
+//!   value with at least that share of the weight at or below it. Where the share is met exactly, it is the middle
+//!   between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is the usual
+//!   one.
 //!
-//! A constant column gets the divisor 1: it becomes 0 everywhere, and influences no distance, as before. A column of which more than half has one value may have no
-//! interquartile range without being constant; [`Scale::Robust`] then takes its standard deviation, or it would keep a unit that may rule all distances.
+//! A constant column gets the divisor 1: it becomes 0 everywhere, and influences no distance, as before. A column in
+//! which more than half of the rows have one value may have no interquartile range without being constant.
+//! [`Scale::Robust`] then takes its standard deviation; otherwise the column would keep a unit that may dominate all
+//! distances.
 
 use std::fmt;
 use std::str::FromStr;
@@ -215,12 +218,12 @@ impl Scaling {
         self.scale
     }
 
-    /// What is subtracted from each column.
+    /// The numbers that are subtracted from each column.
     pub fn shifts(&self) -> &[f64] {
         &self.shifts
     }
 
-    /// What each column is divided by after the shift; finite and above 0.
+    /// The divisor of each column after the shift; finite and above 0.
     pub fn divisors(&self) -> &[f64] {
         &self.divisors
     }
@@ -396,9 +399,11 @@ struct Moments {
 }
 
 impl Moments {
-    /// Of each column: weighted mean and population standard deviation; no intermediate leaves the range of floats unless the result does.
+    /// The weighted mean and population standard deviation of each column. No intermediate leaves the range of floats
+    /// unless the result does.
     ///
-    /// All columns go side by side, so that the rows are gone over three times however many columns they have: they may be in a file.
+    /// All columns go side by side, because the rows may be in a file. So the rows are read three times, however many
+    /// columns there are.
     fn of(points: &Points) -> Vec<Self> {
         let (dimension, total) = (points.dimension(), points.total_weight());
         let rows = || points.values().chunks_exact(dimension).enumerate();
@@ -477,7 +482,7 @@ fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
     rows[rows.len() - 1].0
 }
 
-/// What the heavy rows have in a column of sparse rows, where they have something.
+/// The values that the heavy rows have in a column of sparse rows.
 #[derive(Clone)]
 struct Presence {
     rows: usize,

@@ -1,7 +1,8 @@
 //! Sequences: letters of nucleotides or amino acids, with an id each; checked once, then immutable.
 //!
-//! Whoever holds [`Sequences`] need not check again: there is at least one, none is empty, every letter is a capital of the alphabet, and gaps
-//! (`-`) stand only in sequences that are aligned, which all have the same length. All letters lie in one piece of memory.
+//! [`Sequences`] are checked, so their users need not check again. There is at least one, none is empty, and every
+//! letter is a capital of the alphabet. Gaps (`-`) occur only in sequences that are aligned, which all have the same
+//! length. All letters lie in one piece of memory.
 //!
 //! Sequences are data: what makes two of them alike is the business of `lehr-distances`. They are read from FASTA by [`crate::read::fasta`].
 
@@ -15,7 +16,7 @@ pub const GAP: u8 = b'-';
 /// The share of `ACGTUN` among the letters from which on they are taken for nucleotides.
 const NUCLEOTIDE_SHARE: f64 = 0.9;
 
-/// What the letters of sequences mean.
+/// The meaning of the letters of sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Alphabet {
     /// Nucleotides: `ACGT` and the IUPAC codes for several of them, `RYSWKMBDHVN`. `U` is read as `T`.
@@ -49,7 +50,8 @@ impl Alphabet {
         }
     }
 
-    /// The letter as sequences hold it: a capital, `U` of RNA as `T`, rare amino acids as `X`; `None` if it is not of this alphabet. Gaps are not.
+    /// The letter as sequences hold it: a capital, `U` of RNA as `T`, rare amino acids as `X`. `None` if it is not of
+    /// this alphabet. Gaps are not.
     ///
     /// # Example
     /// ```
@@ -71,7 +73,7 @@ impl Alphabet {
         }
     }
 
-    /// What the letters of texts seem to be: nucleotides if at least nine in ten of all are `ACGTUN`, in either case.
+    /// Guesses the alphabet of texts from their letters: nucleotides if at least nine in ten of all are `ACGTUN`, in either case.
     ///
     /// # Example
     /// ```
@@ -126,8 +128,8 @@ impl Sequences {
     ///
     /// # Errors
     /// - [`Error::Shape`] if there are none.
-    /// - [`Error::Faults`] with each letter that is not of the alphabet, each empty sequence, and, among aligned ones, each of another length than
-    ///   the first or with nothing but gaps.
+    /// - [`Error::Faults`] with each letter that is not of the alphabet and each empty sequence. Among aligned ones,
+    ///   also with each of another length than the first or with nothing but gaps.
     pub fn new<T: AsRef<[u8]>>(texts: &[T], alphabet: Alphabet) -> Result<Self, Error> {
         let mut letters = Vec::new();
         let mut ends = Vec::new();
@@ -195,7 +197,8 @@ impl Sequences {
         Ok(self)
     }
 
-    /// The distinct sequences, in the order in which they came up first and with the id that they had there, and which of these each was.
+    /// The distinct sequences in the order of their first occurrence, with the id that they had there. Also, for each
+    /// sequence, which of them it equals.
     ///
     /// Equal are sequences with the same letters, uncertain ones among them.
     ///
@@ -237,7 +240,7 @@ impl Sequences {
         &self.ids
     }
 
-    /// What the letters mean.
+    /// The meaning of the letters.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
@@ -263,7 +266,7 @@ impl Sequences {
         &self.letters
     }
 
-    /// What messages call these sequences: the path they were read from, or `sequences`.
+    /// The name of these sequences in messages: the path they were read from, or `sequences`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,15 +1,16 @@
 //! Sparse rows: of each row only the columns that are not 0, with optional weights and ids; checked once, then immutable.
 //!
-//! A text as counts of words, a customer as what was bought, a cell as the genes that were seen in it: tens of thousands of columns of which a row has a hundred. Rows stand one after another as in
-//! the compressed row format (CSR) of other programs: the columns of a row ascend, none comes twice, no value is 0. A row may be empty. They are read by [`crate::read::svmlight`] and
-//! [`crate::read::matrix_market`].
+//! Examples are a text as counts of words, a customer as purchases, and a cell as the genes that were seen in it. A row
+//! has a hundred values in tens of thousands of columns. Rows are stored one after another, as in the compressed sparse
+//! row format (CSR) of other programs. The columns of a row ascend, none comes twice, and no value is 0. A row may be
+//! empty. They are read by [`crate::read::svmlight`] and [`crate::read::matrix_market`].
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Column, Error, Fault, Faults, Place};
 use crate::points::{Points, checked_weights};
 
-/// What the first column is numbered in a file, and in the names of columns.
+/// The number of the first column in a file and in the names of columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FirstColumn {
     /// Columns count from 0.
@@ -338,7 +339,7 @@ impl Sparse {
         (&self.columns[range.clone()], &self.values[range])
     }
 
-    /// What a row has in a column.
+    /// The value of a row in a column.
     ///
     /// # Panics
     /// If there is no row `index`.
@@ -373,12 +374,12 @@ impl Sparse {
         &self.values
     }
 
-    /// What the first column is numbered.
+    /// The number of the first column.
     pub fn first_column(&self) -> FirstColumn {
         self.first_column
     }
 
-    /// What a column is called: `x` and its number.
+    /// The name of a column: `x` and its number.
     pub fn column_name(&self, column: usize) -> String {
         format!("x{}", column + self.first_column.number() as usize)
     }
@@ -406,7 +407,7 @@ impl Sparse {
         self.ids.as_deref()
     }
 
-    /// What messages call these rows: the path they were read from, or `sparse rows`.
+    /// The name of these rows in messages: the path they were read from, or `sparse rows`.
     pub fn name(&self) -> &str {
         &self.name
     }

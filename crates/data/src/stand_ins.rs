@@ -89,7 +89,8 @@ fn ends(column: &FrameColumn) -> (f64, f64) {
     (there().fold(f64::NAN, f64::min), there().fold(f64::NAN, f64::max))
 }
 
-/// The smallest and the largest value of a column, if more than one row has it and it lies farther from the others than these from each other.
+/// The smallest and the largest value of a column, each if several rows have it and it is far from all others. Far
+/// means farther than the others are from each other.
 fn far_ends(column: &FrameColumn) -> Vec<f64> {
     let Some(values) = measures(column) else { return Vec::new() };
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();

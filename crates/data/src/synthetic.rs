@@ -1,8 +1,9 @@
 //! Data with known truth: mixtures, lattices, uniform points, rings, templates of bits, topics of words.
 //!
-//! Every number is drawn by (seed, purpose, index) and in no order ([`lehr_numerics::random`]): the same arguments give the same points,
-//! and a larger set of the same seed begins with the rows of the smaller one, except where the number of rows decides what a row is.
-//! Rows come with the label of what made them. Arguments out of range are bugs of the caller and panic; users' data never come here.
+//! Every number is drawn by (seed, purpose, index) and in no order ([`lehr_numerics::random`]), so the same arguments
+//! give the same points. A larger set of the same seed begins with the rows of the smaller one, unless the number of
+//! rows decides what a row is. Rows come with the label of what made them. Arguments out of range are bugs of the
+//! caller and panic; users' data never come here.
 
 use lehr_numerics::random::Stream;
 
@@ -91,8 +92,9 @@ pub fn random_components(count: usize, dimension: usize, side: f64, deviation: f
 
 /// Gaussian blobs at the points of a grid with whole coordinates, `rows_each` rows to a blob, one blob after another.
 ///
-/// `sides` gives the number of blobs along each axis; the last axis runs fastest. The label is the number of the blob. The 7 × 7 lattice
-/// with deviation 0.18 and 60 rows each is the one on which single runs of k-means hardly ever find the 49 blobs.
+/// `sides` gives the number of blobs along each axis; the last axis runs fastest. The label is the number of the blob.
+/// The 7 × 7 lattice with deviation 0.18 and 60 rows each is a hard case: single runs of k-means hardly ever find its
+/// 49 blobs.
 ///
 /// # Panics
 /// If there are no axes, no blobs or no rows.
@@ -174,7 +176,8 @@ pub fn rings(radii: &[f64], rows_each: usize, noise: f64, seed: u64) -> (Points,
     (checked(values, 2), labels)
 }
 
-/// Rows of bits, each one of `templates` random templates with some bits flipped, with the number of its template; row r is of template r modulo their number.
+/// Rows of bits, each one of `templates` random templates with some bits flipped, with the number of its template. Row
+/// r is of template r modulo their number.
 ///
 /// Each bit of a template is set with probability `density`, each bit of a row flipped with probability `flip`.
 ///
@@ -213,10 +216,12 @@ pub fn bit_templates(
     (rows, labels)
 }
 
-/// Sparse rows like counts of words: each has some words of its topic and some that all topics share, with the number of its topic; row r is of topic r modulo their number.
+/// Sparse rows like counts of words, with the number of each row's topic. A row has some words of its topic and some
+/// that all topics share. Row r is of topic r modulo their number.
 ///
-/// A row draws `words` words, with repetition, so that a word drawn twice counts 2: three in four from the `columns / (2 topics)` columns of its topic, the others from the second half of the columns, which is
-/// every topic's. Low columns of either part are drawn more often, as words are.
+/// A row draws `words` words, with repetition: a word drawn twice counts 2. Three in four are from the
+/// `columns / (2 topics)` columns of its topic. The others are from the second half of the columns, which all topics
+/// share. Low columns of either part are drawn more often, as words are.
 ///
 /// # Panics
 /// If there are no topics, rows or words, or fewer than four columns for each topic.

@@ -1,7 +1,8 @@
 //! Writing results: whole files or none.
 //!
-//! A file is written under a temporary name in its own folder and takes its real name only when it is complete and on the disk
-//! ([`AtomicFile`]). Whoever looks sees the old file or the new one; a run that is stopped leaves nothing half-written.
+//! A file is written under a temporary name in its own folder. It takes its real name only when it is complete and on
+//! the disk ([`AtomicFile`]). A reader sees the old file or the new one, and a run that is stopped leaves nothing
+//! half-written.
 //!
 //! The same data give the same bytes: numbers are written in the shortest form that reads back as the same number, lines end in `\n`.
 

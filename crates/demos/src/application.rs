@@ -1,7 +1,8 @@
 //! The applications of `lehr demo`: items that are built in, how they are compared, what is known of them.
 //!
-//! An application is a workflow over services ([`Subject::workflow`]), and what a user would do with three commands, `lehr distances`, `lehr pairwise` and `lehr embed`; a test sees that both come to the same bytes.
-//! What it adds is what only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
+//! An application is a workflow over services ([`Subject::workflow`]). A user would do the same with three commands,
+//! `lehr distances`, `lehr pairwise` and `lehr embed`, and a test checks that both give the same bytes. What it adds is
+//! what only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
 
 pub mod found;
 pub mod page;
@@ -22,7 +23,7 @@ use lehr_mining::{pairwise, smacof};
 
 use crate::Error;
 
-/// What summaries say that an application does.
+/// The method in the summaries of an application.
 pub const METHOD: &str =
     "dissimilarities of all pairs, pairwise deterministic annealing, multidimensional scaling by majorisation";
 
@@ -37,7 +38,7 @@ const MARKS: usize = 6;
 /// A feature marks a cluster only where at least this share of its members have a value.
 const PRESENT_MIN: f64 = 0.5;
 
-/// What is asked of an application.
+/// The options of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
     /// How many items, evenly chosen. Default: 1500, or all where there are fewer.
@@ -80,7 +81,7 @@ impl Subject {
         }
     }
 
-    /// What one item is.
+    /// The name of one item.
     pub fn item(self) -> &'static str {
         match self {
             Subject::Genes => "sequence",
@@ -98,7 +99,7 @@ impl Subject {
         }
     }
 
-    /// What the items are and where they come from, in the report's words.
+    /// The kind and the source of the items, in the report's words.
     pub fn about(self) -> &'static str {
         match self {
             Subject::Genes => {
@@ -134,9 +135,9 @@ impl Subject {
     }
 }
 
-/// What the stages bring home.
+/// The results of the stages.
 pub struct Outcome {
-    /// What the dissimilarities are.
+    /// The header of the dissimilarities.
     pub header: Header,
     /// All of them.
     pub matrix: Dissimilarities,
@@ -158,7 +159,7 @@ pub struct Application {
     pub from: usize,
     /// Whether those are built in.
     pub is_built_in: bool,
-    /// What each is, for people, if more is known than its name: a compound's structure.
+    /// A description of each item for people, if more is known than its name: a compound's structure.
     pub structures: Option<Vec<String>>,
     /// Their classes, if any are known.
     pub known: Option<Classes>,
@@ -209,7 +210,8 @@ impl Application {
         application.checked()
     }
 
-    /// Compounds of the user's: fingerprints from an FPS file, and of a table with their ids which are active (`active`, 1 or 0), with their structures if it has any (`smiles`).
+    /// The user's own compounds. Fingerprints come from an FPS file, and a table with their ids says which are active
+    /// (`active`, 1 or 0). It may also have their structures (`smiles`).
     ///
     /// # Errors
     /// As [`Application::new`]; what is wrong with the files, and compounds of which nothing is said.
@@ -254,7 +256,7 @@ impl Application {
         Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))
     }
 
-    /// What marks each cluster: the features whose means in it are furthest from those of all, in standard deviations, the furthest first. Nothing where items have no features.
+    /// Finds the features that mark each cluster: their means in it are furthest from those of all items, in standard deviations, the furthest first. Nothing where items have no features.
     pub fn marks(&self, labels: &[u32], clusters: usize) -> Vec<Vec<(&str, f64)>> {
         let Items::Records(records) = &self.items else { return Vec::new() };
         let mut members = vec![0.0; clusters];
@@ -292,7 +294,7 @@ fn rows_asked(items: Option<usize>, from: usize) -> Result<Vec<usize>, Error> {
 /// Evenly chosen numbers of items.
 ///
 /// # Errors
-/// What is expected, and what was found.
+/// The expected value, and the one found.
 pub fn chosen(items: usize, from: usize) -> Result<Vec<usize>, String> {
     if !(2..=from).contains(&items) {
         return Err(format!("expected 2 to {from}, as many as there are, found {items}"));

@@ -10,7 +10,7 @@ pub const WORKFLOW: &str = include_str!("../workflows/census.toml");
 /// The same over two nodes.
 pub const TWO_NODES: &str = include_str!("../workflows/two-nodes.toml");
 
-/// What the rows are, and where they come from, in the report's words.
+/// The kind and the source of the rows, in the report's words.
 pub const SUBJECT: Subject<'static> = Subject {
     row: "census block",
     about: "Census blocks of Nevada, Utah and West Virginia, 2020, weighted by inhabitants",

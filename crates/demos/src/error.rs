@@ -1,15 +1,15 @@
-//! What a demonstration cannot begin with.
+//! Errors that keep a demonstration from beginning.
 
 /// Why a demonstration has nothing to begin with.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for cannot be meant; names options as the command has them.
+    /// Invalid options, by their names in the command.
     #[error("{0}")]
     Asked(String),
     /// A file, or what it holds.
     #[error(transparent)]
     Data(#[from] lehr_data::Error),
-    /// What a method says of the data.
+    /// A method's error about the data.
     #[error(transparent)]
     Method(#[from] lehr_mining::Error),
 }

@@ -1,4 +1,4 @@
-//! What `lehr demo` shows: data that are built in, what is done with them, and the pages that tell of it.
+//! The demonstrations of `lehr demo`: built-in data, what is done with them, and the pages about it.
 //!
 //! - [`application`]: genes, patients and compounds, which are compared, clustered and mapped by the jobs of services;
 //! - [`census`]: census blocks, and the workflows that cluster them;

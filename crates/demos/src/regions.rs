@@ -1,7 +1,8 @@
 //! Regions with inhabitants, clustered in three ways: by what is known of their people, by where a subgroup of them lives, and by both together.
 //!
-//! Papers 000 and 004 cluster a census like this. The first way is in standardised attributes, regions weighted by their people; the second on the sphere, regions weighted by the
-//! people of the subgroup; the third in attributes and positions side by side, each with its share of the variance.
+//! Papers 000 and 004 cluster a census like this. The first way is in standardised attributes, with regions weighted by
+//! their people. The second is on the sphere, with regions weighted by the people of the subgroup. The third is in
+//! attributes and positions side by side, each with its share of the variance.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,9 +44,9 @@ pub struct Roles {
 /// Regions, and what is known of them.
 #[derive(Debug)]
 pub struct Regions {
-    /// What they were read from.
+    /// Their source.
     pub source: String,
-    /// What one is called.
+    /// The name of one.
     pub one: &'static str,
     /// One a region.
     pub ids: Vec<String>,
@@ -62,7 +63,7 @@ pub struct Regions {
 /// A way of looking at regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// By what is known of their people.
+    /// By the attributes of their people.
     Attributes,
     /// By where the subgroup lives; everybody, if none is named.
     Position,
@@ -86,7 +87,7 @@ impl View {
 pub struct Profile {
     /// How many, those that nobody lives in too.
     pub regions: usize,
-    /// Who lives in them.
+    /// The inhabitants.
     pub people: f64,
     /// People of the subgroup.
     pub subgroup: Option<f64>,
@@ -185,7 +186,7 @@ impl Regions {
         if self.position.is_some() { &[View::Attributes, View::Position, View::Both] } else { &[View::Attributes] }
     }
 
-    /// Who counts in a view.
+    /// The people who count in a view.
     pub fn weights(&self, view: View) -> &[f64] {
         match (view, &self.subgroup) {
             (View::Position, Some((_, subgroup))) => subgroup,
@@ -219,7 +220,7 @@ impl Regions {
         Ok(Points::new(values, 3 + attributes.dimension())?.with_weights(self.people.clone())?)
     }
 
-    /// What each cluster is like.
+    /// The profile of each cluster.
     pub fn profiles(&self, labels: &[u32], clusters: usize) -> Vec<Profile> {
         let (attributes, whole) = (&self.attributes, Scaling::fit(&self.attributes, Scale::Std));
         let dimension = attributes.dimension();

@@ -1,7 +1,7 @@
-//! Which of several clusterings is taken, and its results written: the last steps of the workflows of the census.
+//! Chooses among several clusterings and writes the results of one: the last steps of the workflows of the census.
 //!
-//! The clusterings are jobs of `/clustering` in this process ([`Fits`]). What is written, and where, is for who starts the
-//! service to say ([`Write`]).
+//! The clusterings are jobs of `/clustering` in this process ([`Fits`]). The code that starts the service says which
+//! files are written, and where ([`Write`]).
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ pub struct Write {
 /// Results that are in their folder.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Written {
-    /// What a person is shown, or the summary as JSON.
+    /// The text for a person, or the summary as JSON.
     pub text: String,
     /// The page with the map.
     pub report: String,

@@ -1,6 +1,7 @@
 //! Data that are built into the program, as a service: the first step of a workflow for which nobody has to bring anything.
 //!
-//! `load` makes a data set of a sample, or of so many of its items, evenly chosen. What is known of the items is a column beside them, which no method takes for theirs.
+//! `load` makes a data set of a sample, or of so many of its items, evenly chosen. Known facts about the items are a
+//! column beside them, which no method takes as theirs.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::{chosen, family};
 
-/// What can be loaded.
+/// The samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sample {

@@ -43,7 +43,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What is counted of the best alignment, besides its score.
+/// Counts of the best alignment that are wanted besides its score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counted {
     /// Nothing. Lanes are half as wide for that.
@@ -58,11 +58,11 @@ pub enum Counted {
 
 /// The best alignment of two sequences.
 ///
-/// Of several with the same score it is the one with most matches, of these the one with fewest columns, then with fewest transitions. What was not
-/// asked for ([`Counted`]) is 0, and does not decide.
+/// Of several with the same score it is the one with most matches, of these the one with fewest columns, then with
+/// fewest transitions. Counts that were not asked for ([`Counted`]) are 0 and decide nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
-    /// What it is worth.
+    /// The score.
     pub score: i64,
     /// Columns in which both have the same letter, and one that stands for just one nucleotide or amino acid.
     pub matches: usize,
@@ -106,8 +106,8 @@ impl Aligner {
     /// Cost: one pass over the letters, a byte a letter.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] if the scoring is for another alphabet, if transitions are asked of proteins, or if the sequences are so long that a score
-    /// with its counts does not fit into 64 bits.
+    /// [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are asked of proteins. Also if the
+    /// sequences are so long that a score with its counts does not fit into 64 bits.
     pub fn new(sequences: &Sequences, scoring: &Scoring, mode: Mode, counted: Counted) -> Result<Self, Error> {
         let alphabet = sequences.alphabet();
         let unsuited =

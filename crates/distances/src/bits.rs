@@ -1,8 +1,10 @@
 //! Counts of bits, a few rows against a block of others: the loops behind fingerprints and aligned sequences.
 //!
-//! The others lie *across* in groups of [`LANES`]: word w of the eight, then word w + 1, so that a group is one stretch of memory and eight of its words are what a wide register
-//! holds. The bodies are inlined into one copy for each instruction set ([`crate::dispatch`]); what is counted stays in registers, and so several rows go at once, for which a word of the
-//! others is read once. The loops that turn counts into numbers are here too: compiled for the plainest processor they would take longer than the counting.
+//! The others lie *across* in groups of [`LANES`]: word w of the eight, then word w + 1. So a group is contiguous in
+//! memory, and eight of its words fill a wide register. The bodies are inlined into one copy for each instruction set
+//! ([`crate::dispatch`]). Counts stay in registers, so several rows are compared for each word of the others that is
+//! read. The loops that turn counts into numbers are here too: compiled for the plainest processor they would take
+//! longer than the counting.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -75,10 +77,12 @@ fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], cou
     }
 }
 
-/// Planes of a nucleotide: whether a letter is there at all, whether it is certain, and which of A 0, G 1, C 2, T 3 it is.
+/// Planes of a nucleotide. They say whether there is a letter, whether it is certain, and in two bits which (A 0, G 1,
+/// C 2, T 3).
 pub(crate) const NUCLEOTIDE_PLANES: usize = 4;
 
-/// What is counted of a row and eight others: the places where both have a letter; of these, where both have the same certain nucleotide; where theirs is a transition apart.
+/// Counts of a row and eight others: places where both have a letter, places with the same certain nucleotide, and
+/// places a transition apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Substitutions {
     pub compared: Words,
@@ -110,7 +114,8 @@ pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substit
     }
 }
 
-/// `1 - c / (a + b - c)` of the row that has `own` bits and the others that have `theirs`, with the counts in common of row `row`; 0 where neither has a bit.
+/// The Jaccard distance `1 - c / (a + b - c)` of a row with `own` bits and others with `theirs`; 0 where neither has a
+/// bit. The counts in common, c, are those of row `row`.
 #[inline(always)]
 pub(crate) fn jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, values: &mut [f64]) {
     let number = |common: u64, count: u32| {
@@ -176,7 +181,8 @@ impl Across {
         Self { words: across(rows, width), width }
     }
 
-    /// Some of the rows, from a whole group on: as they are, with whatever follows the last one in its group. From elsewhere on: laid across anew, each being `row(index)`.
+    /// Some of the rows, from a whole group on: as they are, with whatever follows the last one in its group. From any
+    /// other row on, the rows `row(index)` are laid across again.
     pub(crate) fn rows<'a>(&'a self, rows: Range<usize>, row: impl Fn(usize) -> &'a [u64]) -> Cow<'a, [Words]> {
         if rows.start.is_multiple_of(LANES) {
             return Cow::Borrowed(&self.words[rows.start / LANES * self.width..rows.end.div_ceil(LANES) * self.width]);

@@ -1,4 +1,4 @@
-//! The finished steps of a run on disk, so that it can be stopped, or killed, and gone on with.
+//! The finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
 //! A log: a head that says of which data and which dissimilarity, then one record a step, appended and never rewritten. However a run ends, what
 //! was appended before is good; a record that was cut is left out and computed again.
@@ -23,7 +23,7 @@ use crate::schedule::Schedule;
 
 const MAGIC: &str = "lehr distances checkpoint 1";
 
-/// What a log is of.
+/// The head of a log: which data and which dissimilarity it belongs to.
 fn head<T: Precision>(metric: &dyn Metric) -> Value {
     json!({
         "metric": metric.name(),
@@ -88,7 +88,7 @@ impl Log {
         Ok(Self { path: path.into(), file, steps: 0, bytes: Vec::new() })
     }
 
-    /// Goes on with the log of an interrupted run, behind its last good record; what follows that is cut off.
+    /// Resumes the log of an interrupted run after its last good record, and cuts off the rest.
     ///
     /// Cost: the whole log is read once.
     ///

@@ -1,6 +1,7 @@
 //! Dissimilarities of aligned sequences, place by place: no alignment is computed, since somebody has done that.
 //!
-//! Each sequence becomes a few planes of bits, one bit a place, so that 64 places are compared by a handful of operations on words (`bits.rs`).
+//! Each sequence becomes a few planes of bits, one bit for each place. A few operations on words then compare 64 places
+//! (`bits.rs`).
 
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ use crate::correction::{jukes_cantor, kimura};
 use crate::dispatch;
 use crate::metric::Metric;
 
-/// What is counted of two aligned sequences.
+/// The measure of how two aligned sequences differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// The share of all places whose symbols differ; a gap is a symbol like others.
@@ -23,7 +24,8 @@ pub enum Measure {
     Mismatches,
     /// [`Measure::Mismatches`] corrected by Jukes and Cantor.
     JukesCantor,
-    /// Transitions and transversions, corrected by Kimura. What is neither equal nor a transition counts as a transversion.
+    /// Transitions and transversions, corrected by Kimura. A pair of letters that is neither equal nor a transition
+    /// counts as a transversion.
     Kimura,
 }
 
@@ -39,10 +41,11 @@ impl Measure {
     }
 }
 
-/// What a place counts where a letter stands for several nucleotides (`N`, `R`, …).
+/// How a place counts if a letter stands for several nucleotides (`N`, `R`, …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ambiguous {
-    /// Nothing: the pair leaves the place out, as it does where one has a gap (pairwise deletion). What APE's `dist.dna` and MEGA do.
+    /// Nothing: the pair leaves the place out, as it does where one has a gap (pairwise deletion). So do APE's
+    /// `dist.dna` and MEGA.
     #[default]
     Skip,
     /// A difference, unless both have the same letter.
@@ -79,7 +82,7 @@ pub struct Compared {
     places: usize,
     rows: usize,
     measure: Measure,
-    /// Of each row the places of ambiguous letters, and the letters; empty where these count nothing.
+    /// For each row the places of ambiguous letters, and the letters; empty where these count nothing.
     ambiguous: Vec<Vec<(u32, u8)>>,
     fingerprint: u64,
 }
@@ -240,7 +243,8 @@ fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
     (planes, symbols)
 }
 
-/// Bits of a letter: it is there, it is certain, and which of A 0, G 1, C 2, T 3, so that a transition changes the lower of the last two only.
+/// Bits of a letter: it is there, it is certain, and two for which (A 0, G 1, C 2, T 3). A transition changes only the
+/// lower of these two.
 fn nucleotide_symbols(ambiguous: Ambiguous) -> [u8; 256] {
     let mut symbols = [0; 256];
     let others = u8::from(ambiguous == Ambiguous::Differ);

@@ -1,8 +1,9 @@
-//! From counted differences to distances: shares of places, and the corrections for places that changed more than once.
+//! Turns counted differences into distances: shares of places, and the corrections for places that changed more than once.
 //!
-//! Jukes and Cantor (1969) and Kimura (1980) ask how far apart two sequences must be for the differences that are seen, if substitutions fall at random.
-//! Beyond three places in four that differ (as many as chance gives) there is no answer; then, and wherever a formula gives more, the distance is
-//! [`SATURATED`], which is a number like others: neither negative nor missing.
+//! Jukes and Cantor (1969) and Kimura (1980) estimate how many substitutions, falling at random, explain the
+//! differences that are seen. There is no answer once three places in four differ, which is as many as chance gives.
+//! Then, and wherever a formula gives more, the distance is [`SATURATED`]: a number like others, neither negative nor
+//! missing.
 
 /// The largest corrected distance, in substitutions a place: what the papers' group cuts at.
 pub const SATURATED: f64 = 10.0;
@@ -31,7 +32,8 @@ pub fn kimura(transitions: f64, transversions: f64) -> f64 {
     capped(-0.5 * (-2.0 * transitions - transversions).ln_1p() - 0.25 * (-2.0 * transversions).ln_1p())
 }
 
-/// What is not below [`SATURATED`] (infinite, or no number because a logarithm has none) is that. Zero is positive.
+/// Values that are not below [`SATURATED`] become it: infinite ones, and NaN of an undefined logarithm. Zero is
+/// positive.
 fn capped(distance: f64) -> f64 {
     if distance < SATURATED { distance.max(0.0) + 0.0 } else { SATURATED }
 }

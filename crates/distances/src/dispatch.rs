@@ -1,8 +1,9 @@
-//! Which instruction set a kernel runs on, chosen at run time.
+//! Chooses the instruction set of a kernel at run time.
 //!
-//! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. All arithmetic behind this door is of
-//! whole numbers or, for rows of numbers, a fixed order of fused operations: so all give the same bits, and a test runs each kernel on every set. What
-//! users install is compiled for the plainest processor of its family. The processor is asked by `lehr-numerics`.
+//! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. The
+//! kernels use whole numbers or, for rows of numbers, a fixed order of fused operations. So every set gives the same
+//! bits, and a test runs each kernel on every set. The installed program is compiled for the plainest processor of its
+//! family. The processor is asked by `lehr-numerics`.
 
 #[cfg(any(test, target_arch = "x86_64"))]
 pub(crate) use lehr_numerics::dispatch::InstructionSet;
@@ -72,7 +73,7 @@ pub(crate) fn sweep<N: Number, const LOCAL: bool>(
     kernel::sweep::<N::Plain, LOCAL>(query, group, weights, state, found);
 }
 
-/// Declares the door to a loop that the compiler turns into whatever registers there are, one copy for each instruction set.
+/// Declares the entry to a loop. The compiler vectorizes it, one copy for each instruction set.
 macro_rules! loops {
     ($(#[$doc:meta])* $room:ident::$name:ident($($argument:ident : $type:ty),* $(,)?)) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! What can go wrong with dissimilarities, one variant per thing a caller can do differently.
+//! Errors of computing dissimilarities, one variant for each thing that a caller can do differently.
 
 use std::path::PathBuf;
 
@@ -16,14 +16,14 @@ pub enum Error {
         /// The value given.
         found: String,
     },
-    /// The data do not suit what is asked of them: choose another dissimilarity, or mend the data.
+    /// The data do not suit the dissimilarity: choose another one, or correct the data.
     #[error("{name}: expected {expected}, found {found}")]
     Unsuited {
-        /// What messages call the data.
+        /// The name of the data in messages.
         name: String,
-        /// What the dissimilarity needs.
+        /// The dissimilarity's requirement.
         expected: String,
-        /// What there is.
+        /// The value found instead.
         found: String,
     },
     /// The result does not fit in the memory that was allowed: take a smaller element, or a sample.
@@ -35,11 +35,11 @@ pub enum Error {
         items: usize,
         /// N (N - 1) / 2.
         pairs: u64,
-        /// What they take.
+        /// The bytes that they take.
         bytes: u64,
         /// As which element.
         element: &'static str,
-        /// What was allowed.
+        /// The limit in bytes.
         limit: u64,
     },
     /// A dissimilarity is larger than its element holds: take a larger element, or smaller numbers.
@@ -60,14 +60,15 @@ pub enum Error {
     /// The observer said stop; what is finished was offered to it just before.
     #[error("stopped")]
     Stopped,
-    /// The checkpoint is of other data or another dissimilarity: resume with those it was written for, or start anew.
+    /// The checkpoint is of other data or another dissimilarity: resume with those it was written for, or start again
+    /// from the beginning.
     #[error("{path}: expected the checkpoint of {expected}, found that of {found}")]
     OtherRun {
         /// The file.
         path: PathBuf,
-        /// What is computed now.
+        /// The run of now.
         expected: String,
-        /// What it was written for.
+        /// The run that it was written for.
         found: String,
     },
     /// The file is no checkpoint of dissimilarities, or its head was cut or changed.
@@ -75,7 +76,7 @@ pub enum Error {
     CheckpointDamaged {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// Why the file is refused.
         reason: String,
     },
     /// A file could not be read or written.
@@ -83,7 +84,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A rank failed; the message is its own.

@@ -80,7 +80,8 @@ impl<T: Precision> Half<T> {
         Self { items, schedule: Schedule::new(items), tiles: cells.into_values().collect() }
     }
 
-    /// The bytes that the values of `items` items take: N (N - 1) / 2 of them, and the few beside the diagonal that are kept with them.
+    /// The bytes that the values of `items` items take: N (N - 1) / 2 values, and the few that are stored about the
+    /// diagonal.
     ///
     /// # Example
     /// ```

@@ -38,7 +38,7 @@ pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
 
 /// A line in registers. Sums wrap; the kernel's caller sees to it that they never have to.
 pub(crate) trait Lanes: Copy {
-    /// What a lane holds.
+    /// The number in a lane.
     type Number: Number;
     /// Reads a line.
     fn load(line: &<Self::Number as Number>::Line) -> Self;

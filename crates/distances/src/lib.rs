@@ -1,7 +1,8 @@
 //! Dissimilarities of all pairs of N items: sequences aligned with each other, fingerprints, rows of numbers.
 //!
-//! A [`Metric`] says how unlike two items are, a block of pairs at a time; [`all_pairs`] runs it over the half of the matrix that says all, dealt out
-//! over ranks, with progress, stopping and resuming. What comes out is a [`Half`], which `lehr-data` writes as NPY.
+//! A [`Metric`] says how unlike two items are, a block of pairs at a time. [`all_pairs`] runs it over half of the
+//! matrix, since the other half is the same, on any number of ranks. It reports progress, and can be stopped and
+//! resumed. The result is a [`Half`], which `lehr-data` writes as NPY.
 //!
 //! | data | metric |
 //! | --- | --- |
@@ -28,7 +29,7 @@ mod bits;
 pub mod checkpoint;
 pub mod columns;
 pub mod correction;
-#[allow(unsafe_code)] // the door: calls of instruction sets
+#[allow(unsafe_code)] // calls of functions for an instruction set
 mod dispatch;
 mod error;
 mod half;

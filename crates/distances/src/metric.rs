@@ -1,4 +1,4 @@
-//! What is measured of two items, a block of pairs at a time.
+//! The dissimilarity of two items, computed for a block of pairs at a time.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 /// A dissimilarity of items that are known by their numbers: symmetric, 0 of an item and itself, not negative.
 ///
-/// Implementations are immutable and give the same bits whoever asks, for whichever block, and whichever of two items comes first: that is what makes a
-/// matrix independent of how its blocks were dealt out.
+/// Implementations are immutable. They give the same bits on every thread, in whichever block a pair is and whichever
+/// of its items comes first. So a matrix does not depend on how its blocks were distributed.
 ///
 /// # Example
 /// ```
@@ -44,10 +44,10 @@ pub trait Metric: Sync {
     /// How many items there are, at least 1.
     fn items(&self) -> usize;
 
-    /// What it is called: the name of the dissimilarity.
+    /// The name of the dissimilarity.
     fn name(&self) -> &'static str;
 
-    /// How it is measured: parameters by name, for the header.
+    /// The parameters of the measure by name, for the header.
     fn parameters(&self) -> Map<String, Value>;
 
     /// A number that tells the data from others.

@@ -1,7 +1,8 @@
 //! All pairs of items, dealt out over ranks, step by step: progress, stopping, resuming.
 //!
-//! Every step is one round of an engine: each leaf computes its tile of that step ([`Schedule`]) and keeps it. Nothing is combined, so values cannot depend on
-//! who computed them; a stop between two rounds loses nothing, and a run that goes on from the steps another finished ends with the same bits.
+//! Every step is one round of an engine: each leaf computes its tile of that step ([`Schedule`]) and keeps it. Nothing
+//! is combined, so values cannot depend on the rank that computed them. A stop between two rounds loses nothing, and a
+//! resumed run ends with the same bits.
 
 use lehr_ranks::observe::{Control, Observer, Progress};
 use lehr_ranks::{Execution, LeafCells, Program, Round, Rounds, drive};
@@ -26,8 +27,8 @@ impl std::fmt::Debug for Finished<'_> {
     }
 }
 
-/// The dissimilarities of all pairs, computed under any engine and on any number of ranks to the same bits; from the beginning, or from the steps that an
-/// interrupted run kept.
+/// The dissimilarities of all pairs, with the same bits under any engine and on any number of ranks. It starts from the
+/// beginning, or from the steps that an interrupted run kept.
 ///
 /// After each step it tells the observer its stage, `comparing`, and as [figures](Progress::figures) how many pairs are `done`, and of how many `pairs`. It looks for no
 /// interrupt within a step, and offers no checkpoint; [`all_pairs_keeping`] offers what is finished.
@@ -35,8 +36,9 @@ impl std::fmt::Debug for Finished<'_> {
 /// Memory: [`Half::bytes`] in each process. Where the processes are several, each is given the same metric and the same steps that were kept.
 ///
 /// # Errors
-/// [`Error::Stopped`] if the observer said so; [`Error::Ranks`] if a rank failed; [`Error::TooLarge`] if no memory could hold the values (whether this
-/// machine's can, ask [`Half::fits`]); those of reading what was kept.
+/// [`Error::Stopped`] if the observer asked for it; [`Error::Ranks`] if a rank failed. [`Error::TooLarge`] if no memory
+/// could hold the values; for the memory of this machine, ask [`Half::fits`]. Also the errors of reading the kept
+/// steps.
 ///
 /// # Example
 /// ```
@@ -132,14 +134,14 @@ struct Run<'m, 'o, T> {
     told: LeafCells<Told<'o>>,
 }
 
-/// Who is told of a step.
+/// The observer of the steps, and the totals that it is given.
 struct Told<'o> {
     observer: &'o mut dyn Observer,
     keep: &'o mut (dyn FnMut(&Finished<'_>) + Send),
 }
 
 impl<T: Precision> Run<'_, '_, T> {
-    /// Tells of a step; true if the observer wants to stop. On the lead only.
+    /// Reports a step; true if the observer wants to stop. On the lead only.
     fn observe(&self, steps: usize, done: u64) -> bool {
         let items = self.metric.items() as u64;
         let write = |step: usize, bytes: &mut Vec<u8>| {

@@ -1,10 +1,11 @@
 //! Dissimilarities of rows of numbers, some of which may be missing.
 //!
-//! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if the missing differences were like those
-//! seen (a squared distance by columns / columns compared); cosine and correlation need no scale. Without a column in common there is no dissimilarity.
+//! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if the
+//! missing differences were like those seen. For example, a squared distance is multiplied by columns / columns
+//! compared. Cosine and correlation need no scale. Without a column in common there is no dissimilarity.
 //!
-//! A row of zeros points nowhere: its cosine with any other row counts as 0, as scikit-learn has it, so that it is at distance 1. A constant row has no correlation
-//! at all, and is refused.
+//! A row of zeros has no direction. Its cosine with any other row counts as 0, so it is at distance 1, as in
+//! scikit-learn. A constant row has no correlation at all, and is refused.
 
 use std::fmt;
 use std::ops::Range;
@@ -242,8 +243,8 @@ fn scale_to_one(row: &mut [f64]) {
     }
 }
 
-/// Sums over the columns that both rows have, one vector a sum: their count; products (or differences); squares of the one, of the other; values of the one,
-/// of the other.
+/// Sums over the columns that both rows have, one vector for each sum. In order: their count; products or differences;
+/// squares of the one and of the other; values of the one and of the other.
 pub(crate) type Sums = [Vec<f64>; 6];
 
 // The loops, each over one row and a block of others laid across. They multiply and add in two roundings and in the order of columns, so that an

@@ -1,7 +1,8 @@
-//! What an alignment is worth: a matrix of letters against letters, and what gaps cost.
+//! Scores of alignments: a matrix of letters against letters, and the costs of gaps.
 //!
-//! The convention for gaps is that of the papers' group and of parasail: the first letter in a gap costs `open`, each further one `extend`; a gap of n costs
-//! `open + (n - 1) extend`. (Programs that charge `open + n extend` have an `open` smaller by one `extend` for the same alignments.)
+//! Gaps cost as in parasail and in the papers: the first letter in a gap costs `open`, each further one `extend`. So a
+//! gap of n costs `open + (n - 1) extend`. (Programs that charge `open + n extend` have an `open` smaller by one
+//! `extend` for the same alignments.)
 
 use std::fmt;
 
@@ -86,7 +87,7 @@ impl Matrix {
         self.scores[place(a) * letters.len() + place(b)]
     }
 
-    /// What the letters mean.
+    /// The meaning of the letters.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
@@ -144,7 +145,7 @@ impl Scoring {
         Ok(Scoring { matrix, open, extend })
     }
 
-    /// What the papers' group uses: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for proteins.
+    /// The scoring that the papers' group uses: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for proteins.
     pub fn usual(alphabet: Alphabet) -> Self {
         match alphabet {
             Alphabet::Dna => Scoring { matrix: Matrix::ednafull(), open: 14, extend: 4 },
@@ -157,17 +158,17 @@ impl Scoring {
         &self.matrix
     }
 
-    /// What the first letter in a gap costs.
+    /// The cost of the first letter in a gap.
     pub fn open(&self) -> i32 {
         self.open
     }
 
-    /// What each further one costs.
+    /// The cost of each further letter in a gap.
     pub fn extend(&self) -> i32 {
         self.extend
     }
 
-    /// What a gap of `letters` letters costs; 0 for none.
+    /// The cost of a gap of `letters` letters; 0 for none.
     pub fn gap(&self, letters: usize) -> i64 {
         if letters == 0 { 0 } else { i64::from(self.open) + (letters as i64 - 1) * i64::from(self.extend) }
     }

@@ -16,15 +16,17 @@ use crate::scoring::Scoring;
 /// How an alignment becomes a dissimilarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
-    /// `1 - matches / columns`, gaps counted: what the papers' group takes. Equal letters match, also those that stand for several or for none known (`N`, `X`, `*`), as EMBOSS,
-    /// parasail and BLAST count identities: equal sequences are at distance 0.
+    /// `1 - matches / columns`, gaps counted: what the papers' group takes. Equal letters match, also those that stand
+    /// for several letters or an unknown one (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in this way
+    /// too: equal sequences are at distance 0.
     #[default]
     Identity,
     /// `1 - matches / columns with two letters`: blind to insertions and deletions.
     IdentityWithoutGaps,
     /// Jukes and Cantor's correction of the share of mismatches among columns with two letters. Nucleotides.
     JukesCantor,
-    /// Kimura's correction with transitions and transversions. Nucleotides. What is neither a match nor a transition counts as a transversion.
+    /// Kimura's correction with transitions and transversions. Nucleotides. A pair of letters that is neither a match
+    /// nor a transition counts as a transversion.
     Kimura,
     /// `1 - S(a, b) / min(S(a, a), S(b, b))`.
     ScoreOverSmaller,
@@ -90,10 +92,11 @@ pub struct Parameters {
     pub measure: Measure,
     /// Which part is aligned. Default: [`Mode::Local`].
     pub mode: Mode,
-    /// What an alignment is worth; `None`: [`Scoring::usual`].
+    /// The scoring of alignments; `None`: [`Scoring::usual`].
     pub scoring: Option<Scoring>,
-    /// Of a local alignment, the least number of columns over the length of the shorter sequence: pairs below it have no dissimilarity, since a short perfect
-    /// match would make strangers the same. 0 to 1. Default: 0.7.
+    /// For local alignments: the least number of columns, as a fraction of the length of the shorter sequence, 0 to 1.
+    /// Pairs below it have no dissimilarity, because a short perfect match would make unrelated sequences equal.
+    /// Default: 0.7.
     pub overlap_min: f64,
 }
 
@@ -123,7 +126,7 @@ pub struct Aligned {
     mode: Mode,
     scoring: Scoring,
     overlap_min: f64,
-    /// Of each sequence with itself; empty unless the measure divides by it.
+    /// The score of each sequence with itself; empty unless the measure divides by it.
     own_scores: Vec<i64>,
     fingerprint: u64,
 }

@@ -24,7 +24,7 @@ use crate::table::Columns;
 
 /// The name of a backup's list.
 pub const LIST: &str = "backup.json";
-/// What it says it is; raised with every change of meaning.
+/// The name of the format; its number rises with every change of meaning.
 const FORMAT: &str = "lehr backup 1";
 /// The file that a running node has locked.
 const LOCK: &str = "lock";
@@ -34,9 +34,9 @@ const LOCK: &str = "lock";
 pub enum Error {
     /// Files that are not what they should be, a line each.
     Damaged(Vec<String>),
-    /// What was asked for cannot be done with these folders.
+    /// The request cannot be carried out with these folders.
     Refused(String),
-    /// What the disk said of a file.
+    /// The disk's error about a file.
     Disk(PathBuf, io::Error),
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What stands in [`LIST`].
+/// The contents of [`LIST`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
@@ -83,8 +83,8 @@ pub struct Counted {
     pub datasets: usize,
 }
 
-/// Checks what a node keeps, or a backup of it: the checksum of each state, that each data set has the content that its service names, and in a backup each file
-/// by its list.
+/// Checks the kept data of a node, or a backup of them. It checks the checksum of each state, and that each data set
+/// has the content that its service names. In a backup it also checks each file by its list.
 ///
 /// # Errors
 /// [`Error::Damaged`] with a line for each file that is not what it should be; [`Error::Disk`].

@@ -1,4 +1,4 @@
-//! The contract of data sets: `lehr.datasets` 1.0. What runs behind it is in `datasets/service.rs`.
+//! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` has the code behind it.
 //!
 //! A data set is a [`Table`](crate::Table) with a name. It comes in three ways: in pieces ([`Begin`], [`Append`], [`Finish`]), as a file under the data
 //! root ([`Open`]), or whole from a service ([`Put`]). It goes out by its handle ([`Take`]) or in pieces of rows ([`Read`]).
@@ -47,7 +47,7 @@ pub use whole::UploadFile;
 pub struct Datasets {
     /// Data sets that can be used, by name.
     pub datasets: BTreeMap<String, Dataset>,
-    /// What is coming in, by the name that it will have.
+    /// The uploads under way, by the names that their data sets will have.
     pub uploads: BTreeMap<String, Upload>,
     /// The number that the next content gets.
     pub(crate) next: u64,
@@ -83,7 +83,7 @@ pub struct Dataset {
     /// What its owner should know of how it was read: columns that were left out and why, ids that several rows have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What its columns are, where it was read as an ordinary table (`table`).
+    /// The account of its columns, where it was read as an ordinary table (`table`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub account: Vec<ColumnFacts>,
     /// The number of its content.
@@ -116,7 +116,7 @@ impl Dataset {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: Kind,
 }
 
@@ -133,14 +133,14 @@ pub struct Column {
 pub enum Source {
     /// In pieces.
     Upload {
-        /// What they are, put together.
+        /// The format of the pieces together.
         format: Form,
     },
     /// A file under the data root.
     File {
         /// Its path there.
         path: String,
-        /// What it is.
+        /// The format of the file.
         format: Form,
     },
     /// A table of a service.
@@ -193,7 +193,7 @@ pub struct Upload {
     pub(crate) content: u64,
 }
 
-/// Begins an upload, or goes on with one that was begun with the same words. The answer says where its next piece begins.
+/// Begins an upload, or resumes one that was begun with the same words. The answer says where its next piece begins.
 ///
 /// # Example
 /// See [`Datasets`].
@@ -203,7 +203,7 @@ pub struct Upload {
 pub struct Begin {
     /// What the data set will be called: letters, digits, `.`, `_`, `-`, in parts with `/` between them.
     pub name: String,
-    /// What its bytes are.
+    /// The format of its bytes.
     pub format: Form,
     /// How many there are: more are refused, and fewer at the end.
     #[serde(default)]
@@ -327,7 +327,7 @@ pub struct Open {
     pub name: String,
     /// The file, relative to the data root.
     pub path: String,
-    /// What it is. Default: what the ending of its name says.
+    /// The format of the file. Default: what the ending of its name says.
     #[serde(default)]
     pub format: Option<Form>,
     /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
@@ -386,7 +386,7 @@ impl Open {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Datasets, verb = Submit, name = "put", reply = Dataset, key = name)]
 pub struct Put {
-    /// What it will be called.
+    /// The name that it will have.
     pub name: String,
     /// The table.
     pub table: Handle,

@@ -32,7 +32,7 @@ const POINTS: &str = "points";
 /// A declared method.
 pub(crate) struct Declared {
     method: &'static dyn lehr_methods::Method,
-    /// Who keeps its results, besides their tables.
+    /// The keeper of its results, besides their tables.
     fits: Option<Fits>,
 }
 
@@ -73,7 +73,8 @@ impl Fits {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
-    /// The columns of the points. Default: all of numbers, except weights and ids; of a method that takes rows of bits, what stands in the column `fingerprint` or `sparse` if there is one.
+    /// The columns of the points. Default: all numeric columns, except weights and ids. For a method that takes rows of
+    /// bits, it is the column `fingerprint` or `sparse` if there is one.
     pub columns: Option<Vec<String>>,
     /// The column of weights, of a data set without gaps. Default: the one that the data set says, or none.
     pub weights: Option<String>,
@@ -90,12 +91,12 @@ pub struct TableOptions {
     pub exclude: Vec<String>,
     /// Columns whose logarithms are used; results are in the columns' own units. Default: none.
     pub log: Vec<String>,
-    /// What is done about gaps. Default: with `auto` what the method does with them; else they are faults, or what the
-    /// method takes.
+    /// How missing values are handled. Default: with `auto` what the method does with them; else they are faults, or
+    /// what the method takes.
     pub missing: Option<Gaps>,
 }
 
-/// What is done about gaps.
+/// How missing values are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gaps {
@@ -253,7 +254,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What the page of a result tells of how that came about.
+    /// The page's facts about how a result came about.
     fn told(&self, method: &'static dyn lehr_methods::Method, execution: &Execution) -> lehr_report::Run<'_> {
         lehr_report::Run {
             about: method.about(),
@@ -301,7 +302,7 @@ impl Declared {
         Ok((Options::from(Value::Object(table)).read()?, own))
     }
 
-    /// Runs the method for a job, or goes on with it, and gives what its service gives.
+    /// Runs the method for a job, or resumes it, and returns the service's results.
     fn fitted(
         &self,
         job: &Job,
@@ -417,7 +418,8 @@ impl AnyMethod for Declared {
     }
 }
 
-/// The rows of the input: of bits or sparse where a method takes such and nobody names columns; with missing values where it takes those and the data set says that there may be some.
+/// The rows of the input. They are of bits or sparse if the method takes such and nobody names columns. They have
+/// missing values if the method takes those and the data set says that there may be some.
 ///
 /// # Errors
 /// [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places; weights are for rows without gaps.

@@ -1,8 +1,10 @@
 //! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under the contract `lehr.distances` 1.1.
 //! Its options are those of `lehr_methods::distances`.
 //!
-//! What is compared follows from the columns of the table `items`: `sequence` (as FASTA is read), `fingerprint` (as FPS is read), or else numbers, which may be missing. Tables: `matrix`, the
-//! pairs (0,1), (0,2), …, (1,2), … in one column; `items` (id, and how many equal ones it stands for); `members` (which item each row of the input became). What is finished is kept at every step.
+//! The columns of the table `items` decide what is compared. They are `sequence` (as FASTA is read), `fingerprint` (as
+//! FPS is read), or else numbers, which may be missing. There are three output tables. `matrix` has the pairs (0,1),
+//! (0,2), …, (1,2), … in one column. `items` has ids and counts of equal items. `members` maps each row of the input to
+//! its item. Finished pairs are kept at every step.
 
 use std::path::{Path, PathBuf};
 
@@ -50,8 +52,9 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// The method of a service that runs one job: what it finishes is kept in this file and not at the job's own place, so that it is there when the service is gone. It has the form of the checkpoint of
-    /// `lehr distances`. A job goes on from what it finds there; nobody removes it.
+    /// The method of a service that runs one job. It keeps finished pairs in this file and not at the job's own place,
+    /// so that they outlive the service. It has the form of the checkpoint of `lehr distances`. A job resumes from the
+    /// pairs that it finds there; nobody removes the file.
     ///
     /// # Example
     /// ```
@@ -62,7 +65,8 @@ impl Distances {
         Self { log: Some(path.into()), unkept: Arc::default() }
     }
 
-    /// Why not all that the last job finished could be kept, if it could not: the job went on without. What had been kept before is still good.
+    /// Why not all that the last job finished could be kept, if it could not: the job went on without. Pairs that had
+    /// been kept before are still good.
     ///
     /// # Example
     /// ```

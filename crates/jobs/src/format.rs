@@ -1,7 +1,8 @@
 //! The forms of data sets outside: what files are read from, and what pieces of rows are written in.
 //!
-//! Text and NPY are read by the room of data, whose faults name line and column; Arrow and Parquet here, whose faults name row and column. Whatever
-//! the bytes are, the answer is a table or one report: a reader that panics has found a damaged file.
+//! `lehr-data` reads text and NPY, with faults by line and column. This crate reads Arrow and Parquet, with faults by
+//! row and column. Whatever the bytes are, the answer is a table or one report: a reader that panics has found a
+//! damaged file.
 
 pub(crate) mod arrow;
 mod column;
@@ -72,7 +73,7 @@ pub enum Form {
     Dissimilarities,
 }
 
-/// What to read from a file. What is left open is found out, or stays as it is.
+/// What to read from a file. Settings that are left open are detected, or stay as they are.
 ///
 /// # Example
 /// ```
@@ -138,7 +139,7 @@ impl Reading {
     }
 }
 
-/// What a fault of data says to whoever sent them.
+/// The fault of data, for the client that sent them.
 pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
     let code = if error.is_environment() { Code::InsufficientResources } else { Code::InvalidValue };
     Fault::new(code, error.to_string())
@@ -149,7 +150,7 @@ pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
 pub(crate) struct Found {
     pub table: Table,
     pub warnings: Vec<String>,
-    /// What its columns are, of an ordinary table.
+    /// The account of its columns, of an ordinary table.
     pub account: Vec<ColumnFacts>,
 }
 
@@ -298,7 +299,8 @@ fn sound(table: Table, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     Ok(table)
 }
 
-/// Reads by a library that may panic where bytes are not as it expects: then they are damaged. What it said is for the log.
+/// Reads by a library that may panic where bytes are not as it expects: then they are damaged. The text of the panic is
+/// for the log.
 fn guarded<T>(expected: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<&str>().copied();
@@ -423,7 +425,7 @@ pub struct Piece {
     /// A NumPy array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub npy: Option<Bytes>,
-    /// What the owner of the rows should know.
+    /// Warnings for the owner of the rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

@@ -33,9 +33,9 @@ const SAVE_SECONDS: f64 = 1.0;
 pub struct Progress {
     /// The share of the work that is done, as far as the method can tell, 0 to 1.
     pub fraction: f64,
-    /// What is being done.
+    /// The present stage.
     pub stage: String,
-    /// What the method tells of itself, such as `temperature` and `clusters`.
+    /// The method's own figures, such as `temperature` and `clusters`.
     #[serde(default)]
     pub figures: BTreeMap<String, f64>,
 }
@@ -60,7 +60,7 @@ impl Progress {
         self
     }
 
-    /// What a watcher would call the same.
+    /// The part that decides whether a watcher sees a difference.
     fn gist(&self) -> (u32, &str) {
         ((self.fraction * 100.0) as u32, &self.stage)
     }
@@ -71,13 +71,13 @@ impl Progress {
 pub(crate) enum Stop {
     /// Somebody wants it no more.
     Cancelled,
-    /// The node ends; it goes on with the next one.
+    /// The node ends; the next one continues.
     Interrupted,
 }
 
-/// Who hears of progress.
+/// Listens to progress.
 pub(crate) trait Listener: Send {
-    /// Tells the latest, if what was told before has been taken.
+    /// Reports the latest progress, if the report before has been taken.
     fn tell(&mut self, progress: &Progress) -> bool;
 }
 
@@ -90,7 +90,7 @@ pub(crate) enum Saved {
     Memory(Arc<Mutex<Volatile>>),
 }
 
-/// What a job has saved where nothing is kept, or a copy of what another process has.
+/// The saved state of a job where nothing is kept, or a copy of another process's.
 #[derive(Debug, Default)]
 pub(crate) struct Volatile {
     bytes: Option<Vec<u8>>,
@@ -99,7 +99,7 @@ pub(crate) struct Volatile {
 }
 
 impl Saved {
-    /// A copy of what the first process of a job goes on from.
+    /// A copy of the state from which the first process of a job resumes.
     ///
     /// # Errors
     /// If there is no place for the log, which is a file.
@@ -127,7 +127,7 @@ impl Saved {
     }
 }
 
-/// What a method knows of the job that it runs for.
+/// A method's view of the job that it runs for.
 ///
 /// # Example
 /// ```
@@ -223,7 +223,8 @@ impl Job {
         self.threads
     }
 
-    /// The same for methods on ranks: as many as threads, on a dispatcher of their own; with those of the other processes, where several run the job.
+    /// The same for methods on ranks: as many as threads, on a dispatcher of their own. Where several processes run the
+    /// job, their ranks are included.
     pub fn execution(&self) -> Execution {
         let all = Execution::default();
         // A layout may have more ranks in a process than the machine runs threads at once.
@@ -241,7 +242,7 @@ impl Job {
         self.signal.why().is_some()
     }
 
-    /// The same within a step of a method: whoever adds up rows asks before each leaf of them.
+    /// The same within a step of a method: the code that adds up rows asks before each leaf of them.
     pub(crate) fn interrupt(&self) -> Interrupt {
         let signal = self.signal.clone();
         Interrupt::when(move || signal.why().is_some())
@@ -265,7 +266,8 @@ impl Job {
         self.is_stopping() || since.as_ref().is_none_or(|since| since.seconds() >= SAVE_SECONDS)
     }
 
-    /// Saves bytes to resume from, in the place of those before: whole or not at all, and there after a crash if the service keeps its jobs.
+    /// Saves bytes to resume from, replacing those before, whole or not at all. They survive a crash if the service
+    /// keeps its jobs.
     ///
     /// # Errors
     /// [`Failure::Environment`] if the disk does not take them. The method may go on; what was saved before is still there.
@@ -293,8 +295,9 @@ impl Job {
         }
     }
 
-    /// A file of the job's own, for a method whose results are too large to be saved anew each second: it appends what is finished, and checks what it finds there. Not
-    /// there at first; there after a crash if the service keeps its jobs; removed when the job is done.
+    /// A file of the job's own, for a method with results too large to be saved again each second. The method appends
+    /// finished results, and checks those that it finds there. Not there at first; there after a crash if the service
+    /// keeps its jobs; removed when the job is done.
     ///
     /// # Errors
     /// [`Failure::Environment`] if there is no place for it.
@@ -322,8 +325,9 @@ impl Job {
         }
     }
 
-    /// What was saved last, by this run or one before it. If that is damaged, what was saved before it; if that is damaged too, nothing. A run that begins
-    /// earlier ends with the same result, later, and with a [warning](Self::warn).
+    /// The bytes that were saved last, by this run or one before it. If that is damaged, what was saved before it; if
+    /// that is damaged too, nothing. A run that begins earlier ends with the same result, later, and with a
+    /// [warning](Self::warn).
     ///
     /// # Errors
     /// [`Failure::Environment`] if it cannot be read.
@@ -348,11 +352,11 @@ impl Job {
     }
 }
 
-/// What a job has saved in a file.
+/// The saved state of a job in a file.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Found {
     pub(crate) bytes: Option<Vec<u8>>,
-    /// What was damaged, and where the run goes on instead.
+    /// The damage, and where the run resumes instead.
     pub(crate) damage: Option<String>,
 }
 
@@ -361,7 +365,7 @@ fn before(path: &Path) -> PathBuf {
     path.with_extension("checkpoint-before")
 }
 
-/// What a job has saved in a file, if it is there.
+/// The saved state of a job in a file, if it is there.
 ///
 /// # Errors
 /// As for [`Job::saved`].

@@ -120,13 +120,13 @@ pub struct Times {
 pub struct Record {
     /// Where in its life it is.
     pub state: State,
-    /// What it was told.
+    /// Its options.
     pub options: Options,
     /// Data sets by the method's names for them.
     pub inputs: BTreeMap<String, String>,
     /// Data sets by the method's names for them, when it is done.
     pub outputs: BTreeMap<String, String>,
-    /// What its outputs are called, up to the `/`.
+    /// The prefix of its outputs' names, up to the `/`.
     pub output: String,
     /// Under which key it was ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ pub struct Record {
     /// Figures of its result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, f64>,
-    /// What the user should know of its result.
+    /// Warnings about its result for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// When what happened.
@@ -153,7 +153,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// What it was told, as the method's type.
+    /// Its options, as the method's type.
     ///
     /// # Errors
     /// [`Code::MessageNotSupported`](lehr_services::Code) if that is the type of another method, or of another version.
@@ -190,10 +190,10 @@ pub enum Input {
 pub struct Order {
     /// The data sets that it takes.
     pub input: Input,
-    /// What the method is told. Default: nothing, for methods that need not be told anything.
+    /// The options of the method. Default: none, for methods that need no options.
     #[serde(default)]
     pub options: Options,
-    /// What its outputs are to be called, up to the `/`. Default: its id.
+    /// The prefix of its outputs' names, up to the `/`. Default: its id.
     #[serde(default)]
     pub output: Option<String>,
     /// A key of the client's: a second order with it is the first one. Kept as long as the job.
@@ -304,7 +304,7 @@ pub struct Outcome {
     pub outputs: Option<BTreeMap<String, String>>,
     /// Figures of its result.
     pub figures: BTreeMap<String, f64>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Why it has no result; nothing if it was cancelled.
     pub fault: Option<Fault>,
@@ -318,7 +318,7 @@ pub struct Outcome {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Insert, name = "run", reply = Named, body)]
 pub struct Run {
-    /// What is asked.
+    /// The request.
     pub body: Order,
 }
 
@@ -330,7 +330,7 @@ pub struct Run {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "wait", reply = Record, key = body.job, body)]
 pub struct Wait {
-    /// What is asked.
+    /// The request.
     pub body: WaitFor,
 }
 
@@ -342,7 +342,7 @@ pub struct Wait {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "cancel", key = body.job, body)]
 pub struct Cancel {
-    /// What is asked.
+    /// The request.
     pub body: Named,
 }
 
@@ -354,7 +354,7 @@ pub struct Cancel {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "resume", key = body.job, body)]
 pub struct Resume {
-    /// What is asked.
+    /// The request.
     pub body: Named,
 }
 
@@ -366,7 +366,7 @@ pub struct Resume {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Delete, name = "remove", key = body.job, body)]
 pub struct Remove {
-    /// What is asked.
+    /// The request.
     pub body: Named,
 }
 
@@ -378,7 +378,7 @@ pub struct Remove {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "result", reply = Piece, key = body.job, body)]
 pub struct ResultOf {
-    /// What is asked.
+    /// The request.
     pub body: Rows,
 }
 
@@ -391,7 +391,7 @@ pub struct ResultOf {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "model", reply = Value, key = body.job, body)]
 pub struct ModelOf {
-    /// What is asked.
+    /// The request.
     pub body: Named,
 }
 
@@ -409,7 +409,7 @@ pub struct ModelOf {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "report", reply = Page, key = body.job, body)]
 pub struct ReportOf {
-    /// What is asked.
+    /// The request.
     pub body: Named,
 }
 
@@ -469,10 +469,10 @@ pub struct Predict {
     /// A file with the rows.
     #[serde(default)]
     pub data: Option<Bytes>,
-    /// What the file is, as a media type.
+    /// The format of the file, as a media type.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// What the file is; goes before the media type.
+    /// The format of the file; takes precedence over the media type.
     #[serde(default)]
     pub file_format: Option<Form>,
     /// The column of ids. Default: the one that named the rows of the model, if it is there, or the number of the row.
@@ -503,7 +503,7 @@ pub struct Predict {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "start", reply = bool, key = body.job, body)]
 pub struct Start {
-    /// What is asked.
+    /// The request.
     pub body: Named,
 }
 
@@ -515,7 +515,7 @@ pub struct Start {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "progressed", key = body.job, body)]
 pub struct Progressed {
-    /// What is asked.
+    /// The request.
     pub body: Report,
 }
 
@@ -527,6 +527,6 @@ pub struct Progressed {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "ended", key = body.job, body)]
 pub struct Ended {
-    /// What is asked.
+    /// The request.
     pub body: Outcome,
 }

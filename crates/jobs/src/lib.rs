@@ -1,15 +1,16 @@
 //! Data sets and mining methods as services.
 //!
-//! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract [`datasets::Datasets`]). A method is a function of
-//! tables ([`Method`]); the service around it (contract [`jobs::Jobs`], one for all methods) runs it as jobs that queue, report how far they are, can be
-//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Distances`] compares items; all that
-//! `lehr-methods` declares join it ([`declared`]).
+//! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract
+//! [`datasets::Datasets`]). A method is a function of tables ([`Method`]). The service around it (contract
+//! [`jobs::Jobs`], one for all methods) runs it as jobs. They queue, report their progress, can be cancelled, and
+//! survive a restart. Outputs are data sets again, so a next step takes them by name. [`Distances`] compares items; all
+//! that `lehr-methods` declares join it ([`declared`]).
 //!
 //! | wanted | found |
 //! | --- | --- |
 //! | bringing data in, reading rows | operations in [`datasets`] |
 //! | ordering a job, waiting for it, its rows | operations in [`jobs`] |
-//! | a method of one's own | [`Method`], and `examples/joined_method.rs` |
+//! | a method of your own | [`Method`], and `examples/joined_method.rs` |
 //! | how jobs are run: cores, threads, processes | [`Settings`] |
 //! | what such a process does | [`processes`] |
 //! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |

@@ -5,7 +5,8 @@
 //! | condensed: the pairs (0,1), (0,2), …, (1,2), … | N (N - 1) / 2 | 1 |
 //! | full: symmetric, 0 on the diagonal | N | N |
 //!
-//! A missing dissimilarity is NaN. What the items are called, and how many equal ones each stands for, is a table of its own with N rows.
+//! A missing dissimilarity is NaN. A table with N rows has the names of the items, and how many equal ones each stands
+//! for.
 
 use std::borrow::Cow;
 

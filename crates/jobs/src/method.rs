@@ -1,4 +1,4 @@
-//! What a method is to the services: a function of tables and options that blocks, and what it says of itself.
+//! A method as the services see it: a function of tables and options that blocks, and what it says of itself.
 //!
 //! A method's file implements [`Method`] and nothing else. Queues, restarts, progress on the wire, faults and data sets are the business of
 //! `service.rs` and `runner.rs`, the same for all methods. `examples/joined_method.rs` is a whole method.
@@ -59,10 +59,11 @@ pub trait Method: Clone + Send + Sync + 'static {
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
     /// The names of the tables that it gives, beside `model` ([`Outputs::model`]).
     const OUTPUTS: &'static [&'static str];
-    /// Whether its jobs can run in processes that `mpiexec` starts. It does if it computes on [`Job::execution`], which then has the ranks of all processes, and makes the same calls in
-    /// each; the processes are of a program that knows the method, such as `lehr` those of [`Setup::contracts`](crate::Setup::contracts). Default: no.
+    /// Whether its jobs can run in processes that `mpiexec` starts. It must compute on [`Job::execution`], which then
+    /// has the ranks of all processes, and make the same calls in each. The processes are of a program that knows the
+    /// method, such as `lehr` those of [`Setup::contracts`](crate::Setup::contracts). Default: no.
     const SPREADS: bool = false;
-    /// What it can be told. Fields that are not known should be refused, or a slip of the pen is passed over.
+    /// Its options. Fields that are not known should be refused, or a slip of the pen is passed over.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
     /// Everything that can be said against options before there are data, a line each. Default: nothing.
@@ -73,7 +74,8 @@ pub trait Method: Clone + Send + Sync + 'static {
 
     /// Does it. Runs on a thread of its own, which may be held to some cores, and may start others.
     ///
-    /// The same inputs and options must give the same tables, on any number of threads, and also if it is stopped, told to save, and run again.
+    /// The same inputs and options must give the same tables on any number of threads. That also holds if it is
+    /// stopped, asked to save, and run again.
     ///
     /// # Errors
     /// [`Failure::Stopped`] soon after [`Job::is_stopping`]; what else keeps it from a result. A panic is an answer too.
@@ -86,7 +88,7 @@ pub(crate) const MODEL: &str = "model";
 /// The table of a method whose results have a page, and its one column: the text of a `report.html`.
 pub(crate) const REPORT: &str = "report";
 
-/// What a method says of itself.
+/// A method's facts about itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub name: &'static str,
@@ -214,7 +216,7 @@ pub struct Outputs {
     pub tables: BTreeMap<String, Table>,
     /// Numbers by name.
     pub figures: BTreeMap<String, f64>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
@@ -310,7 +312,7 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// What a panic said.
+/// The text of a panic.
 pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")

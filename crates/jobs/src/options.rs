@@ -1,4 +1,4 @@
-//! What a method is told, as JSON: a service keeps it and hands it on, and only the method knows its type.
+//! The options of a method, as JSON. A service keeps them and passes them on; only the method knows their type.
 //!
 //! Fields keep their order, so that a document is written with those of the method's type in theirs.
 
@@ -11,10 +11,10 @@ use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// What schemas of this crate's types say where those of a service have the schema of its method's options.
+/// The placeholder in schemas of this crate's types, where those of a service have the schema of its method's options.
 pub(crate) const PLACE: &str = "Options";
 
-/// What a method is told, in the form of its own options.
+/// The options of a method, in its own form.
 ///
 /// # Example
 /// ```
@@ -39,7 +39,7 @@ enum Json {
 }
 
 impl Options {
-    /// These. What has no form in JSON becomes null, which methods refuse.
+    /// These. A value that has no form in JSON becomes null, which methods refuse.
     ///
     /// # Example
     /// See [`Options`].

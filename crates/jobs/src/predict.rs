@@ -1,4 +1,4 @@
-//! What the model of a job says of other rows: those of a data set, or of a file that came with the request.
+//! Predictions of a job's model for other rows: those of a data set, or of a file that came with the request.
 
 use std::io::{Seek, Write};
 
@@ -13,7 +13,7 @@ use crate::table::{Columns, Table};
 
 /// How large the rows of a file may become, unpacked.
 const BYTES_MAX: u64 = 1 << 30;
-/// What messages call a model of a job.
+/// The name of a job's model in messages.
 const MODEL: &str = "the model";
 
 fn invalid(reason: String) -> Fault {
@@ -60,7 +60,7 @@ pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Tab
     .map(|found| found.table)
 }
 
-/// What the model says of the rows of a table, and what their owner should know.
+/// The model's result for the rows of a table, and notes for their owner.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] for rows that are not of the model's kind.

@@ -1,11 +1,13 @@
 //! A job in several processes: this program as a child of `mpiexec`, in a folder of the job, for any method that [spreads](crate::Method::SPREADS).
 //!
-//! The node writes an *order* into a folder: the method's contract, options, and the tables that it takes. The first of the processes ([`Part::lead`]) reads it, the others
-//! ([`Part::follow`]) get it from that one, and all make the same call of the method, whose ranks are those of all processes. The first reports, saves, and leaves an *outcome*: the tables, or
-//! why there are none. So the bytes are those of one process, and no method knows of any of this.
+//! The node writes an *order* into a folder: the method's contract, options, and the tables that it takes. The first of
+//! the processes ([`Part::lead`]) reads it, and the others ([`Part::follow`]) get it from that one. All make the same
+//! call of the method, which runs on the ranks of all processes. The first reports, saves, and leaves an *outcome*: the
+//! tables, or why there are none. So the bytes are those of one process, and no method knows of any of this.
 //!
-//! Each try has a folder of its own: the processes of a node that was killed end when they hear of it, and may write in theirs until then. A try begins from what the
-//! last of those before it had saved, and one that came to its end unseen is the result.
+//! Each try has a folder of its own. The processes of a node that was killed end when they hear of it, and may write in
+//! their folder until then. A try begins from what the last of those before it had saved, and one that came to its end
+//! unseen is the result.
 //!
 //! | in the folder of a try | what |
 //! | --- | --- |
@@ -46,7 +48,7 @@ const ENVIRONMENT: i32 = 4;
 /// How many of the last lines of the processes are kept for a fault.
 const LINES: usize = 10;
 
-/// What a method saves, in the folder of a try.
+/// The saved state of a method, in the folder of a try.
 const CHECKPOINT: &str = "job.checkpoint";
 const LOG: &str = "job.log";
 
@@ -57,7 +59,7 @@ fn failed(error: impl std::fmt::Display) -> Failure {
 /// Runs a method in the processes of a layout.
 ///
 /// # Errors
-/// What the method says there; what kept the processes from saying anything.
+/// The method's own error, or the reason why the processes could not report one.
 pub(crate) fn run(
     method: &dyn AnyMethod,
     job: &Job,
@@ -134,7 +136,8 @@ fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
     Ok(tries)
 }
 
-/// Copies what was saved, all or nothing. Somebody may be writing it still: methods check what they go on from.
+/// Copies what was saved, all or nothing. Somebody may still be writing it: methods check the state that they resume
+/// from.
 fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
     let copy = to.with_extension("copy");
     fs::copy(saved, &copy)?;

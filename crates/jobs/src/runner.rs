@@ -1,9 +1,10 @@
 //! The runner of a method's service: starts what the document says, on threads of its own, and tells the document what came of it.
 //!
-//! Three parties, and what passes between them. *Handlers* change the document, make a job's signal when it starts, and give it when somebody cancels.
-//! The *follower*, one thread, is told to look: it reads the document, asks the service to start a job, and when that is kept, starts a *job's thread*.
-//! That takes its inputs, computes, stores its outputs, gives its signal back, and only then tells that the job has ended. So a signal that
-//! is there is that of the run that the document says, and no wish to cancel meets the run after it.
+//! Three parties, and what passes between them. *Handlers* change the document, make a job's signal when it starts, and
+//! give it when somebody cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service
+//! to start a job, and when that is kept, starts a *job's thread*. That takes its inputs, computes, stores its outputs,
+//! gives its signal back, and only then tells that the job has ended. So a signal that is there is that of the run that
+//! the document says, and no wish to cancel meets the run after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -49,23 +50,23 @@ impl Deref for Runner {
     }
 }
 
-/// What handlers, the follower and the threads of jobs share.
+/// The state that handlers, the follower and the threads of jobs share.
 pub(crate) struct Shared {
     method: Arc<dyn AnyMethod>,
     settings: Settings,
     keep: Option<PathBuf>,
-    /// That there may be something to start.
+    /// There may be something to start.
     news: Port<()>,
-    /// That a thread has ended.
+    /// A thread has ended.
     ended: Port<()>,
     table: Mutex<Table>,
 }
 
 #[derive(Default)]
 struct Table {
-    /// Of the jobs that run, by id.
+    /// The running jobs, by id.
     signals: BTreeMap<String, Signal>,
-    /// What jobs have saved, where nothing is kept on disk.
+    /// The saved states of jobs, where nothing is kept on disk.
     saved: BTreeMap<String, Saved>,
     threads: usize,
     is_stopping: bool,
@@ -77,7 +78,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// What the follower and the threads of jobs talk to.
+/// The services that the follower and the threads of jobs talk to.
 #[derive(Clone)]
 struct Place {
     own: Reference<Jobs>,
@@ -221,7 +222,7 @@ impl Shared {
     }
 }
 
-/// Starts jobs as long as there are some to start, whenever it is told to look.
+/// Starts waiting jobs whenever it is woken.
 async fn follow(shared: &Arc<Shared>, place: &Place) {
     while shared.news.receive().await.is_ok() {
         loop {

@@ -110,7 +110,7 @@ impl MethodService {
     }
 }
 
-/// What the service of a method is, from what all of them are.
+/// The description of a method's service, from the description that all of them share.
 pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Description {
     let (facts, options) = (method.facts(), method.options_schema());
     let mut described = Description { name: facts.name.to_owned(), version: facts.version, ..shared };
@@ -396,7 +396,7 @@ impl Concurrent<ReportOf> for MethodService {
 }
 
 impl MethodService {
-    /// What a job has learnt.
+    /// The trained model of a job.
     async fn model(&self, job: &str) -> Result<Value, Fault> {
         let (text, name) = self.text(job, MODEL).await?;
         serde_json::from_str(&text).map_err(|_| lost(&name, MODEL))

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a manifest does not say here: cores, which it says for every service, and which programs run, which is not for those who reach a node to choose.
+/// Settings that a manifest does not have here. It has cores for every service, and clients that reach a node must not
+/// choose which programs run.
 const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 
 /// The configuration of a method's service.
@@ -104,7 +105,7 @@ impl Settings {
         if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// What a manifest may say.
+    /// The settings that a manifest may have.
     pub(crate) fn schema_of_manifests() -> Value {
         let mut schema = schemars::schema_for!(Settings).to_value();
         if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -113,7 +114,7 @@ impl Settings {
         schema
     }
 
-    /// What a placement says; nothing if it says nothing.
+    /// The settings of a placement; `None` if it has none.
     ///
     /// # Errors
     /// [`Code::InvalidValue`] if that cannot be meant.

@@ -14,7 +14,7 @@ use crate::methods;
 use crate::service::{MethodService, described};
 use crate::settings::Settings;
 
-/// What a node is told about data sets and methods.
+/// A node's settings for data sets and methods.
 ///
 /// # Example
 /// ```
@@ -178,8 +178,9 @@ impl Setup {
 
     /// Lets these services be made by the names of their contracts, as this says: by [`Host::create`], by manifests, by workflows.
     ///
-    /// A placement may decide partners, cores (those of the handlers are those of the jobs) and how many requests wait. What is kept is decided here. And
-    /// they are not started anew after a crash: jobs of the life that crashed may still be computing.
+    /// A placement may decide partners, cores (those of the handlers are those of the jobs) and how many requests wait.
+    /// This decides what is kept. And they are not started again after a crash, because jobs of the life that crashed
+    /// may still be computing.
     ///
     /// # Example
     /// ```

@@ -1,7 +1,8 @@
 //! Tables: what data sets are, and what methods take and give.
 //!
-//! Named columns of numbers, counts or text, as counted Arrow arrays: a clone and a slice are copies of pointers. Two columns may have a
-//! role: weights of the rows, and their ids. Whoever holds a table knows that it has columns of one length, with different names, without gaps but those that it says it may have.
+//! Named columns of numbers, counts or text, as counted Arrow arrays: a clone and a slice are copies of pointers. Two
+//! columns may have a role: weights of the rows, and their ids. A table is checked: it has columns of one length, with
+//! different names. It has missing values only if it says that it may have some.
 
 mod frame;
 mod rows;
@@ -31,7 +32,7 @@ pub(crate) const GAPS: &str = "lehr.gaps";
 /// The name under which the metadata of a column in fixed point have what a unit of it is worth.
 const SCALE: &str = "lehr.scale";
 
-/// What a column holds.
+/// The kind of a column's values.
 ///
 /// # Example
 /// ```
@@ -42,7 +43,8 @@ const SCALE: &str = "lehr.scale";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Floating point numbers of 64 bits, or of 32 where half the memory is worth it, or fixed point of 16; finite, or NaN where the table says that values may be missing.
+    /// Floating point numbers of 64 bits, or of 32 to save memory, or fixed point of 16. They are finite, or NaN where
+    /// the table says that values may be missing.
     Number,
     /// Whole numbers from 0 on.
     Count,
@@ -68,7 +70,7 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Builder {
     columns: Vec<(String, ArrayRef)>,
-    /// Of columns in fixed point, by name.
+    /// The scales of columns in fixed point, by name.
     scales: BTreeMap<String, f64>,
     weights: Option<String>,
     id: Option<String>,
@@ -151,8 +153,8 @@ impl Builder {
     /// The table.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for no columns, columns of different lengths, names that are there twice, roles of columns that are not there, and a scale that is not finite and above 0;
-    /// [`Code::TooLarge`] for a column of text beyond 2 GiB.
+    /// [`Code::InvalidValue`] for no columns, columns of different lengths, duplicate names, or roles of missing
+    /// columns. Also for a scale that is not finite and above 0. [`Code::TooLarge`] for a column of text beyond 2 GiB.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
@@ -408,7 +410,7 @@ fn in_blocks<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]
     }
 }
 
-/// What a unit of a column in fixed point is worth; nothing if it is none.
+/// The value of a unit of a column in fixed point; `None` if it is no such column.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] if it says something that no unit is worth.

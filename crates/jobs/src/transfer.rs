@@ -16,7 +16,7 @@ use crate::format::{Form, HEADER_BYTES, RowFormat, arrow, fault_of};
 use crate::handle::Handle;
 use crate::table::Table;
 
-/// What is sent of a file, behind bytes that come from another one.
+/// The part of a file to send, after bytes that come from another one.
 struct Sent {
     head: Vec<u8>,
     file: File,
@@ -126,8 +126,9 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
     datasets.call(Finish { name }).await
 }
 
-/// Uploads a file in pieces, going on where an upload of the same file under the same name was interrupted. Behind the header of dissimilarities goes the array that it names, if that stands
-/// beside it and not behind it already.
+/// Uploads a file in pieces, going on where an upload of the same file under the same name was interrupted. The array
+/// that a header of dissimilarities names is sent after the header, if it is beside it and not in the same file
+/// already.
 ///
 /// # Errors
 /// [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called again, it goes on.

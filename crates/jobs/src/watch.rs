@@ -1,4 +1,4 @@
-//! What a run of the library is watched by, whichever method it is.
+//! The observer of a run of the library, whichever method it is.
 
 use lehr_ranks::observe::{self, AnyCheckpoint, Control, Interrupt, Observer};
 

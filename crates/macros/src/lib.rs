@@ -1,9 +1,9 @@
 //! Derives of the runtime and of services. Use them through `lehr_runtime` and `lehr_services`, whose names their output
 //! contains.
 //!
-//! `PortSet` makes a set of ports from an enum: `variants.rs` says what the enum may look like and what its parts are called,
-//! `one_queue.rs` and `split.rs` write the two modes. Nothing here knows how a port works. `Operation` makes a struct an
-//! operation of a service: `operation.rs`.
+//! `PortSet` makes a set of ports from an enum. `variants.rs` says which enums are allowed and how their parts are
+//! called; `one_queue.rs` and `split.rs` write the two modes. Nothing here knows how a port works. `Operation` makes a
+//! struct an operation of a service: `operation.rs`.
 #![forbid(unsafe_code)]
 
 mod one_queue;
@@ -33,11 +33,14 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 
 /// Makes a struct an operation of a service.
 ///
-/// `#[operation(contract = …, verb = …, name = "…")]` says where it belongs. Further options: `reply = …`, the type of the
-/// answer (default: `()`); `key = …`, the field that subscribers choose by, or the way to it, such as `body.job`;
-/// `raw("…")`, media types of bodies that are taken as they are; `body`, for a struct with one field that is the whole
-/// message, in place of a derived `JsonSchema`: the schema is that of the field, and `of` makes the struct from it. Examples:
-/// `lehr_services::Operation`.
+/// `#[operation(contract = …, verb = …, name = "…")]` says where it belongs. Further options:
+/// - `reply = …`: the type of the answer (default: `()`).
+/// - `key = …`: the field that subscribers choose by, or the path to it, such as `body.job`.
+/// - `raw("…")`: media types of bodies that are taken as they are.
+/// - `body`: for a struct with one field that is the whole message, in place of a derived `JsonSchema`. The schema is
+///   that of the field, and `of` makes the struct from it.
+///
+/// Examples: `lehr_services::Operation`.
 ///
 /// # Errors
 /// At compile time: on anything but a struct; if an option is missing, unknown or given twice; on a name that clients could not

@@ -7,7 +7,7 @@ use syn::parse::Parse;
 use syn::punctuated::Punctuated;
 use syn::{Data, DeriveInput, Error, Field, Ident, LitStr, Member, Result, Token, Type, parenthesized};
 
-/// What `#[operation(…)]` says.
+/// The options of `#[operation(…)]`.
 struct Options {
     contract: Type,
     verb: Ident,
@@ -57,7 +57,7 @@ pub(crate) fn write(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// What an operation has whose one field is the whole message: the field's schema and a constructor.
+/// Makes the schema and the constructor of an operation with one field that is the whole message.
 fn forward(input: &DeriveInput, body: &Field) -> Tokens {
     let (name, visibility, body_type) = (&input.ident, &input.vis, &body.ty);
     let (generics, arguments, bounds) = input.generics.split_for_impl();

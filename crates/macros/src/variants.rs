@@ -1,4 +1,4 @@
-//! What a port set is read from: an enum, its variants, and the names that are made of theirs.
+//! Reads the declaration of a port set: an enum, its variants, and the names that are made of theirs.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
@@ -28,7 +28,7 @@ pub(crate) struct Variant<'a> {
     pub(crate) snake: String,
     /// The same as a field.
     pub(crate) field: Ident,
-    /// What a receiver gets: the one field, or a tuple of them, `()` for none.
+    /// The type that a receiver gets: the one field, or a tuple of them, `()` for none.
     pub(crate) payload: Tokens,
     /// `Ops::Variant { 0: f0, x: f1, .. }`: takes a value apart and puts it together.
     pub(crate) pattern: Tokens,
@@ -40,7 +40,7 @@ impl<'a> Set<'a> {
     /// Reads the enum.
     ///
     /// # Errors
-    /// What `PortSet` cannot be made of, at the place where that stands.
+    /// If `PortSet` cannot be made of the enum; the error is at the part at fault.
     pub(crate) fn read(input: &'a DeriveInput) -> Result<Self> {
         let Data::Enum(data) = &input.data else {
             return Err(Error::new(

@@ -20,12 +20,12 @@ use crate::method::{About, Declared, Fit, Task, Temperature};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cluster;
 
-/// What summaries say that annealing is.
+/// The name of annealing in summaries.
 pub(crate) const ANNEALING: &str = "vector deterministic annealing";
-/// What summaries say that k-means is.
+/// The name of k-means in summaries.
 const KMEANS: &str = "k-means";
 
-/// A run that can be gone on with.
+/// A run that can be resumed.
 enum Begun {
     Annealing(Box<vector::Checkpoint>),
     KMeans(Box<kmeans::Checkpoint>),

@@ -1,4 +1,4 @@
-//! Clusters with centres, as files and people are told of them, whichever method found them.
+//! Clusters with centres, as files and messages show them, whichever method found them.
 
 use lehr_data::write::names;
 
@@ -26,7 +26,7 @@ pub(crate) fn table(
     table.weights("weight", weights).numbers("spread", spreads)
 }
 
-/// What came out, in one sentence.
+/// The result in one sentence.
 pub(crate) fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> String {
     format!(
         "{} in {}; root mean square distance to the centre {}",

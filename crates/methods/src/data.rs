@@ -1,4 +1,4 @@
-//! What methods take: the rows of a table, a stream of rows, or the dissimilarities of items.
+//! The input of methods: the rows of a table, a stream of rows, or the dissimilarities of items.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_data::preparation;
@@ -22,7 +22,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// What `summary.json` says of a matrix, after its source.
+    /// The facts about a matrix for `summary.json`, after its source.
     pub fn facts(&self) -> Sections {
         let items = self.ids.len();
         let total_weight = self.weights.as_ref().map_or(items as f64, |weights| weights.iter().sum());
@@ -44,7 +44,7 @@ pub enum Takes {
     Matrix(MatrixWords),
 }
 
-/// What front ends need to know of the dissimilarities that a method takes.
+/// The words of front ends for the dissimilarities that a method takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixWords {
     /// Whether pairs may be without a value.
@@ -60,7 +60,7 @@ pub struct RowsWords {
     pub columns_taken: &'static str,
     /// Whether it takes rows of bits and sparse rows beside rows of numbers.
     pub takes_bits_and_sparse: bool,
-    /// What becomes of missing values; nothing where rows with such are refused.
+    /// How missing values are handled; `None` where rows with such are refused.
     pub missing: Option<Missing>,
     /// Whether rows that lie alone are set aside where everything is chosen from the data.
     pub sets_aside: bool,
@@ -69,35 +69,35 @@ pub struct RowsWords {
 }
 
 impl RowsWords {
-    /// What the method does about gaps by itself: it leaves them out of distances if it can; else they are filled from
+    /// The method's own treatment of gaps: it leaves them out of distances if it can; else they are filled from
     /// the nearest rows.
     pub fn missing_of_method(&self) -> preparation::Missing {
         if self.missing.is_some() { preparation::Missing::Skip } else { preparation::Missing::Nearest }
     }
 }
 
-/// What messages say of the stream that a method takes.
+/// The words of messages for the stream that a method takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamWords {
     /// Before the columns that were taken: `clustering by`.
     pub columns_taken: &'static str,
 }
 
-/// What is said of missing values.
+/// The words for missing values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// Behind "missing values": what becomes of them.
     pub becomes: &'static str,
-    /// What is done with rows, as a participle.
+    /// The handling of rows, as a participle.
     pub done: &'static str,
 }
 
-/// What is said to those who have positions on a sphere.
+/// The words for users with positions on a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOnSphere {
     /// Why they are not for a method.
     pub why: &'static str,
-    /// What to do with them.
+    /// A hint on what to do with them.
     pub instead: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Dissimilarities of all pairs of items: what front ends can be told of them, once for all.
+//! Dissimilarities of all pairs of items: their options, once for all front ends.
 //!
 //! The arguments of `lehr distances` and `lehr place`, the options of the service `lehr.distances` and the parameters of `lehr.pairwise_distances` are made of
 //! [`Options`]. [`Items::compared`] is the one place that turns options into a measure of `lehr-distances`.
@@ -149,7 +149,7 @@ pub fn of_comparison() -> Vec<OptionOf> {
 }
 
 impl Options {
-    /// What can be said against them before there are items, a line each.
+    /// The faults that show before there are items, a line each.
     ///
     /// # Example
     /// ```
@@ -218,7 +218,7 @@ impl Options {
     /// Whether they can be meant of items of a kind.
     ///
     /// # Errors
-    /// What was expected and what was found, behind the name of the option.
+    /// The expected value and the one found, to follow the name of the option.
     ///
     /// # Example
     /// ```

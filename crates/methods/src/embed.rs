@@ -23,7 +23,7 @@ pub const BINS: usize = 64;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Embedding;
 
-/// What [`Embedding`] can be told. The default is a map in two dimensions from classical scaling.
+/// The options of [`Embedding`]. The default is a map in two dimensions from classical scaling.
 ///
 /// # Example
 /// ```
@@ -205,15 +205,15 @@ Next: lehr place places new items in the map.",
 /// A map that was made.
 #[derive(Debug)]
 pub struct Fitted {
-    /// What it was told.
+    /// The parameters.
     pub parameters: Parameters,
-    /// What it found.
+    /// The map.
     pub map: Map,
     /// Made when it is asked for: of several processes that make a map, one shows it.
     shepard: OnceLock<Shepard>,
 }
 
-/// What the coordinates of a map are called: `x`, `y`, `z`, or `x0`, `x1`, … where there are more.
+/// The names of the coordinates of a map: `x`, `y`, `z`, or `x0`, `x1`, … where there are more.
 pub fn axes(dimension: usize) -> Vec<String> {
     match dimension {
         1..=3 => ["x", "y", "z"][..dimension].iter().map(|axis| (*axis).to_owned()).collect(),
@@ -237,7 +237,7 @@ pub fn positions<'a>(ids: &'a [String], map: &Map, classes: Option<&Classes>) ->
     }
 }
 
-/// What a summary says of the result.
+/// The facts about the result for a summary.
 pub fn result_facts(map: &Map, shepard: &Shepard) -> Value {
     json!({
         "dimension": map.dimension,

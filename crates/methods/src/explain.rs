@@ -1,10 +1,10 @@
-//! What sets clusters apart: the columns in which each differs from all rows, a name made of them, a typical row, and
-//! rules that repeat the labels.
+//! The differences between clusters: columns in which each differs from all rows, a name, a typical row, and rules that
+//! repeat the labels.
 //!
 //! All columns of the table explain, whether clusters were made of them or not: a category that was left out of
-//! distances may say most. A difference has a test value ([`Mark::test_value`]), which says whether chance
-//! could do it, and an effect ([`Mark::effect`]), which says whether it matters; with many rows nearly everything is
-//! beyond chance.
+//! distances may say most. A difference has a test value ([`Mark::test_value`]), which says whether it could be chance,
+//! and an effect ([`Mark::effect`]), which says whether it matters. With many rows nearly every difference is beyond
+//! chance.
 
 mod columns;
 mod significance;
@@ -34,7 +34,7 @@ const NAMED_BY: usize = 2;
 /// Texts of a category that are looked at, the most frequent ones.
 const LEVELS: usize = 30;
 
-/// What sets the clusters of a table apart.
+/// The differences between the clusters of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// One for each cluster, in the order of their numbers.
@@ -46,14 +46,14 @@ pub struct Explanation {
     pub comparisons: usize,
 }
 
-/// What sets one cluster apart.
+/// The differences of one cluster from the rest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Portrait {
-    /// What it may be called: `high revenue, low visits`.
+    /// A suggested name: `high revenue, low visits`.
     pub name: String,
     /// How many rows it has.
     pub rows: usize,
-    /// What marks it, the greatest effect first.
+    /// Its marks, the greatest effect first.
     pub marks: Vec<Mark>,
     /// The row that is nearest to its centre.
     pub typical_row: usize,
@@ -78,20 +78,20 @@ pub struct Mark {
     /// How likely chance makes a difference as large anywhere in the table: the two-sided probability, times the number
     /// of comparisons, 1 at most.
     pub probability: f64,
-    /// How large it is: of numbers the difference from the other rows in standard deviations (Cohen's d), of shares
-    /// the difference of their arcs (Cohen's h). 0.2 is small, 0.5 medium, 0.8 large.
+    /// The size of the effect. For numbers it is the difference from the other rows in standard deviations (Cohen's d),
+    /// for shares the difference of their arcs (Cohen's h). The values 0.2, 0.5 and 0.8 are small, medium and large.
     pub effect: f64,
     /// The difference in words: `revenue 1,200 (all 310)`.
     pub words: String,
 }
 
-/// What is explained.
+/// The clusters and the table to explain.
 pub struct Question<'a> {
     /// The table, all columns of it.
     pub frame: &'a DataFrame,
-    /// What its columns are; nothing for a table of measures only.
+    /// The accounts of its columns; `None` for a table of measures only.
     pub accounts: Option<&'a [ColumnAccount]>,
-    /// What is added to a column before the logarithm that it was clustered by, if it was.
+    /// The number that is added to a column before its logarithm, if it was clustered by logarithms.
     pub log_offset: &'a dyn Fn(&str) -> Option<f64>,
     /// The cluster of each row; nothing for rows in none.
     pub labels: &'a [Option<usize>],
@@ -170,7 +170,7 @@ fn rows_of(labels: &[Option<usize>], distances: &[f64], clusters: usize) -> Vec<
     of_clusters.into_iter().map(of_cluster).collect()
 }
 
-/// What a column of numbers says about each cluster.
+/// The marks of each cluster in a column of numbers.
 fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec<(usize, Mark)> {
     let clusters = question.clusters;
     let taken = |row: usize| match shown.log_offset {
@@ -220,7 +220,7 @@ fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec
     sums.iter().enumerate().filter_map(of_cluster).collect()
 }
 
-/// What the texts of a category say about each cluster.
+/// The marks of each cluster in the texts of a category.
 fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> Vec<(usize, Mark)> {
     let (levels, clusters) = (texts.levels().len(), question.clusters);
     let mut counts = vec![vec![0u64; clusters]; levels];
@@ -292,8 +292,8 @@ fn name(portraits: &mut [Portrait]) {
     }
 }
 
-/// A name of the columns with the greatest effects, each column once. Of a category a text that is more frequent here
-/// than elsewhere: that there is less of a text, or a little more of one that most rows have, says little.
+/// A name of the columns with the greatest effects, each column once. Of a category only a text counts that is more
+/// frequent here than elsewhere. That a text is rarer, or that one of most rows is a little more frequent, says little.
 fn named_by(marks: &[Mark], most: usize) -> String {
     let mut columns: Vec<&str> = Vec::new();
     let mut words = Vec::new();
@@ -319,7 +319,7 @@ fn named_by(marks: &[Mark], most: usize) -> String {
 }
 
 impl Portrait {
-    /// What marks it, in one line.
+    /// Its marks, in one line.
     pub fn line(&self, most: usize) -> String {
         let marks: Vec<&str> = self.marks.iter().take(most).map(|mark| &*mark.words).collect();
         if marks.is_empty() { "nothing sets it apart".to_owned() } else { marks.join("; ") }

@@ -19,7 +19,7 @@ use crate::table::Table;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gtm;
 
-/// What [`Gtm`] can be told. The default lays out a plane from either start and keeps the likelier end.
+/// The options of [`Gtm`]. The default lays out a plane from either start and keeps the fit with the higher likelihood.
 ///
 /// # Example
 /// ```
@@ -201,13 +201,13 @@ fn as_option(error: Error) -> Error {
 /// A map that was fitted.
 #[derive(Debug)]
 pub struct Fitted {
-    /// What it was told.
+    /// The parameters.
     pub parameters: Parameters,
-    /// What it found.
+    /// The map.
     pub model: Model,
 }
 
-/// What `summary.json` says of the result.
+/// The facts about the result for `summary.json`.
 #[derive(Serialize)]
 struct Outcome {
     /// Where the map that was kept began.
@@ -229,22 +229,23 @@ struct Outcome {
     sweeps: u64,
 }
 
-/// How many rows have each node as their likeliest.
+/// How many rows have each node as their most likely one.
 fn rows_of_each(map: &Map, places: &Projection) -> Vec<u64> {
     let mut rows = vec![0; map.len()];
     places.modes.iter().for_each(|&node| rows[node as usize] += 1);
     rows
 }
 
-/// What the axes of a map are called.
+/// The names of a map's axes.
 fn axes(latent: usize) -> Vec<String> {
     (1..=latent).map(|axis| format!("z{axis}")).collect()
 }
 
 /// Where on a map rows are: `id`, the place by axis (`z1`, …), `node`, `probability`, `entropy`, `log_density`, a line a row.
 ///
-/// The place is the posterior mean, -1 to 1 along each axis; the node is the likeliest, the probability its share; the entropy is over nodes, in nats; the log-density
-/// is the map's at the row, in the unit it was fitted in.
+/// The position is the posterior mean, -1 to 1 along each axis. The node is the most likely one, and the probability is
+/// its share; the entropy is over nodes, in nats. The log-density is the map's at the row, in the unit it was fitted
+/// in.
 pub fn places<'a>(ids: Option<&'a [String]>, found: &Projection) -> Table<'a> {
     let mut table = Table::new("places").ids(ids, found.modes.len());
     for (axis, name) in axes(found.latent).into_iter().enumerate() {
@@ -269,7 +270,8 @@ impl Fitted {
 
     /// `node`, its place on the map (`z1`, …), its image by column in the columns' own units, `magnification`, `rows`: a line per node.
     ///
-    /// The magnification is how much the map is stretched there, in the unit it was fitted in; rows are those whose likeliest node it is.
+    /// The magnification is how much the map is stretched there, in the unit it was fitted in. Rows are those for which
+    /// the node is the most likely one.
     fn nodes(&self, data: Data<'_>) -> Table<'static> {
         let (rows, map) = (data.rows(), &self.model.map);
         let axes = axes(map.latent());

@@ -20,7 +20,7 @@ const SHOWN: usize = 40;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KMedoids;
 
-/// What [`KMedoids`] can be told.
+/// The options of [`KMedoids`].
 ///
 /// # Example
 /// ```
@@ -110,13 +110,13 @@ impl Declared for KMedoids {
 /// A clustering that was found.
 #[derive(Debug)]
 pub struct Fitted {
-    /// What it was told.
+    /// The parameters.
     pub parameters: Parameters,
-    /// What it found.
+    /// The model.
     pub model: Model,
 }
 
-/// What `summary.json` says of the result.
+/// The facts about the result for `summary.json`.
 #[derive(Serialize)]
 struct Outcome {
     clusters: usize,
@@ -126,7 +126,7 @@ struct Outcome {
     is_converged: bool,
 }
 
-/// What `summary.json` says of a cluster.
+/// The facts about a cluster for `summary.json`.
 #[derive(Serialize)]
 struct ClusterFacts<'a> {
     cluster: usize,

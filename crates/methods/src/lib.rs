@@ -1,8 +1,9 @@
 //! Every method, declared once for all front ends.
 //!
-//! A method's file says what the method is called ([`About`]), what it can be told (a struct of options), how it runs, and what its result consists of ([`Fit`]).
-//! The command, the services, Python and the reference are made from that declaration, so that a method has the same options, ranges, defaults and words
-//! everywhere. A new method is one file here beside its algorithm in `lehr-mining`, and a line in [`ALL`].
+//! A method's file declares its name ([`About`]), its options (a struct), how it runs, and its results ([`Fit`]). The
+//! command, the services, Python and the reference are made from that declaration. So a method has the same options,
+//! ranges, defaults and words everywhere. A new method is one file here beside its algorithm in `lehr-mining`, and a
+//! line in [`ALL`].
 //!
 //! ```
 //! let gtm = lehr_methods::find("gtm").unwrap();

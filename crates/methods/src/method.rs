@@ -1,4 +1,4 @@
-//! What a method declares, and what front ends ask of any method.
+//! The declaration of a method, and the interface of any method for front ends.
 
 use std::any::Any;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::options::{self, OptionOf, Options};
 use crate::sections::Sections;
 use crate::table::Table;
 
-/// What a method is called, what it takes and what it gives, for every front end.
+/// The names of a method, its input and its results, for every front end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct About {
     /// Its name, which is that of its command.
@@ -28,25 +28,26 @@ pub struct About {
     pub version: (u16, u16),
     /// The data that it takes.
     pub takes: Takes,
-    /// What it does, in one line.
+    /// Its purpose, in one line.
     pub line: &'static str,
-    /// What it does, in a paragraph.
+    /// Its purpose, in a paragraph.
     pub paragraph: &'static str,
     /// The heading above its options in help.
     pub heading: &'static str,
     /// Examples of the command, with what each does.
     pub examples: &'static str,
-    /// What its result is called in help and messages: `map`.
+    /// The name of its result in help and messages: `map`.
     pub result: &'static str,
     /// The folder for its results where nobody names one.
     pub folder: &'static str,
-    /// The files that the command writes, in the order in which they appear; the last vouches for the others.
+    /// The files that the command writes, in the order in which they appear. The last one says that the others are
+    /// ours.
     pub files: &'static [&'static str],
     /// Those of them that the last line of a run does not name.
     pub untold: &'static [&'static str],
     /// The tables that its service gives, by name.
     pub outputs: &'static [&'static str],
-    /// What `summary.json` may say its method is.
+    /// Its names in `summary.json`.
     pub summary_names: &'static [&'static str],
 }
 
@@ -54,7 +55,7 @@ pub struct About {
 pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// Names, words and files.
     const ABOUT: About;
-    /// What it can be told.
+    /// Its options.
     type Options: Clone + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
     /// The same in the library, as its checkpoints hold it.
     type Parameters: Resumable;
@@ -62,7 +63,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// Says what is wrong with options beyond their ranges, before there are data, a line each.
     fn check(options: &Self::Options) -> Vec<String>;
 
-    /// What the temperatures in its progress are. Default: numbers without a unit, or none.
+    /// The unit of the temperatures in its progress. Default: numbers without a unit, or none.
     fn temperature(options: &Self::Options) -> Temperature {
         let _ = options;
         Temperature::Number
@@ -102,35 +103,35 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     fn run(task: Task<'_>, options: &Self::Options) -> Result<Box<dyn Fit>, Error>;
 }
 
-/// What temperatures are, for who shows them.
+/// The unit of temperatures, for progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Temperature {
     /// Numbers without a unit.
     Number,
     /// Squares of lengths.
     Squared {
-        /// Whether people are told the length too over which a temperature smooths.
+        /// Whether messages also show the length over which a temperature smooths.
         is_length_told: bool,
     },
     /// Logarithms of likelihoods.
     Nats,
 }
 
-/// What there is to do.
+/// The task of a run.
 pub struct Task<'a> {
     /// The data.
     pub data: Data<'a>,
-    /// Where an earlier run stopped, if this one goes on from there: the content of its checkpoint.
+    /// Where an earlier run stopped, if this one resumes it: the content of its checkpoint.
     pub checkpoint: Option<&'a [u8]>,
     /// Engine, ranks and threads.
     pub execution: &'a Execution,
-    /// Who watches.
+    /// The observer.
     pub observer: &'a mut dyn Observer,
 }
 
 impl Task<'_> {
-    /// Begins a run with these parameters, or goes on with that of the checkpoint, which has its own: the parameters of
-    /// the run, and what it came to.
+    /// Begins a run with these parameters, or resumes that of the checkpoint, which has its own. Returns the parameters
+    /// of the run, and its result.
     ///
     /// # Errors
     /// Those of the two, and [`Error::CheckpointDamaged`].
@@ -152,11 +153,11 @@ impl Task<'_> {
     }
 }
 
-/// What a method found.
+/// The result of a method.
 pub trait Fit: Any + Send + Sync {
     /// One of its tables; nothing for a name that is none of [`About::outputs`] or [`About::files`].
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>>;
-    /// What one of its files holds, of [`About::files`]; nothing for a file that every method has.
+    /// The content of one of its files, of [`About::files`]; `None` for a file that every method has.
     ///
     /// A CSV file has the table of its name, unless the method says otherwise.
     fn file<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Content<'a>> {
@@ -164,27 +165,27 @@ pub trait Fit: Any + Send + Sync {
     }
     /// Numbers by name.
     fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)>;
-    /// What `summary.json` says of the dissimilarities that it was given, after their source.
+    /// The facts about its dissimilarities for `summary.json`, after their source.
     fn input(&self, matrix: &Matrix) -> Sections {
         matrix.facts()
     }
-    /// What `summary.json` says of it, between the input and the warnings.
+    /// Its facts for `summary.json`, between the input and the warnings.
     fn sections(&self, data: Data<'_>) -> Sections;
-    /// What `summary.json` says the method is; nothing for the first of [`About::summary_names`].
+    /// The method's name in `summary.json`; `None` for the first of [`About::summary_names`].
     fn summary_name(&self) -> Option<&'static str> {
         None
     }
-    /// What of a stream has passed; nothing of a method that takes no stream.
+    /// The part of a stream that has passed; `None` of a method that takes no stream.
     fn passed(&self) -> Option<Passed> {
         None
     }
-    /// What other rows can be labelled with.
+    /// The model that labels other rows.
     fn model(&self) -> Option<Learnt> {
         None
     }
-    /// What a person is told first, in some lines.
+    /// The result for a person, in some lines.
     fn headline(&self, data: Data<'_>) -> String;
-    /// What the owner of the data should know.
+    /// Warnings for the owner of the data.
     fn warnings(&self) -> &[String];
     /// Where the time went.
     fn spent(&self) -> Spent<'_>;
@@ -192,7 +193,7 @@ pub trait Fit: Any + Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// What of a stream has passed.
+/// The part of a stream that has passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passed {
     /// How many batches, the sample among them.
@@ -205,7 +206,7 @@ pub struct Passed {
     pub fingerprint: u64,
 }
 
-/// What a file of results holds.
+/// The content of a file of results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
     /// A table, as CSV.
@@ -230,7 +231,7 @@ pub struct Spent<'a> {
     pub imbalance: f64,
 }
 
-/// What front ends ask of any method.
+/// The interface of any method for front ends.
 pub trait Method: Send + Sync {
     /// Names, words and files.
     fn about(&self) -> &'static About;
@@ -245,7 +246,7 @@ pub trait Method: Send + Sync {
     fn complete(&self, options: &Options) -> Result<String, String>;
     /// Says everything that is wrong with options before there are data, a line each.
     fn check(&self, options: &Options) -> Vec<String>;
-    /// What the temperatures in its progress are.
+    /// The unit of the temperatures in its progress.
     ///
     /// # Panics
     /// As for [`run`](Self::run).

@@ -21,7 +21,7 @@ use crate::table::Table;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Minibatch;
 
-/// What [`Minibatch`] can be told.
+/// The options of [`Minibatch`].
 ///
 /// # Example
 /// ```
@@ -150,33 +150,33 @@ impl Declared for Minibatch {
 /// Centres that a stream has left.
 #[derive(Debug)]
 pub struct Fitted {
-    /// What it was told.
+    /// The parameters.
     pub parameters: Parameters,
-    /// What it found.
+    /// The model.
     pub model: Model,
     phases: Vec<(String, f64)>,
 }
 
-/// What `summary.json` says of the result.
+/// The facts about the result for `summary.json`.
 #[derive(Serialize)]
 struct Outcome {
     is_approximation: bool,
     clusters: usize,
-    /// What the figures behind are of.
+    /// The rows that the following figures are of.
     objective_of: &'static str,
     objective: f64,
     root_mean_square_distance: f64,
     objective_of_last_batch: f64,
 }
 
-/// What `summary.json` says of a cluster.
+/// The facts about a cluster for `summary.json`.
 #[derive(Serialize)]
 struct ClusterFacts<'a> {
     cluster: usize,
     center: Named<'a>,
     rows: u64,
     weight: f64,
-    /// What of the weight is not forgotten.
+    /// The weight that is not forgotten.
     counts: f64,
     spread: f64,
 }

@@ -24,7 +24,7 @@ const SHOWN_COLUMNS: usize = 6;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mixture;
 
-/// What [`Mixture`] can be told. The default chooses the number of components by BIC.
+/// The options of [`Mixture`]. The default chooses the number of components by BIC.
 ///
 /// # Example
 /// ```
@@ -215,13 +215,13 @@ impl Declared for Mixture {
 /// A mixture that was fitted.
 #[derive(Debug)]
 pub struct Fitted {
-    /// What it was told.
+    /// The parameters.
     pub parameters: Parameters,
-    /// What it found.
+    /// The model.
     pub model: Model,
 }
 
-/// What `summary.json` says of the result.
+/// The facts about the result for `summary.json`.
 #[derive(Serialize)]
 struct Outcome {
     components: usize,
@@ -232,13 +232,13 @@ struct Outcome {
     sweeps: u64,
 }
 
-/// What `summary.json` says of a component.
+/// The facts about a component for `summary.json`.
 #[derive(Serialize)]
 struct ComponentFacts<'a> {
     component: usize,
     /// Its share of the mixture.
     weight: f64,
-    /// Rows that are likelier its than another's.
+    /// Rows for which it is the most likely component.
     rows: u64,
     mean: Named<'a>,
     /// Along each column.

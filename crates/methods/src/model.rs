@@ -19,7 +19,7 @@ use crate::data::Data;
 
 /// Raised with every change of the content's meaning.
 const FORMAT: u32 = 1;
-/// What the file says it is.
+/// The kind that the file declares.
 const KIND: &str = "lehr model";
 
 /// Why a model cannot be read.
@@ -29,7 +29,7 @@ pub struct Unreadable {
     pub is_environment: bool,
     /// The file, what was expected, what was found.
     pub message: String,
-    /// What to do about it, if there is more to say.
+    /// A hint on what to do, if there is more to say.
     pub hint: Option<&'static str>,
 }
 
@@ -57,9 +57,9 @@ pub struct ModelFile {
     version: String,
     /// The names of the columns, in the order of the model's numbers.
     pub columns: Vec<String>,
-    /// What was subtracted from each column.
+    /// The number that was subtracted from each column.
     shifts: Vec<f64>,
-    /// What it was divided by then.
+    /// The divisor of each column after that.
     divisors: Vec<f64>,
     /// The column that named the rows, where one did: rows that are asked of later most likely have it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ pub struct ModelFile {
     pub model: Learnt,
 }
 
-/// What was learnt, by method.
+/// The trained model, by method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Learnt {
@@ -172,12 +172,12 @@ impl ModelFile {
         self.shifts.iter().any(|shift| *shift != 0.0)
     }
 
-    /// What each column was divided by.
+    /// The divisor of each column.
     pub fn divisors(&self) -> &[f64] {
         &self.divisors
     }
 
-    /// What the first column of SVMlight's text is numbered for this model: 0 if its own first column is called `x0`.
+    /// The number of the first column in SVMlight text for this model: 0 if its own first column is called `x0`.
     pub fn first_column(&self) -> FirstColumn {
         if self.columns.first().is_some_and(|name| name == "x0") { FirstColumn::Zero } else { FirstColumn::One }
     }
@@ -244,8 +244,9 @@ impl ModelFile {
         TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }
     }
 
-    /// Rows of an ordinary table as the model wants them, one after another, and what the owner should know of them. What was filled from other rows
-    /// when the model was made is a gap here (NaN), and so is what is missing in rows that were left out then: a row must not depend on those beside it.
+    /// Rows of an ordinary table as the model wants them, one after another, and what the owner should know of them. A
+    /// value that was filled from other rows when the model was made, or left out then, is missing here (NaN). This is
+    /// because a row must not depend on those beside it.
     ///
     /// # Errors
     /// Those of [`Preparation::apply`]; rows without any value.
@@ -269,7 +270,7 @@ impl ModelFile {
         faults.or((prepared.features, prepared.notes))
     }
 
-    /// Rows, one after another, as the model wants them: shifted and divided. What is missing (NaN) stays missing.
+    /// Rows, one after another, as the model wants them: shifted and divided. Missing values (NaN) stay missing.
     pub fn scaled(&self, values: &[f64]) -> Vec<f64> {
         let scale = || self.shifts.iter().zip(&self.divisors);
         let scaled = values.iter().zip(std::iter::repeat_with(scale).flatten());

@@ -31,8 +31,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     fixed(value, usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0))
 }
 
-/// Values that stand below each other: all with as many decimals as give the largest `digits` significant ones, or, where that
-/// would leave the smallest without two, each by [`significant`].
+/// Formats values that stand below each other. All have as many decimals as give the largest `digits` significant ones.
+/// If that leaves the smallest without two, [`significant`] formats each.
 pub fn column(values: &[f64], digits: usize) -> Vec<String> {
     let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0 && size.is_finite());
     let (low, high) = sizes().fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
@@ -92,7 +92,7 @@ pub fn batches(number: u64) -> String {
     if number == 1 { "1 batch".to_owned() } else { format!("{} batches", grouped(number)) }
 }
 
-/// With this many decimals, grouped. What rounds to zero has no sign.
+/// With this many decimals, grouped. A value that rounds to zero has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", value.abs());
     let sign = if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { "-" } else { "" };

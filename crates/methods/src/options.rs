@@ -1,7 +1,8 @@
 //! The options of a method, read from the JSON schema of the struct that declares them.
 //!
-//! A method writes one struct. Its fields give names and types, its doc comments the help, its schema the ranges, its `Default` the defaults. The command makes
-//! arguments of that, services an OpenAPI description, Python the parameters, the reference a table: no front end writes an option a second time.
+//! A method writes one struct. Its fields give names and types, its doc comments the help, its schema the ranges, its
+//! `Default` the defaults. The command makes arguments of that, services an OpenAPI description, Python the parameters,
+//! and the reference a table. So no front end writes an option a second time.
 
 use std::fmt;
 
@@ -27,23 +28,23 @@ pub type Options = Map<String, Value>;
 pub struct OptionOf {
     /// Its name in JSON.
     pub name: String,
-    /// What it takes.
+    /// The kind of its value.
     pub kind: Kind,
-    /// What it is where nobody says anything; null where that depends on the data.
+    /// The default; null where it depends on the data.
     pub default: Value,
-    /// What a null default amounts to, in words.
+    /// A null default in words.
     pub default_text: Option<String>,
-    /// What it does, a sentence that begins with a verb or a noun, without a full stop.
+    /// The help: a sentence that begins with a verb or a noun, without a full stop.
     pub help: String,
     /// One letter for the command.
     pub short: Option<char>,
-    /// What the command calls it, where that is not its name with hyphens.
+    /// The command's name for it, where that is not its name with hyphens.
     pub command: Option<String>,
     /// The option that the command refuses beside it.
     pub conflicts: Option<String>,
-    /// What the command calls the value.
+    /// The command's name for the value.
     pub value_name: Option<String>,
-    /// What Python calls it, where scikit-learn has a name of its own.
+    /// Python's name for it, where scikit-learn has a name of its own.
     pub python: Option<String>,
     /// Its former name, and today's value for each former one, as JSON writes it. Values that are not there are today's.
     pub formerly: Option<(String, Options)>,
@@ -53,7 +54,7 @@ pub struct OptionOf {
     pub is_advanced: bool,
 }
 
-/// What an option takes.
+/// The kind of an option's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// Yes or no.
@@ -83,7 +84,7 @@ pub enum Kind {
 }
 
 impl OptionOf {
-    /// What the command calls it, without the two hyphens before it.
+    /// The command's name for it, without the two hyphens before it.
     pub fn long(&self) -> String {
         self.command.clone().unwrap_or_else(|| self.name.replace('_', "-"))
     }
@@ -242,7 +243,8 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
 /// ([`OptionOf`] says what for).
 ///
 /// # Panics
-/// If a field is of a type that no front end could ask for: a mistake in the declaration, which the test of all methods finds.
+/// If no front end could ask for a field of this type. That is a mistake in the declaration, which the test of all
+/// methods finds.
 pub fn of<O: JsonSchema + Default + Serialize>() -> Vec<OptionOf> {
     let schema = schema_of::<O>();
     let text = serde_json::to_string(&O::default()).expect("options are JSON");
@@ -382,7 +384,7 @@ mod tests {
         /// How many there are.
         #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-default" = "by BIC"))]
         components: Option<usize>,
-        /// What they look like.
+        /// Their form.
         form: Form,
         /// A form or none.
         other: Option<Form>,

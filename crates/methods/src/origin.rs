@@ -12,15 +12,15 @@ use crate::numbers::{counted, left_aligned, significant};
 pub struct Origin {
     /// All its columns; rows that were left out are not there.
     pub frame: DataFrame,
-    /// What its columns are.
+    /// The accounts of its columns.
     pub accounts: Vec<ColumnAccount>,
-    /// What became of them.
+    /// The use of its columns.
     pub preparation: Preparation,
-    /// What was decided about the table and its rows, a sentence each.
+    /// Decisions about the table and its rows, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// What `summary.json` says of the columns.
+/// The facts about the columns for `summary.json`.
 #[derive(Serialize)]
 pub(crate) struct ColumnFacts<'a> {
     #[serde(flatten)]
@@ -35,14 +35,14 @@ impl Origin {
         account_lines(&self.accounts, Some(&self.preparation.uses))
     }
 
-    /// What is known of each column and what became of it.
+    /// The facts about each column and its use.
     pub(crate) fn column_facts(&self) -> Vec<ColumnFacts<'_>> {
         let uses = self.accounts.iter().zip(&self.preparation.uses);
         uses.map(|(account, used)| ColumnFacts { account, is_used: used.is_used, how: &used.how }).collect()
     }
 }
 
-/// What the columns of a table are, as people read it, a line each; with what becomes of them where that is decided.
+/// The columns of a table for people, a line each, with their use where that is decided.
 ///
 /// # Panics
 /// If there is not one use for each account.

@@ -22,7 +22,7 @@ const SHOWN: usize = 40;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pairwise;
 
-/// What [`Pairwise`] can be told. By default the data suggest the number of clusters.
+/// The options of [`Pairwise`]. By default the data suggest the number of clusters.
 ///
 /// # Example
 /// ```
@@ -137,13 +137,13 @@ Dissimilarities are used as they are. Squared Euclidean distances give the clust
 /// A clustering that was found.
 #[derive(Debug)]
 pub struct Fitted {
-    /// What it was told.
+    /// The parameters.
     pub parameters: Parameters,
-    /// What it found.
+    /// The model.
     pub model: Model,
 }
 
-/// Of which cluster each item is, and how surely: `labels.csv`.
+/// The cluster of each item, with its probability: `labels.csv`.
 pub fn labels<'a>(ids: &'a [String], model: &Model) -> Table<'a> {
     Table::new("labels")
         .ids(Some(ids), ids.len())
@@ -165,7 +165,7 @@ pub fn clusters(ids: &[String], model: &Model) -> Table<'static> {
         .numbers("mean_nearest", numbers(|cluster| cluster.mean_nearest))
 }
 
-/// What a summary says of the result.
+/// The facts about the result for a summary.
 pub fn result_facts(model: &Model) -> Value {
     json!({
         "clusters": model.clusters.len(),
@@ -183,7 +183,7 @@ pub fn result_facts(model: &Model) -> Value {
     })
 }
 
-/// What a summary says of each cluster.
+/// The facts about each cluster for a summary.
 pub fn cluster_facts(ids: &[String], model: &Model) -> Vec<Value> {
     let facts = |(number, cluster): (usize, &Cluster)| {
         json!({

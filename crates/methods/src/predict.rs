@@ -1,4 +1,4 @@
-//! What a model says of rows that it has not seen, as a table, for every front end.
+//! A model's result for rows that it has not seen, as a table, for every front end.
 
 use lehr_data::frame::DataFrame;
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
@@ -13,9 +13,9 @@ use crate::{Learnt, ModelFile, Table, gtm, mixture};
 pub enum Refusal {
     /// The rows are not of its kind.
     Unsuited {
-        /// What it takes.
+        /// The input that it takes.
         expected: String,
-        /// What there is.
+        /// The input that was given.
         found: String,
     },
     /// They are, and cannot be meant.
@@ -48,7 +48,7 @@ impl From<lehr_mining::Error> for Refusal {
     }
 }
 
-/// What a row's distance from its centre is.
+/// The meaning of a row's distance from its centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distance {
     /// As the columns are.
@@ -59,18 +59,18 @@ enum Distance {
     Cost,
 }
 
-/// What a model says of rows.
+/// A model's result for rows.
 #[derive(Debug)]
 pub struct Predicted(Said);
 
-/// What a model says of the rows of an ordinary table.
+/// A model's result for the rows of an ordinary table.
 #[derive(Debug)]
 pub struct OfTable {
-    /// What it says.
+    /// The result.
     pub said: Predicted,
-    /// What the rows are called, if a column says it.
+    /// The ids of the rows, if a column has them.
     pub ids: Option<Vec<String>>,
-    /// What the owner of the table should know.
+    /// Notes for the owner of the table.
     pub notes: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ enum Said {
 }
 
 impl Predicted {
-    /// Of rows of bits, which only clusters of columns as they are say something.
+    /// For rows of bits. Only models of clusters with columns as they are can label them.
     ///
     /// # Errors
     /// [`Refusal::Unsuited`] for another model, and for another number of bits.
@@ -105,7 +105,8 @@ impl Predicted {
         Ok(Self(Said::Clusters(centroids.assign(rows)?, distance, all)))
     }
 
-    /// Of sparse rows, which only clusters of columns that were not shifted say something. The columns that they do not come to are 0 in all rows.
+    /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns that
+    /// they do not come to are 0 in all rows.
     ///
     /// # Errors
     /// [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for more columns than it has.
@@ -123,7 +124,7 @@ impl Predicted {
         Ok(Self(Said::Clusters(centroids.assign(&rows)?, Distance::Straight, all)))
     }
 
-    /// Of rows of numbers in the model's columns, as they are in the table.
+    /// For rows of numbers in the model's columns, as they are in the table.
     ///
     /// # Errors
     /// [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for positions that are not in degrees.
@@ -142,7 +143,7 @@ impl Predicted {
         Self::of(model, values, memberships)
     }
 
-    /// Of rows in which values may be missing. Clusters say nothing of those.
+    /// For rows in which values may be missing. Clusters say nothing of those.
     ///
     /// # Errors
     /// As for [`of_points`](Self::of_points).
@@ -215,8 +216,9 @@ impl Predicted {
 
     /// A line a row: its cluster or component and how surely, or its place on a map.
     ///
-    /// Of clusters `id`, `cluster` (the nearest, or -1 where none is within the outlier radius), `probability` and `distance` (to its centre, as spreads are in `centers.csv`; `cost` by
-    /// likelihood), and the memberships in all clusters, if they were asked for.
+    /// The columns of the table. For clusters they are `id`, `cluster` (the nearest, or -1 where none is within the
+    /// outlier radius), `probability` and `distance`. The distance is to the centre, as spreads are in `centers.csv`;
+    /// by likelihood it is `cost`. The memberships in all clusters follow, if they were asked for.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         match &self.0 {
             Said::Places(places) => gtm::places(ids, places),

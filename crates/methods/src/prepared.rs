@@ -1,5 +1,5 @@
-//! Rows of an ordinary table, prepared: the columns that were chosen, as a method compares them, and the table that
-//! they came from, by which clusters are explained.
+//! Rows of an ordinary table, prepared. These are the chosen columns as a method compares them, and the table that they
+//! came from, which explains the clusters.
 
 use lehr_data::describe::{ColumnAccount, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values};
@@ -71,7 +71,7 @@ impl Described {
         Ok(Decided { frame, accounts, preparation })
     }
 
-    /// What the columns are, as people read it, where nothing was decided.
+    /// The columns for people, where nothing was decided.
     pub fn text(&self) -> String {
         account_text(&self.accounts, None)
     }
@@ -86,12 +86,12 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// What becomes of the columns.
+    /// The use of the columns.
     pub fn preparation(&self) -> &Preparation {
         &self.preparation
     }
 
-    /// What the columns are and what becomes of them, a line each.
+    /// The columns and their use, a line each.
     pub fn text(&self) -> String {
         account_text(&self.accounts, Some(&self.preparation.uses))
     }

@@ -1,7 +1,7 @@
 //! The rows of a table as a method takes them, and the way back to the columns that a person knows.
 //!
-//! A method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
-//! km, or scaled columns), and centres, spreads and temperatures become values in the units of the table.
+//! A method sees points and squared distances, nothing else. Here a table becomes those points: positions on the sphere
+//! in km, or scaled columns. Centres, spreads and temperatures become values in the units of the table.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,8 @@ impl Frame {
     }
 }
 
-/// What an owner of a table of numbers would want to know before trusting distances in it; `is_plain` if its columns are taken as they are.
+/// Warnings about a table of numbers, for an owner who wants to trust its distances. `is_plain` if its columns are
+/// taken as they are.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     let spreads = Spreads::of(table);
     let mut warnings = told(table, table.left_out(), is_plain, spreads.differ(), counts_rows(table));
@@ -46,7 +47,8 @@ pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     warnings
 }
 
-/// The same, by the columns that were left out, and by what was found of spreads that differ and of a column that counts the rows.
+/// The same warnings, from the columns that were left out, from spreads that differ, and from a column that counts the
+/// rows.
 fn told(
     table: &Points,
     left_out: &[LeftOut],
@@ -88,7 +90,8 @@ enum Table {
     Sparse(Sparse, Vec<String>),
 }
 
-/// What is to be said of how rows were read: columns that were left out and hardly meant as text, and ids that several rows have.
+/// Warnings about how rows were read: columns that were left out and hardly meant as text, and ids that several rows
+/// have.
 pub fn reading_warnings(name: &str, left_out: &[LeftOut], ids: Option<&[String]>) -> Vec<String> {
     let shared = ids.and_then(shared_ids);
     LeftOut::warning(left_out).into_iter().chain(shared).map(|warning| format!("{name}: {warning}")).collect()
@@ -121,9 +124,9 @@ pub struct Rows {
     divided: Option<Sparse>,
     /// The same with their gaps, for methods that can do with them.
     gaps: Option<Incomplete>,
-    /// What was in the table besides.
+    /// Columns of the table that are no points.
     left_out: Vec<LeftOut>,
-    /// What is to be said of rows with gaps, by what is there of them: spreads that differ, and a column that counts the rows.
+    /// Notes on rows with gaps, by the cells that are there: spreads that differ, and a column that counts the rows.
     told_of_gaps: Option<[Option<String>; 2]>,
     /// The table that they were prepared from.
     origin: Option<Box<Origin>>,
@@ -195,8 +198,8 @@ impl Rows {
         Self::plain(Table::Numbers(points), Kind::Sphere)
     }
 
-    /// The table that clusters are explained by, or some rows of it: the one that was prepared, else the columns as measures;
-    /// nothing for positions on the sphere, rows of bits and sparse rows.
+    /// The table that explains clusters, or some rows of it: the one that was prepared, else the columns as measures.
+    /// `None` for positions on the sphere, rows of bits and sparse rows.
     pub(crate) fn frame(&self, chosen: Option<&[usize]>) -> Option<Cow<'_, DataFrame>> {
         if let Some(origin) = &self.origin {
             return Some(chosen.map_or(Cow::Borrowed(&origin.frame), |rows| Cow::Owned(origin.frame.select(rows))));
@@ -248,8 +251,8 @@ impl Rows {
         self.origin.as_deref()
     }
 
-    /// The same for rows with missing cells. As [`Rows::table`] and [`Rows::points`] they have the mean of what is there of their column in place of a gap;
-    /// a method that can do with gaps takes [`Rows::input`].
+    /// The same for rows with missing cells. [`Rows::table`] and [`Rows::points`] have the mean of their column in
+    /// place of a missing value. A method that can handle missing values takes [`Rows::input`].
     ///
     /// # Errors
     /// If the mean of a column cannot be held by a number.
@@ -389,7 +392,8 @@ impl Rows {
         if let Table::Sparse(rows, _) = &self.table { Some(rows) } else { None }
     }
 
-    /// Whether the columns are as many, and say as little one by one, as bits and those of sparse rows: clusters are then told by what marks them.
+    /// Whether there are so many columns, each saying so little, as with bits and sparse rows. Clusters are then
+    /// described by their marks.
     pub fn has_many_columns(&self) -> bool {
         self.are_bits() || self.sparse().is_some()
     }
@@ -404,7 +408,7 @@ impl Rows {
         matches!(self.kind, Kind::Scaled(_) | Kind::Prepared)
     }
 
-    /// What an owner of such a table would want to know before trusting distances in it.
+    /// Warnings about such a table, for an owner who wants to trust its distances.
     pub fn warnings(&self) -> Vec<String> {
         // Bits have one scale, columns of sparse rows as many as there are rare ones; neither count rows.
         let table = match &self.table {
@@ -446,12 +450,12 @@ impl Rows {
         }
     }
 
-    /// Of prepared rows, how they were.
+    /// How prepared rows were prepared.
     fn preparation(&self) -> &Preparation {
         &self.origin.as_ref().expect("prepared rows have the table that they came from").preparation
     }
 
-    /// What was subtracted from each column of the points, and what it was divided by then.
+    /// The number that was subtracted from each column of the points, and the divisor after that.
     pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
         match &self.kind {
             Kind::Scaled(scaling) => (scaling.shifts().to_vec(), scaling.divisors().to_vec()),
@@ -465,7 +469,7 @@ impl Rows {
         }
     }
 
-    /// What a column was divided by.
+    /// The divisor of a column.
     pub fn divisor(&self, column: usize) -> f64 {
         match &self.kind {
             Kind::Scaled(scaling) => scaling.divisors()[column],

@@ -22,8 +22,8 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// Sections whose text has all keys in alphabetical order, those of their values included: some methods have
-    /// written their summaries in this order from the start.
+    /// Sections with all keys in alphabetical order, those of their values included. Some methods have written their
+    /// summaries in this order from the start.
     pub fn sorted() -> Self {
         Self { members: Vec::new(), is_sorted: true }
     }

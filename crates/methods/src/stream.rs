@@ -24,7 +24,7 @@ use crate::rows::warnings_of;
 /// ```
 pub struct Stream {
     columns: Vec<String>,
-    /// What was in the sample besides.
+    /// Columns of the sample that are no points.
     left_out: Vec<LeftOut>,
     scaling: Scaling,
     warnings: Vec<String>,
@@ -70,7 +70,7 @@ impl Stream {
         &self.left_out
     }
 
-    /// What an owner of such rows would want to know before trusting distances in them.
+    /// Warnings about such rows, for an owner who wants to trust their distances.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -84,7 +84,7 @@ impl Stream {
         center
     }
 
-    /// What was subtracted from each column, and what it was divided by then.
+    /// The number that was subtracted from each column, and the divisor after that.
     pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
         (self.scaling.shifts().to_vec(), self.scaling.divisors().to_vec())
     }

@@ -1,7 +1,8 @@
 //! How far two labellings of the same items agree: found clusters beside known classes.
 //!
-//! Numbers of clusters do not mean anything, so labels are not compared; pairs of items are. The adjusted Rand index (Hubert and Arabie 1985) is the share of
-//! pairs that both labellings join or both keep apart, less what chance would give: 1 for the same partition, about 0 for unrelated ones.
+//! Numbers of clusters do not mean anything, so labels are not compared; pairs of items are. The adjusted Rand index
+//! (Hubert and Arabie 1985) is the share of pairs that both labellings join or both keep apart, corrected for chance.
+//! It is 1 for the same partition, and about 0 for unrelated ones.
 
 use crate::rows::RowMajor;
 

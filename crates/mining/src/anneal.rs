@@ -1,11 +1,12 @@
 //! The annealing loop: at each temperature to a fixed point, divide what has become unstable, cool, repeat.
 //!
-//! Every annealed method is a `System` to this loop: something with components that can be relaxed at a temperature, asked how stable each of
-//! them is, and told to divide or merge them. The loop decides when, never how; it knows neither rows nor ranks. Paper 004
-//! section 7 and `docs/design/annealing.md` say why one loop serves the whole family.
+//! Every annealed method is a `System` to this loop. It has components that can be relaxed at a temperature. The loop
+//! asks how stable each of them is, and tells it to divide or merge them. The loop decides when, never how; it knows
+//! neither rows nor ranks. Paper 004 section 7 and `docs/design/annealing.md` say why one loop serves the whole family.
 //!
-//! The policy (`mining-spec` 0.5, 1.6): components that have come together are merged *before* stability is asked, or copies would
-//! fill up the number allowed; after a division the temperature stays until nothing more divides; and temperatures never jump past the next transition.
+//! The policy (`mining-spec` 0.5, 1.6) has three rules. Components that have come together are merged *before*
+//! stability is asked, or copies would fill up the number allowed. After a division the temperature stays until nothing
+//! more divides. And temperatures never jump past the next transition.
 //!
 //! All methods tell an [`Observer`] how far they are, in [`figures`](Progress::figures) by name:
 //!
@@ -19,7 +20,7 @@
 //! | [`smacof`](crate::smacof) | `start`, `iteration`, `stress`, `temperature` (where it is above 0) |
 //!
 //! # Example
-//! A run that is given up within a step, and gone on with:
+//! A run that is cancelled within a step, and resumed:
 //! ```
 //! use std::sync::{Arc, OnceLock};
 //! use lehr_data::Points;
@@ -85,7 +86,7 @@ pub(crate) struct Measured {
     pub mean_cost: f64,
     /// Mean of 1 less the largest membership.
     pub softness: f64,
-    /// The share of the weight that is in no component, but in a sponge.
+    /// The share of the weight in the noise component, and so in no cluster.
     pub sponge: f64,
     /// Temperature below which each component divides.
     pub critical: Vec<f64>,
@@ -93,7 +94,7 @@ pub(crate) struct Measured {
     pub sweeps: u64,
 }
 
-/// What can be annealed.
+/// A model that can be annealed.
 pub(crate) trait System: Send {
     /// How many components there are.
     fn components(&self) -> usize;
@@ -118,7 +119,7 @@ pub(crate) trait System: Send {
     fn divide(&mut self, component: usize, temperature: f64);
 }
 
-/// What happened at one temperature.
+/// The state at one temperature.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settled {
     pub measured: Measured,

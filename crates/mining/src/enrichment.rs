@@ -1,7 +1,8 @@
-//! Where the active items are: how many of each cluster, how much more frequent they are in it than in all, and how likely so many would be by chance.
+//! How active items are spread over clusters: how many each has, how much more frequent they are there, and how likely
+//! by chance.
 //!
-//! A cluster rich in active compounds is what a screen is clustered for: the inactive and untested ones in it are the next to be looked at. A small cluster may be rich by chance; the
-//! hypergeometric tail says how likely that is.
+//! A screen is clustered to find clusters rich in active compounds: test the inactive and untested compounds in such a
+//! cluster next. A small cluster may be rich by chance; the hypergeometric tail says how likely that is.
 
 /// One cluster's share.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,8 +67,8 @@ impl Enrichment {
         Self { items, active, clusters: counts.into_iter().map(share).collect() }
     }
 
-    /// What share of an active item's cluster is active, on average over the active items: the share of all that are active where clusters say nothing, 1 where they keep the active apart, and 0 if
-    /// none is.
+    /// The share of active items in an active item's cluster, on average over the active items. It is the overall share
+    /// of active items if clusters say nothing, 1 if they keep the active apart, and 0 if none is active.
     pub fn purity(&self) -> f64 {
         let share =
             |of: &Share| if of.items > 0 { of.active as f64 * (of.active as f64 / of.items as f64) } else { 0.0 };

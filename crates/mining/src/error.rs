@@ -1,4 +1,4 @@
-//! What can go wrong in a method, one variant per thing a caller can do differently.
+//! Errors of the methods, one variant for each thing that a caller can do differently.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,8 @@ pub enum Error {
         /// The limit.
         most: f64,
     },
-    /// Pairs without a dissimilarity cut the items into parts that nothing ties together: take the parts one by one, or give values to pairs between them.
+    /// Pairs without a dissimilarity cut the items into separate parts. Cluster the parts one by one, or give values to
+    /// pairs between them.
     #[error(
         "pairs without a dissimilarity cut the items into {parts} separate parts, of {} items: expected a chain of pairs with values from each item to all others; take each part alone, or give values to pairs between them",
         listed(sizes, *parts)
@@ -111,7 +112,8 @@ pub enum Error {
         /// How many there were.
         components: usize,
     },
-    /// The sponge holds most of the weight, so the clusters would be of what is left: take a larger radius.
+    /// Most of the weight is outside the outlier radius, so the clusters would be of the few rows that are left: take a
+    /// larger radius.
     #[error(
         "{percent:.1} % of the weight is farther than the outlier radius {radius} from every centre: expected at most 50 %; take a larger radius, or more clusters"
     )]
@@ -128,19 +130,19 @@ pub enum Error {
         lehr_spill::size(*available as usize)
     )]
     Memory {
-        /// What takes it.
+        /// The part that takes it.
         what: String,
         /// About how many bytes.
         bytes: u64,
         /// How many there are.
         available: u64,
-        /// What to do.
+        /// A hint on what to do.
         cure: &'static str,
     },
     /// The observer said stop; it was handed the checkpoint just before.
     #[error("stopped")]
     Stopped,
-    /// The checkpoint was written for other data: resume with the data it was written for, or start anew.
+    /// The checkpoint was written for other data: resume with those data, or start again from the beginning.
     #[error("the checkpoint was written for other data (fingerprint {checkpoint:016x}, these have {data:016x})")]
     OtherData {
         /// Fingerprint in the checkpoint.
@@ -148,7 +150,7 @@ pub enum Error {
         /// Fingerprint of the data at hand.
         data: u64,
     },
-    /// The checkpoint's format is another: resume with the version that wrote it, or start anew.
+    /// The checkpoint has another format: resume with the version that wrote it, or start again from the beginning.
     #[error("{path}: a checkpoint of format {found}, expected format {expected}")]
     CheckpointVersion {
         /// The file.
@@ -163,7 +165,7 @@ pub enum Error {
     CheckpointDamaged {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// Why the file is refused.
         reason: String,
     },
     /// A file could not be read or written.
@@ -171,7 +173,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The folder for what memory should not hold does not take it: free its disk, or name another.

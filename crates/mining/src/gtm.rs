@@ -1,8 +1,11 @@
-//! Generative topographic mapping: rows on a line, a plane or a cube that was stretched through their space, with a density that says how well they are seen.
+//! Generative topographic mapping (GTM) shows rows on a line, a plane or a cube that is stretched through their space.
+//! Its density says how well they are represented.
 //!
-//! A mixture of Gaussians of one width whose means lie on a smooth sheet: the sheet's nodes are the components, and Bayes' rule says where on it a row came from. Paper 004 section 7 has it as
-//! one of the family that annealing serves; `docs/design/gtm.md` says how it is annealed so that it seldom folds, and why it is begun as a plane as well. [`fit`] does it all; [`Map::project`] places rows that come
-//! later, and [`critical_temperature`] is the temperature below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
+//! It is a mixture of Gaussians of one width whose means lie on a smooth sheet. The sheet's nodes are the components,
+//! and Bayes' rule says where on it a row came from. Paper 004, section 7, has it among the methods that annealing
+//! serves. `docs/design/gtm.md` says how it is annealed so that it seldom folds, and why it also begins as a plane.
+//! [`fit`] does it all; [`Map::project`] places rows that come later, and [`critical_temperature`] is the temperature
+//! below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
 
 mod basis;
 mod course;
@@ -38,7 +41,7 @@ use table::Table;
 /// Deviations below this have variances that a number may not hold.
 const NEAREST: f64 = 1e-120;
 
-/// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
+/// A fit that can be resumed, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -51,8 +54,9 @@ impl Resumable for Parameters {
 /// Fits a map.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Constant`] if no column varies, [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`], [`Error::Data`] for
-/// faults of weights given with [`Input::with_weights`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]. [`Error::Constant`] if no column varies, [`Error::Unobserved`], [`Error::TooFar`],
+/// [`Error::TooNear`], [`Error::TooManyPoints`]. [`Error::Data`] for faults of weights given with
+/// [`Input::with_weights`]. [`Error::Stopped`] if the observer asked for it (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -68,8 +72,10 @@ impl Resumable for Parameters {
 /// # Ok::<(), lehr_mining::Error>(())
 /// ```
 ///
-/// Cost: some thirty temperatures of ten to a hundred passes, and up to some hundreds from the plane, each 2 N x K x D multiply-adds and N x K exponentials, and K x M² for the sheet; with missing cells K x M² x D. Memory: the rows and two
-/// copies of them, a third with missing cells. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled)) the copies are in a file of the same folder.
+/// Cost: some thirty temperatures of ten to a hundred passes, and up to some hundreds from the plane. Each pass is 2 N
+/// x K x D multiply-adds and N x K exponentials, and K x M² for the sheet. With missing cells the sheet costs K x M² x
+/// D. Memory: the rows and two copies of them, a third with missing cells. Of points in a file
+/// ([`Points::spilled`](lehr_data::Points::spilled)) the copies are in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -81,7 +87,7 @@ pub fn fit<'a>(
     run(&input, parameters.clone(), None, execution, observer)
 }
 
-/// Goes on with an interrupted fit, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted fit, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
@@ -98,8 +104,9 @@ pub fn resume<'a>(
     run(&input, parameters, Some(state), execution, observer)
 }
 
-/// The temperature below which a map that is a point at the mean begins to unfold: the largest variance along an axis, over the mean variance of a column, times how much of an
-/// unfolding the regularised sheet lets through (`mining-spec` 4.2). At most the number of columns.
+/// The temperature below which a map that is a point at the mean begins to unfold (`mining-spec` 4.2). It is the
+/// largest variance along an axis over the mean variance of a column, times the transmission. The transmission is the
+/// part of an unfolding that the regularised sheet lets through. At most the number of columns.
 ///
 /// # Errors
 /// As for [`fit`].

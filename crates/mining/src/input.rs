@@ -1,4 +1,4 @@
-//! What a mixture or a map is fitted to: points, or rows with missing cells, as one type.
+//! The input of mixtures and maps: points, or rows with missing cells, as one type.
 
 use std::borrow::Cow;
 
@@ -21,13 +21,13 @@ use crate::rows::RowMajor;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// What the rows were borrowed from, if it has no gaps and still has its own weights.
+    /// The points that the rows were borrowed from, if none is missing and they still have their own weights.
     points: Option<&'a Points>,
     values: &'a [f64],
     columns: &'a [String],
     weights: Option<&'a [f64]>,
     name: &'a str,
-    /// Of the values; weights given later are added.
+    /// Fingerprint of the values; that of weights given later is added.
     fingerprint: u64,
     missing: usize,
 }
@@ -99,7 +99,8 @@ impl<'a> Input<'a> {
         self.columns
     }
 
-    /// What a row counts; 1 where no weights were given, 0 where there are fewer weights than rows, which is a fault when they are used.
+    /// The weight of a row; 1 where no weights were given. It is 0 where there are fewer weights than rows, which is a
+    /// fault when they are used.
     pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights.get(row).copied().unwrap_or(0.0))
     }

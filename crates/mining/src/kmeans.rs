@@ -1,7 +1,8 @@
 //! K-means: weighted points, starts drawn by k-means++, Lloyd's sweeps to the fixed point, the best of several starts.
 //!
-//! The baseline in the house: what annealing ([`vector::cluster`](crate::vector::cluster)) makes needless is here to be compared with on the same rows, ranks and kernels.
-//! Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding" (2007), with the several candidates a centre that they recommend; Lloyd, "Least squares
+//! The baseline in the house: what annealing ([`vector::cluster`](crate::vector::cluster)) makes needless is here to be
+//! compared with on the same rows, ranks and kernels. Sources: Arthur and Vassilvitskii, "k-means++: the advantages of
+//! careful seeding" (2007), with several candidates for each centre, as they recommend. Lloyd, "Least squares
 //! quantization in PCM" (1982).
 
 mod course;
@@ -25,7 +26,7 @@ use course::{Course, State};
 use model::Outcome;
 use seeding::Near;
 
-/// A run that can be gone on with, on any number of ranks and under any engine, to the same bits.
+/// A run that can be resumed, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -37,7 +38,9 @@ impl Resumable for Parameters {
 /// Clusters points by k-means.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Parameter`] for centres that were given and are 1e9 times as far from the points as those are apart, or farther; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]. [`Error::Parameter`] for given centres that are at least 1e9 times as far from the
+/// points as those are apart. [`Error::TooFar`]; [`Error::Stopped`] if the observer asked for it (it has the checkpoint
+/// then).
 ///
 /// # Example
 /// ```
@@ -51,8 +54,9 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its sweeps, each N x K x D operations at most and, in up to 16 dimensions, far
-/// fewer once most centres stand still. Memory: the points, and a copy of them in the precision asked for; where those are in a file, so is the copy.
+/// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its iterations. Each is at most
+/// N x K x D operations and, in up to 16 dimensions, far fewer once most centres stand still. Memory: the points, and a
+/// copy of them in the precision asked for; where those are in a file, so is the copy.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -64,7 +68,7 @@ pub fn cluster<'a>(
     dispatch(input, parameters.clone(), None, execution, observer)
 }
 
-/// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].

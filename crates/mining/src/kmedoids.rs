@@ -1,8 +1,10 @@
 //! k-medoids: items clustered about K of their own, which are the centres of their clusters and can be looked at.
 //!
-//! Source: Kaufman and Rousseeuw 1990 (PAM: BUILD, then swaps); Schubert and Rousseeuw 2021 (FasterPAM: the change of the cost for all medoids by one reading of a
-//! candidate's dissimilarities, and several swaps a pass). Candidates of a block of items are evaluated side by side, and the best of each block are then taken
-//! one after another, each only if it still gains. So a pass is a round like any other, and its result is the same on any layout.
+//! Sources: Kaufman and Rousseeuw 1990 for PAM (BUILD, then swaps), and Schubert and Rousseeuw 2021 for FasterPAM.
+//! FasterPAM computes the change of the cost for all medoids from one reading of a candidate's dissimilarities, and
+//! makes several swaps in a pass. Candidates of a block of items are evaluated side by side. The best of each block are
+//! then taken one after another, each only if it still gains. So a pass is a round like any other, and its result is
+//! the same on any layout.
 
 mod course;
 mod model;
@@ -27,7 +29,7 @@ use course::Course;
 use model::Outcome;
 use swap::{Problem, Sides};
 
-/// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
+/// A clustering that can be resumed, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -36,7 +38,8 @@ impl Resumable for Parameters {
     type State = State;
 }
 
-/// Clusters items about medoids, so that the weighted sum of dissimilarities of items to the nearest medoid is low: no swap of a medoid for another item lowers it.
+/// Clusters items about medoids, so that the weighted sum of dissimilarities of items to the nearest medoid is low. No
+/// swap of a medoid for another item lowers it.
 ///
 /// Items of weight 0 are no medoids and influence nothing; they are labelled all the same.
 ///
@@ -69,7 +72,7 @@ pub fn cluster(
     open(matrix, weights, parameters.clone(), None, execution, observer)
 }
 
-/// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].

@@ -3,13 +3,13 @@
 //! | you have | use |
 //! | --- | --- |
 //! | points in a space where distance means something | [`vector::cluster`] |
-//! | the same, and a wish for the baseline that everybody knows | [`kmeans::cluster`] |
-//! | more rows than can be gone over again, as a stream, and a wish for an approximation of the same | [`minibatch::cluster`] |
-//! | groups of their own widths, shapes and densities, perhaps in rows with gaps, and a wish for likelihoods | [`mixture::fit`] |
-//! | rows of many columns, perhaps with gaps, and a wish to see them | [`gtm::fit`] |
+//! | the same, and you want the baseline that everybody knows | [`kmeans::cluster`] |
+//! | a stream of rows that can be read only once, and an approximation of the same is enough | [`minibatch::cluster`] |
+//! | groups of different widths, shapes and densities, perhaps rows with missing values, and you want likelihoods | [`mixture::fit`] |
+//! | rows of many columns, perhaps with missing values, and you want to see them | [`gtm::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
-//! | the same, and a wish for an item in the middle of each cluster | [`kmedoids::cluster`] |
-//! | dissimilarities of all pairs, and a wish to see them | [`smacof::embed`] |
+//! | the same, and you want an item in the middle of each cluster | [`kmedoids::cluster`] |
+//! | dissimilarities of all pairs, and you want to see them | [`smacof::embed`] |
 //! | a temperature, and an interest in what happens there | [`vector::equilibrium`] |
 //! | clusters found and classes known | [`agreement::Agreement`] |
 //! | clusters found, and some items that are active | [`enrichment::Enrichment`] |

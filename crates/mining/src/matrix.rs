@@ -1,8 +1,8 @@
 //! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is about 1.
 //!
-//! A full matrix is read where it stands; of a condensed one the rows are written out once, because a pass reads whole rows (the other half of
-//! the matrix belongs to other ranks, and sending partial sums back would cost what half the memory saves). Numbers of 64 bits are worked on in 64 bits, those
-//! of 32 and 16 in 32, with sums in 64.
+//! A full matrix is read where it is. Of a condensed one the rows are written out once, because a pass reads whole
+//! rows. The other half of the matrix belongs to other ranks, and sending partial sums back would cost as much as half
+//! the memory saves. Numbers of 64 bits are worked on in 64 bits, those of 32 and 16 in 32, with sums in 64.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::Error;
 use crate::memory::Need;
 
-/// What one reading of all pairs tells.
+/// The findings of one reading of all pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Survey {
     /// Pairs without a value.
@@ -37,9 +37,9 @@ enum Store<'a, T: Clone> {
 pub(crate) struct Matrix<'a, T: Real> {
     pub items: usize,
     pub survey: Survey,
-    /// What 1 is worth in the input's unit: a power of two.
+    /// The value of 1 in the input's unit: a power of two.
     pub unit: f64,
-    /// That rounding was removed from it, in words.
+    /// The warning that rounding was removed from it, in words.
     pub rounding: Option<String>,
     store: Store<'a, T>,
     factor: f64,
@@ -156,8 +156,9 @@ impl<T: Real> Matrix<'_, T> {
     }
 }
 
-/// The rule that all methods of dissimilarities keep where pairs are missing: a chain of pairs ties each item to all others, or where one part lies beside
-/// another would be chance. Items of weight 0 need one pair with an item that has weight.
+/// The rule of all methods of dissimilarities where pairs are missing: a chain of pairs must tie each item to all
+/// others. Otherwise the position of one part beside another would be chance. Items of weight 0 need one pair with an
+/// item that has weight.
 ///
 /// # Errors
 /// [`Error::Unrelated`] with items that have no pair at all, [`Error::Disconnected`].

@@ -1,7 +1,8 @@
-//! What a run takes beside its rows, held against what the machine has before anything is computed.
+//! The memory that a run takes beside its rows, compared with the machine's before anything is computed.
 //!
-//! Readers see that rows fit. What is made of them may be far larger: centres are not sparse, matrices grow with the square of the items, covariances with that of
-//! the columns. The figures are estimates by what runs were measured to take; they are looked at only where they are large, so that small runs ask the system nothing.
+//! Readers see that rows fit. The data made from them may be far larger. Centres are not sparse, matrices grow with the
+//! square of the items, and covariances with the square of the columns. The figures are estimates from measured runs.
+//! They are looked at only where they are large, so that small runs ask the system nothing.
 
 use lehr_data::memory::available;
 
@@ -18,11 +19,11 @@ const OF_ANNEALING: f64 = 60.0;
 /// Of rows that are not sparse a rank has a part of these copies, as long as leaves are small.
 const SHARE_OF_NUMBERS: f64 = 0.25;
 
-/// What a run takes, in bytes, and what there is to say of it.
+/// The memory that a run takes, in bytes, and how messages describe it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub bytes: f64,
-    /// What takes them, such as `20 centres of 100000 columns on 2 ranks`.
+    /// The part that takes it, such as `20 centres of 100000 columns on 2 ranks`.
     what: What,
 }
 
@@ -35,12 +36,12 @@ enum What {
 }
 
 impl Need {
-    /// Of k-means.
+    /// The need of k-means.
     pub fn of_kmeans(clusters: usize, columns: usize, ranks: usize, is_sparse: bool) -> Self {
         Self::of_centers(OF_KMEANS, clusters, columns, ranks, is_sparse)
     }
 
-    /// Of annealing.
+    /// The need of annealing.
     pub fn of_annealing(clusters: usize, columns: usize, ranks: usize, is_sparse: bool) -> Self {
         Self::of_centers(OF_ANNEALING, clusters, columns, ranks, is_sparse)
     }
@@ -51,20 +52,21 @@ impl Need {
         Self { bytes, what: What::Centers { clusters, columns, ranks } }
     }
 
-    /// Of a mixture whose covariances are full or tied: the model, its sums, and those of each rank.
+    /// The need of a mixture with full or tied covariances: the model, its sums, and those of each rank.
     pub fn of_covariances(components: usize, columns: usize, ranks: usize) -> Self {
         let bytes = NUMBER * (3.0 + 2.0 * ranks as f64) * components as f64 * (columns as f64).powi(2);
         Self { bytes, what: What::Covariances { components, columns } }
     }
 
-    /// Of a topographic map: the sheet, the functions it is made of, and the sums of each rank.
+    /// The need of a topographic map: the sheet, the functions it is made of, and the sums of each rank.
     pub fn of_map(nodes: usize, functions: usize, columns: usize, ranks: usize) -> Self {
         let (k, m, d) = (nodes as f64, functions as f64, columns as f64);
         let bytes = NUMBER * (k * m + 3.0 * m * m + k * d * (3.0 + 2.0 * ranks as f64));
         Self { bytes, what: What::Map { nodes, functions, columns } }
     }
 
-    /// Of the whole rows of a matrix that has half of them, or is made anew, with numbers of so many bytes.
+    /// The need for the whole rows of a matrix that has half of them, or that is made again, with numbers of so many
+    /// bytes.
     pub fn of_pairs(items: usize, bytes_each: usize) -> Self {
         Self { bytes: bytes_each as f64 * (items as f64).powi(2), what: What::Pairs { items } }
     }

@@ -1,11 +1,15 @@
-//! Mini-batch k-means, for streams: batches of rows are seen once, one after the other, and no more is kept of them than centres and what these were given.
+//! Mini-batch k-means, for streams. Batches of rows are seen once, one after the other; only centres and the weights
+//! that they were given are kept.
 //!
-//! An approximation. The first rows are a sample, which is clustered by annealing ([`vector::cluster`](crate::vector::cluster)); each batch after it is assigned to the nearest centres as they stand,
-//! and each centre moves to the weighted mean of all that it has been given so far. So a row is never looked at again once its batch is over: centres come near those of a clustering of all rows
-//! where the sample is like the stream, and the objective is that of the batches as they passed, not of all rows at the last centres.
-//! Sculley, "Web-scale k-means clustering" (2010), algorithm 1: its rate for a row, one over the rows that the centre has been given, makes the centre their mean; with the nearest centres of a batch found
-//! before any of them moves, the order of rows in a batch does not matter, and the mean of the batch is added in one step. What is not Sculley's: the sample in place of rows drawn at random, weights, and
-//! forgetting ([`Parameters::half_life`]).
+//! An approximation. The first rows are a sample, which is clustered by annealing
+//! ([`vector::cluster`](crate::vector::cluster)). Each batch after it is assigned to the nearest centres as they are.
+//! Then each centre moves to the weighted mean of all its rows so far. So a row is never looked at again once its batch
+//! is over. Centres come near those of a clustering of all rows where the sample is like the stream. The objective is
+//! that of the batches as they passed, not of all rows at the last centres. Source: Sculley, "Web-scale k-means
+//! clustering" (2010), algorithm 1. Its rate for a row is one over the number of rows that the centre has been given,
+//! which makes the centre their mean. The nearest centres of a batch are found before any of them moves, so the order
+//! of rows in a batch does not matter. The mean of the batch is added in one step. What is not Sculley's: the sample in
+//! place of rows drawn at random, weights, and forgetting ([`Parameters::half_life`]).
 
 mod course;
 mod e_step;
@@ -24,7 +28,8 @@ use crate::anneal::Resumable;
 use crate::round::Execution;
 use course::{Course, State};
 
-/// A run that can be gone on with, on any number of ranks and under any engine, to the same bits, if the same stream is given from its beginning.
+/// A run that can be resumed, on any number of ranks and under any engine, to the same bits. Give it the same stream
+/// again from its beginning.
 ///
 /// Its [`fingerprint`](crate::anneal::Checkpoint::fingerprint) is of the batches that passed, one after the other.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
@@ -47,9 +52,12 @@ impl Checkpoint {
 /// The source is asked for the rows of the sample, then for those of one batch after the other. Rows of weight 0 influence nothing.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; those of the source; [`Error::TooManyClusters`] if the sample has fewer rows than clusters are asked for; [`Error::TooFar`]; [`Error::Data`] for a stream without rows, for
-/// batches that disagree in their columns, and for weights whose sum over all batches no number holds; [`Error::Stopped`] if the observer said stop, which it is asked whenever a batch has been
-/// read and, while the sample is clustered, as often as annealing asks (it has the checkpoint then, but for a stop as soon as the sample has been read, when there is nothing to go on from).
+/// Those of [`Parameters::check`], and those of the source. [`Error::TooManyClusters`] if the sample has fewer rows
+/// than clusters are asked for; [`Error::TooFar`]. [`Error::Data`] for a stream without rows, for batches that disagree
+/// in their columns, and for weights whose sum over all batches no number holds. [`Error::Stopped`] if the observer
+/// asked for it. It is asked whenever a batch has been read and, while the sample is clustered, as often as annealing
+/// asks. It has the checkpoint then, except for a stop right after the sample has been read, when there is nothing to
+/// resume from.
 ///
 /// # Example
 /// ```
@@ -80,8 +88,8 @@ pub fn cluster(
     Course { source, parameters, execution, observer }.begin()
 }
 
-/// Goes on with an interrupted run, to the same bits as if it had not been interrupted. The source gives the stream from its beginning: what had passed is read again, to see that it is the same, and
-/// not gone over.
+/// Resumes an interrupted run, to the same bits as if it had not been interrupted. The source gives the stream from its
+/// beginning: what had passed is read again, to see that it is the same, and not gone over.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise as for [`cluster`].

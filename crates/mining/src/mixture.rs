@@ -1,8 +1,10 @@
 //! Mixtures of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 //!
-//! Paper 004 section 7 has mixtures as one of a family that annealing serves; `docs/design/mixture.md` says which way of annealing was found to work, and it is the
-//! one taken here: clusters by deterministic annealing ([`crate::vector`]), which need no lucky start, then EM from their covariances to the top of the likelihood.
-//! Rows may have missing cells ([`Input`]). [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and [`critical_temperature`] the temperature below which one component becomes two.
+//! Paper 004, section 7, has mixtures among the methods that annealing serves. `docs/design/mixture.md` compares ways
+//! of annealing, and the best one is taken here. First deterministic annealing ([`crate::vector`]) finds clusters,
+//! which needs no lucky start. From their covariances EM then climbs to the top of the likelihood. Rows may have
+//! missing cells ([`Input`]). [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and
+//! [`critical_temperature`] the temperature below which one component becomes two.
 
 mod course;
 mod criteria;
@@ -46,7 +48,7 @@ pub(crate) use e_step::likeliest;
 use model::Outcome;
 use table::Table;
 
-/// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
+/// A fit that can be resumed, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -58,9 +60,10 @@ impl Resumable for Parameters {
 /// Fits a mixture of Gaussians.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::Data`] for faults of weights given with [`Input::with_weights`];
-/// [`Error::Collapsed`], without regularisation or where columns depend on each other to the
-/// last digits; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]. [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`].
+/// [`Error::Data`] for faults of weights given with [`Input::with_weights`]. [`Error::Collapsed`], without
+/// regularisation or where columns depend on each other to the last digits. [`Error::Stopped`] if the observer asked
+/// for it (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -76,9 +79,11 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and some tens to hundreds of passes of EM, each N x K x D (spherical, diagonal) or
-/// N x K x D² (tied, full) multiply-adds and N x K exponentials; with missing cells also K x D³ for each pattern of them that a leaf has, where covariances are tied or full. Memory: the rows and a
-/// copy of them; with missing cells three. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder.
+/// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and some tens to
+/// hundreds of passes of EM. Each pass is N x K x D (spherical, diagonal) or N x K x D² (tied, full) multiply-adds and
+/// N x K exponentials. With missing cells, tied and full covariances also cost K x D³ for each pattern of them that a
+/// leaf has. Memory: the rows and a copy of them; with missing cells three. Of points in a file
+/// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -90,7 +95,7 @@ pub fn fit<'a>(
     run(input, parameters.clone(), None, execution, observer)
 }
 
-/// Goes on with an interrupted fit, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted fit, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].

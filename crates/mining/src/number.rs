@@ -1,8 +1,10 @@
 //! How many groups rows have, chosen by the valleys between them.
 //!
-//! Rows are given to more cells than there are groups; then cells are merged, two at a time, until one is left. Two neighbours are separate groups if the density has a valley between them:
-//! if their rows, projected on a line, are so much likelier with two modes than with one that rows without structure hardly ever are. The number chosen is the largest at which every two neighbours
-//! have a valley between them. If there is none, the rows are one group. See `docs/design/number.md` for what this was compared with, and where it fails.
+//! Rows are given to more cells than there are groups; then cells are merged, two at a time, until one is left. Two
+//! neighbours are separate groups if the density has a valley between them. Their rows are projected on a line, and
+//! must be much more likely with two modes than with one. Rows without structure hardly ever are. The number chosen is
+//! the largest at which every two neighbours have a valley between them. If there is none, the rows are one group. See
+//! `docs/design/number.md` for what this was compared with, and where it fails.
 //!
 //! | file | subject |
 //! | --- | --- |
@@ -29,8 +31,8 @@ pub(crate) use sample::Sample;
 use crate::Error;
 use crate::anneal::Control;
 
-/// How much likelier rows must be with a valley between two groups than without one, in nats. Uniform rows, which look most like two groups, come so far in less than one
-/// of a hundred sets (`docs/design/number.md`).
+/// The gain in log-likelihood that a valley between two groups must bring, in nats. Uniform rows, which look most like
+/// two groups, come so far in less than one of a hundred sets (`docs/design/number.md`).
 pub const NEEDED: f64 = 6.0;
 /// The most cells that numbers are looked for among, and how many there are at first.
 const MOST_CELLS: usize = 1_024;
@@ -76,9 +78,10 @@ pub struct Candidate {
     pub clusters: usize,
     /// Mean squared distance of the rows looked at from the centres, in the squared unit of the input.
     pub mean_cost: f64,
-    /// How much likelier the rows are with a valley between the two neighbours that are separated least, in nats. Nothing for 1.
+    /// The gain in log-likelihood of a valley between the two neighbours that are separated least, in nats. Nothing for
+    /// 1.
     pub separation: Option<f64>,
-    /// How much likelier the rows of a cluster are with a valley within it, in nats, at most. 0 where the separation is too small to look for one.
+    /// The largest gain in log-likelihood of a valley within a cluster, in nats.
     pub division: f64,
     /// Whether every two neighbours are separated, and no cluster is divided more clearly than they are.
     pub is_separated: bool,
@@ -91,7 +94,8 @@ impl Number {
         chosen.unwrap_or(&self.candidates[self.candidates.len() - 1])
     }
 
-    /// The best of the smaller numbers and the best of the larger ones: the largest of those that are separated, and the one with the highest separation.
+    /// The best of the smaller numbers and the best of the larger ones. Of the smaller, it is the largest that is
+    /// separated; of the larger, the one with the highest separation.
     pub fn runners_up(&self) -> Vec<&Candidate> {
         let above = self.candidates.iter().filter(|candidate| candidate.clusters > self.clusters);
         let below =
@@ -138,7 +142,7 @@ impl Number {
         }
     }
 
-    /// What is to be said of a candidate, in a few words.
+    /// A candidate's verdict, in a few words.
     pub fn verdict(&self, candidate: &Candidate) -> &'static str {
         match candidate {
             candidate if candidate.clusters == self.clusters => "chosen",
@@ -162,7 +166,7 @@ impl Number {
         (self.clusters > 1 && !told.is_empty()).then(|| format!("runners-up: {}", told.join(", ")))
     }
 
-    /// That the limit was reached, if it was; `allowed` is what the user set.
+    /// The warning that the limit was reached, if it was; `allowed` is the user's limit.
     pub(crate) fn warning(&self, allowed: Option<usize>) -> Option<String> {
         let limit = self.limit?;
         let cure = if allowed == Some(limit) { "raise max_clusters, or give the number" } else { "give the number" };

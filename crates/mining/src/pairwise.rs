@@ -1,8 +1,10 @@
 //! Deterministic annealing of items that know each other only by their dissimilarities.
 //!
-//! Hofmann and Buhmann's mean field (1997; paper 003's pairwise clustering): no points, no metric, pairs may be missing. Starts with one component just above the temperature at which the whole becomes
-//! unstable, cools, and divides each component when the leading eigenvalue of its own dissimilarities says so. [`cluster`] does it all; [`equilibrium`] is the fixed point
-//! at one temperature; [`Model::assign`] gives new items a cluster. On squared Euclidean distances it is vector annealing, figure for figure. `docs/design/pairwise.md`.
+//! Hofmann and Buhmann's mean field (1997; paper 003's pairwise clustering): no points, no metric, pairs may be
+//! missing. It starts with one component just above the temperature at which the whole becomes unstable, and cools. It
+//! divides a component when the leading eigenvalue of the component's own dissimilarities says so. [`cluster`] does it
+//! all; [`equilibrium`] is the fixed point at one temperature; [`Model::assign`] gives new items a cluster. On squared
+//! Euclidean distances it is vector annealing, figure for figure. `docs/design/pairwise.md`.
 
 mod course;
 mod equilibrium;
@@ -34,7 +36,7 @@ use field::Problem;
 use hard::Hard;
 use model::Outcome;
 
-/// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
+/// A clustering that can be resumed, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -76,7 +78,7 @@ pub fn cluster(
     open(matrix, weights, parameters.clone(), None, execution, observer)
 }
 
-/// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].

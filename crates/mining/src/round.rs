@@ -1,6 +1,6 @@
 //! The one place where methods meet ranks: what a round is, who runs it, how a program is driven.
 //!
-//! Everything else in this crate is rank-blind: E-steps add up a leaf, M-steps turn totals into parameters.
+//! Nothing else in this crate knows about ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
 
 mod heeding;
 #[cfg(test)]

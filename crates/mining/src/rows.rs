@@ -1,7 +1,9 @@
-//! The rows of a run as all methods see them: cut into leaves, near rows together, from the mean, in units in which they are about 1.
+//! The rows of a run as all methods see them. They are cut into leaves with near rows together, and counted from the
+//! mean, in units in which they are about 1.
 //!
-//! `layout.rs` decides which rows a leaf holds, `units.rs` the origin and the units, `store.rs` whether rows are kept as numbers, as bits or sparse;
-//! `leaves.rs` makes the leaves of that, in memory or in a file. All four depend on the data alone, so results have the same bits for any number of ranks.
+//! `layout.rs` decides which rows a leaf holds, and `units.rs` the origin and the units. `store.rs` decides whether
+//! rows are kept as numbers, as bits or sparse. `leaves.rs` makes the leaves from that, in memory or in a file. All
+//! four depend on the data alone, so results have the same bits for any number of ranks.
 
 pub(crate) mod bernoulli;
 mod cost;
@@ -62,10 +64,12 @@ pub(crate) struct Rows<T: Real> {
     pub units: Units,
     /// The sum of the stored weights.
     pub total_weight: f64,
-    /// The stored weight that counts as one row: `sum w^2 / sum w`, 1 where all rows weigh 1. The weights then count as `(sum w)^2 / sum w^2` rows, the
-    /// effective sample size (Kish 1965). Whatever counts rows (a prior, a criterion) uses it, so that weights in another unit change no result.
+    /// The stored weight that counts as one row: `sum w^2 / sum w`, 1 where all rows weigh 1. The weights then count as
+    /// `(sum w)^2 / sum w^2` rows, the effective sample size (Kish 1965). A prior or a criterion that counts rows uses
+    /// it, so that weights in another unit change no result.
     pub row_weight: f64,
-    /// What a row costs in a centre, where that is not the squared distance: rows are bits then, and stored as they are, the origin at 0 and the unit 1.
+    /// The cost of a row in a centre, where that is not the squared distance. Rows are bits then, and stored as they
+    /// are, with the origin at 0 and the unit 1.
     pub bernoulli: Option<Bernoulli>,
     /// The stored centre of all rows as one cluster.
     pub middle: Vec<f64>,
@@ -73,7 +77,7 @@ pub(crate) struct Rows<T: Real> {
     pub square: f64,
 }
 
-/// What a round maps a leaf with.
+/// The memory with which a round maps a leaf.
 pub(crate) struct Work<'w, T: Real> {
     /// The number of the leaf.
     pub leaf: usize,
@@ -108,7 +112,8 @@ impl<T: Real> Rows<T> {
         Self::laid_out(input, cost, &[])
     }
 
-    /// The same in a unit in which other positions, row after row, are not far either: rows that are near each other may be far from them, and the squares of their distances have a number.
+    /// The same in a unit in which other positions, row after row, are not far either. Rows that are near each other
+    /// may be far from them, and the squares of their distances must be finite.
     ///
     /// # Errors
     /// As [`Rows::new`], of these positions too.
@@ -171,7 +176,7 @@ impl<T: Real> Rows<T> {
         self.bernoulli.map_or(sum / mass, |bernoulli| bernoulli.frequency(sum, mass))
     }
 
-    /// What centres cost by themselves, wherever the rows are.
+    /// The cost of the centres themselves, wherever the rows are.
     pub fn penalty(&self, centers: &[f64]) -> f64 {
         self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
     }

@@ -1,8 +1,9 @@
 //! Multidimensional scaling by majorisation: items placed in few dimensions so that distances say dissimilarities.
 //!
-//! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, items that stay where they are, and annealed targets (DA-SMACOF). [`embed`] makes a
-//! map; [`interpolate`] puts new items into one; [`align`] lays one map over another; [`Shepard`] and [`Map::item_stress`] say where it is to be trusted. Each iteration reads
-//! the matrix once, as compact as it is stored. `docs/design/smacof.md`.
+//! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, items that stay where they are, and annealed
+//! targets (DA-SMACOF). [`embed`] makes a map; [`interpolate`] puts new items into one; [`align`] lays one map over
+//! another. [`Shepard`] and [`Map::item_stress`] say where a map can be trusted. Each iteration reads the matrix once,
+//! as compact as it is stored. `docs/design/smacof.md`.
 
 mod align;
 mod classical;
@@ -33,7 +34,7 @@ use course::{Course, State};
 use map::Outcome;
 use problem::{Problem, pass};
 
-/// An embedding that can be gone on with, on any number of ranks and under any engine, to the same bits.
+/// An embedding that can be resumed, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -76,7 +77,7 @@ pub fn embed(
     open(input, parameters.clone(), None, execution, observer)
 }
 
-/// Goes on with an interrupted embedding, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted embedding, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].

@@ -1,8 +1,9 @@
 //! Deterministic annealing of vectors: weighted points in any dimension, clustered by their squared distances.
 //!
-//! Paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. Starts with one centre just above the temperature at which the whole becomes
-//! unstable, cools, and divides each centre when its own covariance says so; no starting centres, no restarts. [`cluster`] does it all;
-//! [`equilibrium`] is the fixed point at one temperature, for those who want the physics.
+//! Paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. It starts with one centre just above the
+//! temperature at which the whole becomes unstable, and cools. It divides each centre when its own covariance says so.
+//! There are no starting centres and no restarts. [`cluster`] does it all; [`equilibrium`] is the fixed point at one
+//! temperature, for those who want the physics.
 
 mod components;
 pub(crate) mod course;
@@ -39,7 +40,7 @@ use crate::rows::{Rows, Scalar, Storage, UsedColumns};
 use course::{Course, State};
 use model::Outcome;
 
-/// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
+/// A clustering that can be resumed, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -57,7 +58,8 @@ impl Checkpoint {
 
 /// Clusters points, rows of bits, or sparse rows, by deterministic annealing.
 ///
-/// Without a number of clusters and a final temperature the number is chosen first ([`number`](crate::number)); the result is then, to the bit, what it is with that number given.
+/// Without a number of clusters and a final temperature the number is chosen first ([`number`](crate::number)). The
+/// result is then the same, to the bit, as with that number given.
 ///
 /// # Errors
 /// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
@@ -75,13 +77,16 @@ impl Checkpoint {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few dimensions. Then the search by swaps: some K trials to some
-/// tens of sweeps each, of which one goes over the leaves near the centres moved in up to 16 dimensions, and over all points beyond; where clusters
-/// lie far apart it is over after one look, and `patience` 0 leaves it out.
-/// Of rows of bits a pass takes N x K x (set bits) additions, twice, in place of N x K x D multiply-adds.
-/// Of sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x D additions for each of some hundred leaves.
-/// Memory: the points, and a copy of them in the precision asked for; of bits, as bits, and 4 to 8 bytes a row and cluster for the search by swaps, of 16 clusters and more; of sparse rows, what is not 0, and several times K x D numbers. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled))
-/// the copy is in a file of the same folder, and memory holds about 40 bytes a row and the leaf in work; each pass reads that file as far as the system has not kept it.
+/// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few
+/// dimensions. Then comes the search by swaps: some K trials to some tens of iterations each. In up to 16 dimensions a
+/// trial goes over the leaves near the moved centres, beyond over all points. Where clusters lie far apart the search
+/// ends after one look, and `patience` 0 leaves it out. Of rows of bits a pass takes N x K x (set bits) additions,
+/// twice, in place of N x K x D multiply-adds. Of sparse rows it takes K x (values that are not 0) multiply-adds,
+/// twice, and K x D additions for each of some hundred leaves. Memory: the points, and a copy of them in the precision
+/// asked for. For bits the copy is of bits. From 16 clusters on the search by swaps takes 4 to 8 bytes for each row and
+/// cluster. For sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a file
+/// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder. Memory then holds about
+/// 40 bytes a row and the leaf in work. Each pass reads the part of that file that the system has not cached.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -93,7 +98,7 @@ pub fn cluster<'a>(
     dispatch(input, parameters.clone(), None, execution, observer)
 }
 
-/// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
+/// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
@@ -132,7 +137,7 @@ fn dispatch(
     Ok(model)
 }
 
-/// What so many centres take.
+/// The memory for so many centres.
 fn need(input: Input<'_>, parameters: &Parameters, clusters: usize, execution: &Execution) -> Need {
     let is_sparse = Storage::of(input, parameters.cost.is_squared()) == Storage::Sparse;
     Need::of_annealing(clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse)
@@ -232,7 +237,7 @@ fn choose_number(
     number::choose(sample, most, grow, &mut hear)
 }
 
-/// Whoever lets a run be given up, and hears nothing of it.
+/// Lets a run be given up, and ignores its reports.
 struct Quiet(Option<Interrupt>);
 
 impl Observer for Quiet {

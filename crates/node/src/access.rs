@@ -33,7 +33,8 @@ pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     }
 }
 
-/// A node on loopback without a policy trusts whoever sits at the machine, and not the pages that their browser has open.
+/// A node on loopback without a policy trusts the user of the machine, but not the pages that are open in their
+/// browser.
 pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<(), Fault> {
     let origins = &edge.settings.origins;
     if edge.policy().is_none() && edge.address.ip().is_loopback() && !origins.name(host) {

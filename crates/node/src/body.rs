@@ -33,7 +33,7 @@ impl Body for Sending {
     }
 }
 
-/// What is answered.
+/// The body of an answer.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// A document; nothing once it is sent.

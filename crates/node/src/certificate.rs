@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{AlertDescription as Alert, CertificateError, RootCertStore};
 
-/// What does the arithmetic; see `docs/design/node.md`.
+/// The provider of the arithmetic; see `docs/design/node.md`.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
@@ -65,7 +65,7 @@ pub(crate) fn mismatch(certificate: &Path, private: &Path, error: &rustls::Error
     }
 }
 
-/// What TLS has refused, in words that say what to do about it.
+/// The reason of a refusal by TLS, in words that say how to fix it.
 pub(crate) fn reason(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(wrong) => match wrong {

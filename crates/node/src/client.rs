@@ -1,9 +1,9 @@
 //! The other side of the edge: services of another node, as links for references.
 //!
-//! A client has one thread, and one connection of HTTP/2 for each node. Requests go out in the order in which they were handed over,
-//! and the edge admits those of one connection to one service in that order. Before a proxy that speaks HTTP/1.1 only, each request has a connection of
-//! its own, and requests that are sent at once have no order. A connection that breaks is made anew with the next
-//! request; what was on its way is sent again only if that is harmless.
+//! A client has one thread, and one connection of HTTP/2 for each node. Requests go out in the order of the calls, and
+//! the edge admits those of one connection to one service in that order. Before a proxy that speaks only HTTP/1.1, each
+//! request has a connection of its own. Requests that are sent at once then have no order. A connection that breaks is
+//! made again with the next request. A request under way is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -55,7 +55,7 @@ const EVENT_BYTES: usize = 256 << 20;
 
 type Sender = http2::SendRequest<Full<Bytes>>;
 
-/// What links of one program share: a thread, and a connection for each node. Cheap to clone.
+/// A client, shared by the links of one program: a thread, and a connection for each node. Cheap to clone.
 ///
 /// # Example
 /// ```no_run
@@ -75,7 +75,7 @@ pub struct Client {
 
 struct Shared {
     nodes: Mutex<HashMap<Origin, mpsc::UnboundedSender<Job>>>,
-    /// What it shows; another one may come in its place while requests are made.
+    /// The token that it shows; another one may replace it while requests are made.
     token: Mutex<Option<HeaderValue>>,
     trust: Arc<Trusting>,
     thread: TokioThread,
@@ -87,7 +87,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Whom the client trusts: what it was told, or else the machine, which is asked when that is needed first.
+/// The authorities that the client trusts: those that it was given, or else the machine's, which are looked up when
+/// first needed.
 #[derive(Default)]
 struct Trusting {
     told: Option<Trust>,
@@ -150,7 +151,7 @@ impl Client {
     /// A client that shows this token to the nodes it asks.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the token cannot be sent; [`Code::InsufficientResources`] if no thread can be had.
+    /// [`Code::InvalidValue`] if the token cannot be sent; [`Code::InsufficientResources`] if no thread can be started.
     ///
     /// # Example
     /// See [`Client`].
@@ -285,7 +286,7 @@ fn unknown_fate(node: &Origin, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, reason)
 }
 
-/// What a node speaks: HTTP/2, on one connection for all requests, or HTTP/1.1, on a connection for each.
+/// The protocol of a node: HTTP/2, on one connection for all requests, or HTTP/1.1, on a connection for each.
 enum Spoken {
     Http2(Connection),
     Http1(http1::SendRequest<Full<Bytes>>),
@@ -354,8 +355,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Why a request on it was not answered. That a node does not take a certificate is said by it after the client believes to be connected,
-    /// and then to the connection, not to the request.
+    /// Why a request on it was not answered. A node says that it does not take a certificate only after the client
+    /// believes to be connected. It says so to the connection, not to the request.
     fn why(&self, error: &hyper::Error) -> String {
         self.noted.why.get().cloned().unwrap_or_else(|| said(error))
     }
@@ -449,7 +450,7 @@ impl HttpLink {
         format!("{}{}", self.node, self.path)
     }
 
-    /// Sends what comes next on a connection of its own. What is on its way keeps the one that it has.
+    /// Sends what comes next on a connection of its own. Requests under way keep the connection that they have.
     pub(crate) fn reconnect(&self) {
         let before = self.client.shared.nodes.lock().remove(&self.node);
         drop(before);
@@ -510,7 +511,7 @@ impl HttpLink {
         Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&node, "the client has gone"))) })
     }
 
-    /// What the node has: its list of services, each with path, contract, version and phase. A path of the address is where a proxy has put the
+    /// Asks what the node has: its list of services, each with path, contract, version and phase. A path of the address is where a proxy has put the
     /// node, or else a service of it.
     ///
     /// # Errors
@@ -567,7 +568,7 @@ pub struct Listed {
     pub version: String,
     /// Where in its life it is.
     pub phase: lehr_services::Phase,
-    /// What was wrong when it started. It works, and somebody should look.
+    /// Problems at its start. It works, and somebody should look.
     #[serde(default)]
     pub reports: Vec<String>,
 }
@@ -712,7 +713,7 @@ impl HttpEvents {
     }
 }
 
-/// What one event says; nothing if it is a sign of life.
+/// The content of one event; `None` if it is a sign of life.
 fn told(block: &str) -> Result<Option<Told>, End> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
     let (Some(kind), Some(data)) = (field("event: "), field("data: ")) else { return Ok(None) };

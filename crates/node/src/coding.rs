@@ -11,7 +11,7 @@ use crate::body::Answer;
 use crate::conditions::GZIP;
 use crate::edge::{Edge, Peer};
 
-/// What is shorter is sent sooner than it is packed; what is longer would keep a worker for seconds.
+/// Shorter answers are sent sooner than they are packed; longer ones would keep a worker for seconds.
 const LENGTHS: std::ops::Range<usize> = 1 << 10..64 << 20;
 
 /// Whether a client takes gzip: named, or by `*`, and not with the quality 0.

@@ -2,7 +2,7 @@
 
 use hyper::header::{self, HeaderMap, HeaderName};
 
-/// What stands at the end of the tag of an answer that was packed.
+/// The end of the tag of an answer that was packed.
 pub(crate) const GZIP: &str = "-gzip";
 
 /// The tag of a version of the state of one life of a service.

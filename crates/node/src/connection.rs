@@ -21,7 +21,7 @@ use crate::noting::write_below;
 use crate::stream::Stream;
 use crate::taking::OnTheWay;
 
-/// What a client of HTTP/2 that knows what it talks to sends first.
+/// The first bytes of a client that knows that it speaks HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// How many paths a connection keeps in order before it looks which are idle.

@@ -1,7 +1,8 @@
 //! The connections of a node: how many there are, whose they are, and which of them may go when there are too many.
 //!
-//! A connection is idle while no answer is on its way on it. A new client that finds no place gets that of the connection that has been idle for
-//! longest, first of all among those of the address that has most. So a client that holds many connections open locks nobody out.
+//! A connection is idle while no answer is on its way on it. A new client that finds no place gets that of the
+//! connection that has been idle for longest. Those of the address with most connections come first. So a client that
+//! holds many connections open locks nobody out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -20,7 +21,7 @@ pub(crate) struct Connections {
     limit: usize,
     /// At once from one address.
     per_address: usize,
-    /// What is kept of answers for one of them.
+    /// The bytes of answers that are kept for one of them.
     unsent_bytes: usize,
     table: Mutex<Table>,
 }
@@ -108,7 +109,7 @@ pub(crate) struct Place {
     among: Arc<Connections>,
     number: u64,
     evicted: Arc<Notify>,
-    /// What is kept of the answers on it.
+    /// The bytes of answers that are kept for it.
     pub(crate) unsent: Arc<Unsent>,
 }
 

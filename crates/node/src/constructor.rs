@@ -37,14 +37,15 @@ pub struct Constructor {
     /// Where the documents of what it makes are kept.
     #[serde(skip)]
     folder: Option<PathBuf>,
-    /// What happens when one of them crashes.
+    /// Whether one of them is restarted after a crash.
     #[serde(skip)]
     restart: Restart,
 }
 
 impl Constructor {
-    /// Keeps the document of each service that it makes in a file of this folder, if there is one, where the next service with that path finds it; and
-    /// starts a service anew after a crash, as told. The folder is made if it is not there.
+    /// Keeps the document of each service that it makes in a file of this folder, if there is one. The next service
+    /// with that path finds it there. Restarts a service after a crash, as `restart` says. The folder is made if it is
+    /// not there.
     ///
     /// # Errors
     /// [`Code::InsufficientResources`] if the folder cannot be made.

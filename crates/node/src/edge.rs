@@ -1,7 +1,7 @@
 //! The threads that listen: connections in, each served by the thread that took it.
 //!
-//! Tokio stands here and nowhere below: each thread has a current-thread runtime for sockets and time limits. What is asked of
-//! services is handed to the host's dispatcher, and its answer awaited here.
+//! Tokio stands here and nowhere below: each thread has a current-thread runtime for sockets and time limits. Requests
+//! to services go to the host's dispatcher, and their answers are awaited here.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -60,7 +60,7 @@ impl Looks {
     }
 }
 
-/// What all threads of an edge share.
+/// The state that all threads of an edge share.
 pub(crate) struct Edge {
     pub(crate) host: Host,
     pub(crate) settings: Settings,
@@ -71,7 +71,7 @@ pub(crate) struct Edge {
     /// Whether the services are ending.
     closing: watch::Sender<bool>,
     pub(crate) connections: Arc<Connections>,
-    /// What is kept of all answers that are on their way.
+    /// The bytes of all answers that are on their way.
     pub(crate) unsent: Arc<Unsent>,
     pub(crate) traffic: Traffic,
     requests: Arc<Semaphore>,
@@ -110,7 +110,7 @@ impl Edge {
         &self.settings.limits
     }
 
-    /// Who may do what, now.
+    /// The present policy.
     pub(crate) fn policy(&self) -> Option<Arc<Policy>> {
         self.policy.borrow().clone()
     }
@@ -213,7 +213,7 @@ fn place(places: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Fa
 /// Starts the threads that listen.
 ///
 /// # Errors
-/// If a thread or its runtime cannot be had.
+/// If a thread or its runtime cannot be started.
 pub(crate) fn listen(
     edge: &Arc<Edge>,
     listener: &TcpListener,
@@ -341,12 +341,12 @@ fn say(edge: &Edge, level: Level, fields: impl FnOnce() -> Vec<(&'static str, St
     }
 }
 
-/// What is said to a client that does not speak TLS.
+/// The answer to a client that does not speak TLS.
 const NOT_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 51\r\nconnection: close\r\n\r\n\
     This node speaks TLS: ask for https://, not http://";
 
-/// The first byte of whoever speaks TLS.
+/// The first byte of a client that speaks TLS.
 const HANDSHAKE: u8 = 22;
 
 /// Says in the log what has become of the files of certificates.

@@ -1,4 +1,4 @@
-//! What faults and documents are on the wire: statuses, problem documents, media types, tags of versions.
+//! Encodes faults and documents for the wire: statuses, problem documents, media types, tags of versions.
 
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
@@ -77,7 +77,7 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
     })
 }
 
-/// What the body of a request is.
+/// The body of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// A document in one of the forms.
@@ -156,7 +156,8 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     })
 }
 
-/// What an operation answers as it is, if it does: its schema says that the reply is a text of this type, such as a page.
+/// The media type of an operation's answer that is sent as it is, if it has one. Its schema says that the reply is a
+/// text of this type, such as a page.
 pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> {
     (operation.reply["contentMediaType"] == HTML).then_some(HTML)
 }

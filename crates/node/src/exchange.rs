@@ -99,7 +99,7 @@ fn tell(
     });
 }
 
-/// What a request has turned out to be, for the log.
+/// The facts about a request, for the log.
 struct Asked {
     /// Where the client is, as far as is known.
     client: IpAddr,
@@ -147,7 +147,7 @@ async fn answer(
     })
 }
 
-/// Does what a request asks for, once it is known who asks.
+/// Carries out a request, once its caller is known.
 async fn routed(
     (edge, peer): (&Arc<Edge>, &Peer),
     turn: Turn,

@@ -1,6 +1,7 @@
 //! Forms with files (`multipart/form-data`, RFC 7578), as browsers and `curl -F` send them: one part is the file, the others are fields.
 //!
-//! An operation that takes bytes as they are takes such a form too: the file is its body, and its fields stand in the place of those in the address.
+//! An operation that takes bytes as they are takes such a form too. The file is its body, and its fields take the place
+//! of those in the address.
 
 use lehr_services::{Code, Fault};
 
@@ -12,7 +13,7 @@ const PARTS_MAX: usize = 64;
 pub(crate) struct Form<'a> {
     /// Names and texts of the other parts.
     pub fields: Vec<(String, String)>,
-    /// What the file says it is; what its name says if that is nothing.
+    /// The file's own media type; that of its name if it has none.
     pub media_type: Option<&'static str>,
     /// Its bytes.
     pub file: &'a [u8],

@@ -1,7 +1,8 @@
 //! How many frames of HTTP/2 a client may send that carry no request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those of unknown kinds.
 //!
-//! The library below answers or passes over each, however many come, and has bounds for the others only (requests that are taken back, headers,
-//! empty data). So the heads of frames are read here as they pass. A client that downloads opens its windows again and again: what it is sent buys it frames.
+//! The library below answers or ignores each, however many come. It has bounds only for the others (requests that are
+//! taken back, headers, empty data). So the heads of frames are read here as they pass. A client that downloads opens
+//! its windows again and again: what it is sent buys it frames.
 
 use std::io;
 use std::pin::Pin;
@@ -28,7 +29,7 @@ pub(crate) struct Framed<T> {
     head: [u8; HEAD],
     /// How much of a head has come.
     has: usize,
-    /// What passes before the next head.
+    /// The bytes that pass before the next head.
     passing: usize,
     left: f64,
     since: Duration,

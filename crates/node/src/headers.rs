@@ -1,4 +1,4 @@
-//! What comes along with a message, and how it is written in headers.
+//! The options of a message, and how they are written in headers.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) const KEY: &str = "idempotency-key";
 /// The version that the state must have, whichever life it is of.
 pub(crate) const IF_VERSION: &str = "lehr-if-version";
 
-/// What comes along in the headers.
+/// The options in the headers.
 pub(crate) fn options(edge: &Edge, headers: &HeaderMap, caller: String) -> Result<Options, Refused> {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"));
     let bad = |name: &str, expected: &str, found: &str| {

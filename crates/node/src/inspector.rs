@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Where the inspector of a node stands.
 pub const INSPECTOR: &str = "/inspector";
 
-/// The document of the inspector: nothing. What there is to see is the answer to [`Look`].
+/// The document of the inspector: nothing. The answer to [`Look`] has the state.
 ///
 /// # Example
 /// ```
@@ -51,7 +51,7 @@ pub struct Look {
     pub older_than_ms: u64,
 }
 
-/// What there was to see.
+/// The state that was seen.
 ///
 /// # Example
 /// See [`Inspector`].
@@ -85,7 +85,7 @@ pub struct SeenService {
     pub running: Vec<SeenHandler>,
     /// Requests that wait behind them, by operation; without those of which none waits.
     pub waiting: Vec<SeenQueue>,
-    /// Who hears of its changes.
+    /// The subscribers to its changes.
     pub subscribers: Vec<SeenSubscriber>,
 }
 
@@ -97,11 +97,11 @@ pub struct SeenService {
 pub struct SeenHandler {
     /// The operation.
     pub operation: String,
-    /// Who asked for it.
+    /// Its caller.
     pub caller: Option<String>,
     /// For how long it has waited, in milliseconds.
     pub age_ms: u64,
-    /// What for, as far as that is known.
+    /// The reasons of its wait, as far as they are known.
     pub waits_for: Vec<String>,
 }
 

@@ -1,6 +1,7 @@
-//! The log of a node: a line of JSON for each request, as far as the filters let it through; they can be changed while it runs.
+//! The log of a node: a line of JSON for each request, as far as the filters let it through. You can change the filters
+//! while it runs.
 //!
-//! It goes to whoever runs the node and nowhere else: what it says of a fault, with the text that clients do not get, is in no state
+//! Only the operator of the node gets it. The text of a fault that clients do not get is in the log, and in no state
 //! document. Tokens, bodies and what stands behind a `?` are never in it.
 
 use std::fmt;
@@ -54,8 +55,9 @@ type Sink = dyn Fn(&str) + Send + Sync;
 
 /// Lines of JSON, filtered by path and contract. Cheap to clone: clones share filters and sink.
 ///
-/// Filters are levels with commas between them: one alone stands for everything, `/path=level` for a service and what lies below it,
-/// `contract=level` for all services with it. The longest path goes first, then the contract, then the one alone, which is `off` if it is left out.
+/// Filters are levels with commas between them. A level alone is for everything, `/path=level` for a service and those
+/// below it, `contract=level` for all services with it. The longest path goes first, then the contract, then the one
+/// alone, which is `off` if it is left out.
 ///
 /// # Example
 /// ```

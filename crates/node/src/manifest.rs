@@ -1,8 +1,9 @@
 //! Node manifests: which services a node runs, and how, as a file.
 //!
-//! A manifest is TOML. It is read with the line of every field (`tree.rs`), checked against the schema of its own types and those of the services'
-//! configurations (`schema.rs`), compared with what runs (`plan.rs`), and applied as a whole or not at all (`apply.rs`). A node does this through a service like
-//! any other, at [`MANIFEST`] (`service.rs`).
+//! A manifest is TOML. `tree.rs` reads it with the line of every field. `schema.rs` checks it against the schema of its
+//! own types and those of the services' configurations. `plan.rs` compares it with the running services. `apply.rs`
+//! applies it as a whole or not at all. A node does this through a service like any other, at [`MANIFEST`]
+//! (`service.rs`).
 //!
 //! ```
 //! let text = r#"
@@ -195,7 +196,7 @@ impl Manifest {
     /// The records of a tree whose `services` have been checked against the schema of [`ServiceRecord`].
     ///
     /// # Errors
-    /// What the types refuse nevertheless, such as a number that is too large.
+    /// Values that the types still refuse, such as a number that is too large.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! What a node and its services have counted, in Prometheus's text format.
+//! The counts of a node and its services, in Prometheus's text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ const COUNTERS: [Counter; 5] = [
 /// The bounds of durations, in milliseconds.
 const BOUNDS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 1000, 5000, 30_000, 300_000];
 
-/// What the edge has answered.
+/// The edge's answers.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     /// By the first digit of the status.

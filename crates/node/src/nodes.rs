@@ -1,12 +1,12 @@
 //! The nodes that this node knows: their services, as long as their leases last.
 //!
-//! A node that is told the address of another follows that node's directory, and asks it for a sign of life three times a lease. Every
-//! answer renews the lease. One that does not answer is *silent*; when its lease has passed it is *gone* and so are its services; when
-//! it answers again it is *up*, with the services that it has then. Times are those of the host's clock, which only goes forward: a clock
-//! that jumps makes the node ask again and ends no lease by itself.
+//! A node that has the address of another follows that node's directory, and asks it for a sign of life three times a
+//! lease. Every answer renews the lease. One that does not answer is *silent*. When its lease has passed it is *gone*
+//! and so are its services. When it answers again it is *up*, with the services that it has then. Times are those of
+//! the host's clock, which only goes forward. A clock that jumps makes the node ask again and ends no lease by itself.
 //!
-//! What a node says about another is what it has heard, not an agreement between them: two sides of a partition each keep themselves
-//! and lose the other.
+//! A node reports about another only what it has heard; there is no agreement between them. Two sides of a partition
+//! each keep themselves and lose the other.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -126,7 +126,7 @@ pub struct FindService {
     pub contract: String,
 }
 
-/// What has been heard of a node. Sent by this node to itself.
+/// News of a node. Sent by this node to itself.
 ///
 /// # Example
 /// See [`Joining`].
@@ -183,7 +183,7 @@ struct Followed {
 }
 
 impl Joining {
-    /// Follows no node yet. What it asks goes through this client; a node that has not answered for a `lease` is gone.
+    /// Follows no node yet. It asks through this client; a node that has not answered for a `lease` is gone.
     ///
     /// # Panics
     /// If `lease` is shorter than a millisecond.
@@ -374,7 +374,7 @@ struct Follower {
     turn: Port<()>,
 }
 
-/// What came first.
+/// The first event.
 enum First {
     Told(Box<Result<Event<Directory>, End>>),
     Turn,
@@ -495,7 +495,7 @@ impl Follower {
         .await;
     }
 
-    /// What has been told is not told again.
+    /// Reports each item once.
     async fn tell(&self, node: &Joined, told: &mut Joined) {
         if node == told {
             return;

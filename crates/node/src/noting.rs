@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::certificate::reason_within;
 
-/// What is noted of a stream.
+/// The notes on a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
     /// Why it broke, if it did.

@@ -8,7 +8,7 @@ use crate::encode::page_of;
 use crate::schemas::{Described, Field, name_all};
 use crate::tables::Rows;
 
-/// What holds for all operations.
+/// The text for all operations.
 const ABOUT: &str = "Each service has its state at its path and its operations behind a colon. Documents are JSON; with \
     `application/msgpack` in `Content-Type` or `Accept` they are MessagePack, with the same fields. Operations that only ask \
     can be asked with GET too, where their fields fit into an address.";

@@ -1,4 +1,5 @@
-//! Who may do what: callers with tokens, and rights by path, contract and verb. What is denied is denied, whatever else is allowed.
+//! Rights of callers: callers with tokens, and rights by path, contract and verb. A denied right stays denied, whatever
+//! else is allowed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +43,7 @@ impl fmt::Debug for Policy {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Caller {
-    /// What it shows with each request.
+    /// The token that it shows with each request.
     token: Option<String>,
     /// The SHA-256 of that in hexadecimal digits, where the file should not hold the token itself.
     token_sha256: Option<String>,
@@ -175,7 +176,7 @@ impl Policy {
         if faults.is_empty() { Ok(policy) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// Whose token this is; without one, nobody in particular.
+    /// The owner of this token; without one, nobody in particular.
     ///
     /// # Errors
     /// [`Code::Unauthenticated`] for a token that is nobody's.
@@ -197,7 +198,8 @@ impl Policy {
         found.ok_or_else(|| Fault::new(Code::Unauthenticated, "the token is not known"))
     }
 
-    /// What in it is as it can be meant, and still most likely not meant: callers that no rule allows anything, and rules that let everybody do everything.
+    /// Valid rules that are most likely mistakes: callers that no rule allows anything, and rules that let everybody do
+    /// everything.
     ///
     /// # Example
     /// ```
@@ -223,7 +225,7 @@ impl Policy {
         warnings
     }
 
-    /// Whose certificate has these DNS names.
+    /// The owner of a certificate with these DNS names.
     ///
     /// # Errors
     /// [`Code::PermissionDenied`] if that is nobody's: a signature alone opens nothing.

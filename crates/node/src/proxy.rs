@@ -60,8 +60,8 @@ impl FromStr for Network {
     }
 }
 
-/// The address of the client: the one at the other end, or, if that is a proxy whose word counts, the last one in `X-Forwarded-For` that is no such proxy.
-/// Without that header it is `Forwarded` (RFC 7239) that says it.
+/// The address of the client. It is the one at the other end. If that is a trusted proxy, it is the last one in
+/// `X-Forwarded-For` that is no such proxy. Without that header it is `Forwarded` (RFC 7239) that says it.
 pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap) -> IpAddr {
     let is_proxy = |address: IpAddr| proxies.iter().any(|network| network.contains(address));
     if !is_proxy(other_end) {

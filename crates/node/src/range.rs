@@ -7,7 +7,7 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 
 use crate::body::Answer;
 
-/// What a client wants of an answer of so many bytes.
+/// The part that a client wants of an answer of so many bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
     /// All of it: that was asked for, or what was asked for cannot be read.

@@ -1,4 +1,4 @@
-//! What a request is answered that is refused: a fault, its status, and what the client may do instead.
+//! Answers to refused requests: a fault, its status, and what the client may do instead.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) struct Refused {
     pub(crate) status: StatusCode,
     pub(crate) fault: Fault,
     pub(crate) allow: Option<String>,
-    /// What the client may see instead.
+    /// The services that the client may see instead.
     pub(crate) services: Option<Vec<String>>,
 }
 

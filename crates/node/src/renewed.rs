@@ -1,8 +1,9 @@
-//! What is made of files, and made anew when they change.
+//! Values that are made from files, and made again when these change.
 //!
-//! There is no watcher and no signal: whoever is about to use it looks. The bytes are compared and not the times of the files, whose steps are coarser than a
-//! careful program is fast. Files that change one after the other (a certificate, then its key) do not fit together for a while; then what was
-//! made before stays, and the next look tries again.
+//! There is no watcher and no signal: the code that is about to use the value looks. The bytes are compared and not the
+//! times of the files, whose steps are coarser than a careful program is fast. Files that change one after the other (a
+//! certificate, then its key) do not fit together for a while. Then the earlier value stays, and the next look tries
+//! again.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -30,12 +31,12 @@ struct Last<T> {
     made: T,
 }
 
-/// What a look has found.
+/// The finding of a look.
 #[derive(Debug)]
 pub(crate) enum News {
     /// Nothing has changed since the last look.
     Same,
-    /// It has been made anew.
+    /// It has been made again.
     Renewed,
     /// The files have changed, and what they hold now is of no use.
     Refused(Fault),
@@ -51,7 +52,7 @@ impl<T: Clone> Renewed<T> {
     /// Made of these files.
     ///
     /// # Errors
-    /// What is wrong with them now.
+    /// The present fault of the files.
     pub(crate) fn new(
         files: Vec<PathBuf>,
         make: impl Fn(&[Vec<u8>]) -> Result<T, Fault> + Send + Sync + 'static,
@@ -62,7 +63,7 @@ impl<T: Clone> Renewed<T> {
         Ok(Self { files, make: Box::new(make), hasher, last: Mutex::new(Last { stamp, made }) })
     }
 
-    /// What the files hold, or held when they were last of use. Each change is told once.
+    /// The value of the files, as they are or as they last were usable. Each change is reported once.
     ///
     /// Cost: the files are read. One look at a time, so that an older one does not undo a newer.
     pub(crate) fn look(&self) -> (T, News) {

@@ -16,10 +16,10 @@
 use hyper::Method;
 use lehr_services::{Code, Endpoint, Fault, Verb};
 
-/// Where changes of several services are told in one stream: browsers open six connections to a node, all pages together.
+/// The path of changes of several services in one stream. Browsers open six connections to a node, all pages together.
 pub(crate) const EVENTS: &str = "/~/events";
 
-/// What a request asks for.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// The node's own pages.
@@ -37,7 +37,7 @@ pub(crate) enum Route {
     /// An operation; the flag says that its body is in the query.
     Operation(String, String, bool),
     Drop(String),
-    /// What can be asked of a service.
+    /// The requests that a service takes.
     Options(String),
     /// The same of one of the node's own pages.
     OptionsOfPage,

@@ -1,7 +1,8 @@
 //! Schemas of contracts as generators of clients read them best: each with a name, each at one place, choices of words as plain enumerations.
 //!
-//! What they mean stays as it is. Generators differ in how much of JSON Schema they know: many give each inline object a name that two may share, read `oneOf` with a
-//! constant each as types without anything in common, and take `true` for no schema.
+//! Their meaning stays the same. Generators differ in how much of JSON Schema they know. Many give each inline object a
+//! name that two may share. Many read `oneOf` with a constant each as types without anything in common, and take `true`
+//! for no schema.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +21,8 @@ impl<'a> Described<'a> {
         Self { schemas, prefix: contract.replace('/', ".") }
     }
 
-    /// The schema as a reference to a place of its own, under its title or else under a name, so that both forms of a document have one type. Numbers, texts and
-    /// the like need none.
+    /// The schema as a reference to a place of its own, under its title or else under a name. So both forms of a
+    /// document have one type. Numbers, texts and the like need none.
     pub(crate) fn named(&mut self, schema: &Value, name: &str) -> Value {
         let placed = self.place(schema);
         let is_plain = ["properties", "items", "anyOf", "oneOf", "enum", "additionalProperties", "prefixItems"]
@@ -41,7 +42,8 @@ impl<'a> Described<'a> {
         reference
     }
 
-    /// The fields of an object, as they stand in an address or a form: each with its schema, without nothing for a value, and whether it has to be there.
+    /// The fields of an object, as in an address or a form. Each has its schema, without null as a value, and whether
+    /// it is required.
     pub(crate) fn fields(&mut self, schema: &Value) -> Vec<Field> {
         let mut placed = self.place(schema);
         let needed = placed["required"].take();
@@ -54,7 +56,7 @@ impl<'a> Described<'a> {
         fields.into_iter().map(field).collect()
     }
 
-    /// Whether a value can stand in an address as it is: a text, a number, a yes or no, a word of a choice, or a list of those.
+    /// Whether a value can be in an address as it is: a text, a number, a truth value, a choice, or a list of those.
     fn is_plain(&self, schema: &Value) -> bool {
         if let Some(to) = schema["$ref"].as_str() {
             let to = to.strip_prefix("#/components/schemas/").and_then(|to| self.schemas.get(to));
@@ -154,8 +156,8 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-/// Gives a name to each object, each choice of words and each choice of forms that stands within another schema, made of the names of where it stands. Without one,
-/// generators make names up, and some make one up twice.
+/// Gives a name to each object, each choice of words and each choice of forms within another schema, made from the
+/// names of its place. Without one, generators make names up, and some make one up twice.
 pub(crate) fn name_all(schemas: &mut Map<String, Value>) {
     let names: Vec<String> = schemas.keys().cloned().collect();
     let mut naming = Naming { taken: names.iter().map(|name| bare(name)).collect(), found: Vec::new() };

@@ -166,7 +166,7 @@ async fn said(
     }
 }
 
-/// What the service answers, for the first of the versions that it is of.
+/// The service's answer, for the first of the versions that it is of.
 async fn tried(
     edge: &Edge,
     endpoint: &Endpoint,
@@ -225,7 +225,8 @@ async fn table(
     Ok(response)
 }
 
-/// Waits until a request that changes nothing need not be waited for: the services are ending, and what it waits for may take longer than they may.
+/// Waits until a request that changes nothing is no longer worth waiting for. The services are ending, and the request
+/// may take longer than they may.
 async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
     if !matches!(verb, Verb::Query | Verb::Get | Verb::Lookup) {
         std::future::pending::<()>().await;
@@ -234,8 +235,8 @@ async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
     Err(stopping())
 }
 
-/// Waits for an answer, or for what is there instead. If `is_alone` says that this thread has nothing else to do, it looks for it a while, some microseconds at most: most
-/// handlers take less than falling asleep and being woken does.
+/// Waits for an answer, or for what is there instead. If `is_alone` says that this thread has nothing else to do, it
+/// spins for it, some microseconds at most. Most handlers take less time than falling asleep and being woken does.
 async fn looked_for<T>(
     answer: impl Future<Output = T>,
     most: Looks,

@@ -1,4 +1,4 @@
-//! What a node is told before it listens.
+//! The settings of a node before it listens.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -27,7 +27,7 @@ use crate::viewer::Viewer;
 pub struct Settings {
     /// Where it listens; port 0 lets the system choose. Default: 127.0.0.1, port 8420.
     pub address: SocketAddr,
-    /// Who may do what. Default: none, which is for loopback only: everybody may do everything.
+    /// The rights of callers. Default: none, which is for loopback only: everybody may do everything.
     pub policy: Option<Policy>,
     /// Origins whose pages may ask it, beside its own. Default: none.
     pub origins: Origins,
@@ -35,11 +35,11 @@ pub struct Settings {
     pub proxies: Vec<Network>,
     /// Lets it listen beyond loopback without a policy.
     pub is_insecure: bool,
-    /// What it shows and asks for on connections, which then speak TLS and nothing else. Default: none, and no TLS.
+    /// The certificates that it shows and asks for; connections then speak only TLS. Default: none, and no TLS.
     pub tls: Option<Tls>,
     /// Where it says what it was asked. Default: nowhere.
     pub log: Option<Log>,
-    /// What it shows in a browser. Default: a list of its services.
+    /// The page that it shows in a browser. Default: a list of its services.
     pub viewer: Viewer,
     /// How many threads serve connections. Default: 1.
     pub threads: usize,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub limits: Limits,
 }
 
-/// How much a node takes from its clients. What is beyond is refused with a status that says so.
+/// How much a node takes from its clients. Requests beyond it are refused with a status that says so.
 ///
 /// # Example
 /// ```
@@ -64,9 +64,10 @@ pub struct Limits {
     pub idle_time: Duration,
     /// How old a connection may be until its client is asked to make another one; what is on its way goes on. Default: 1 day.
     pub connection_age: Duration,
-    /// What is kept of answers on one connection until the client takes it, in bytes. One answer always fits; what does not is answered 503. Default: 128 MiB.
+    /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; what
+    /// does not is answered 503. Default: 128 MiB.
     pub unsent_connection_bytes: usize,
-    /// The same of all connections together. What several answers share is counted once. Default: 512 MiB.
+    /// The same of all connections together. Bytes that several answers share are counted once. Default: 512 MiB.
     pub unsent_bytes: usize,
     /// The size of a body. Default: 16 MiB.
     pub body_bytes: usize,
@@ -78,8 +79,9 @@ pub struct Limits {
     pub header_time: Duration,
     /// How long a client may take to send a body. Default: 60 s.
     pub body_time: Duration,
-    /// How long a client may take nothing of what it is sent, until its connection is closed, which may be seen as late as after twice as long; on HTTP/2, where one answer may be
-    /// stuck alone, also nothing of that one. Default: 60 s.
+    /// How long a client may take no bytes that it is sent, until its connection is closed. The close may come as late
+    /// as after twice as long. On HTTP/2, where one answer may be stuck alone, the limit also holds for each answer.
+    /// Default: 60 s.
     pub take_time: Duration,
     /// How long a request without a limit of its own may take. Default: 30 s.
     pub answer_time: Duration,

@@ -50,7 +50,7 @@ fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) ->
     }
 }
 
-/// What a schema says that a value may be, one of which it has to be.
+/// The alternatives of a schema, one of which a value must meet.
 fn forms(schema: &Value) -> Option<&Vec<Value>> {
     ["anyOf", "oneOf"].iter().find_map(|key| schema[key].as_array())
 }
@@ -79,7 +79,7 @@ fn inside(value: &Value, schema: &Value, root: &Value, place: &mut String, name:
     found
 }
 
-/// What a reference of a schema leads to.
+/// The target of a schema's reference.
 fn followed<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let mut schema = schema;
     // A circle of references would have no end.

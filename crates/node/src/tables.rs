@@ -27,7 +27,7 @@ pub(crate) enum Rows {
 const ALL: [Rows; 2] = [Rows::Csv, Rows::Arrow];
 
 impl Rows {
-    /// What its files are called.
+    /// The media type of its files.
     pub(crate) fn media_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv",
@@ -35,7 +35,7 @@ impl Rows {
         }
     }
 
-    /// What it is called in the field `format`, and the field of the reply.
+    /// Its name in the field `format`, and in the field of the reply.
     fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -105,7 +105,8 @@ impl Answered {
         Ok(answered)
     }
 
-    /// Where the next piece begins, if one has to be asked for: streams of Arrow cannot be put together, and are answered as far as a piece goes.
+    /// Where the next piece begins, if one must be asked for. Streams of Arrow cannot be joined, so an answer ends with
+    /// its piece.
     ///
     /// # Errors
     /// [`Code::TooLarge`] if it would be more than fits.

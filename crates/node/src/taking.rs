@@ -1,8 +1,9 @@
 //! Clients that are sent something and do not take it: after a while their connection ends, and what was kept for them is free.
 //!
-//! Two places, since an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that is seen below everything else, whatever is spoken above. On
-//! HTTP/2 a client may also read its connection, and so answer every sign of life, and never open the window of one stream: that is seen where the answer is handed over,
-//! a piece at a time.
+//! Two places, since an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that is
+//! seen below everything else, whatever is spoken above. On HTTP/2 a client may also read its connection, and so answer
+//! every sign of life, and never open the window of one stream. That is seen where the answer is passed on, a piece at
+//! a time.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,13 +17,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// The largest piece of an answer that is handed over at once. What is smaller is whole.
+/// The largest piece of an answer that is handed over at once. A smaller answer is passed on whole.
 pub(crate) const PIECE: usize = 16 << 10;
 
 /// A socket that fails when its other end takes nothing for so long, and at most twice as long.
 ///
-/// The system says that there is room when a third of what it keeps for a socket is free, which is more than a megabyte on a fast one: a client that reads slowly may need minutes for
-/// that. So when the time is over the socket is asked by writing to it, which does what it can with any room.
+/// The system says that there is room when a third of a socket's buffer is free. That is more than a megabyte on a fast
+/// one. A client that reads slowly may need minutes for that. So when the time is over the socket is asked by writing
+/// to it, which does what it can with any room.
 pub(crate) struct Pressed {
     stream: TcpStream,
     limit: Duration,
@@ -37,7 +39,7 @@ impl Pressed {
         Self { stream, limit, waiting: None, takes: false }
     }
 
-    /// What became of a write; `ask` writes the same, whatever the system has said of room.
+    /// The outcome of a write; `ask` writes the same, whatever the system has said of room.
     fn mind(
         &mut self,
         polled: Poll<io::Result<usize>>,

@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::certificate::{authorities, bad, certificates, key, mismatch, provider, reason};
 use crate::renewed::{News, Renewed};
 
-/// What a node shows and asks for when a connection begins.
+/// The certificates that a node shows and asks for when a connection begins.
 ///
 /// With a file of authorities every client has to show a certificate that one of them has signed (mutual TLS). Which caller of the
 /// [`Policy`](crate::Policy) that is, is said by the DNS names in it; a certificate that is no caller's opens nothing.
@@ -26,8 +26,9 @@ use crate::renewed::{News, Renewed};
 /// assert!(fault.reason().starts_with("no/such.pem: "));
 /// ```
 ///
-/// Files that have changed are read anew when a connection begins, so a certificate is renewed by putting another in its place. Connections that have begun go
-/// on with what they were shown. What cannot be used is told in the node's log, and the certificate before it stays.
+/// Changed files are read again when a connection begins, so you renew a certificate by replacing the file. Connections
+/// that have begun keep their certificate. A file that cannot be used is reported in the node's log, and the
+/// certificate before it stays.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<Renewed<Arc<ServerConfig>>>,
@@ -68,7 +69,7 @@ impl Tls {
     }
 }
 
-/// What a node says of itself and asks of others: its certificate, its key and, if a third file is there, the authorities of clients.
+/// Configures TLS for a node: its certificate and its key. If a third file is there, it names the authorities of clients.
 fn config(files: &[PathBuf], texts: &[Vec<u8>]) -> Result<ServerConfig, Fault> {
     let (certificate, private) = (&files[0], &files[1]);
     let (chain, secret) = (certificates(certificate, &texts[0])?, key(private, &texts[1])?);

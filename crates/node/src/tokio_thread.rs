@@ -48,7 +48,7 @@ impl TokioThread {
         Ok(Self { handle, _end: None, _thread: thread })
     }
 
-    /// What tasks are spawned by.
+    /// The handle that spawns tasks.
     ///
     /// # Example
     /// See [`TokioThread`].

@@ -14,7 +14,7 @@ use tokio_rustls::client::TlsStream;
 use crate::certificate::{authorities, certificates, key, mismatch, provider, reason, reason_within};
 use crate::renewed::Renewed;
 
-/// Whom a client trusts, and who it says it is.
+/// The authorities that a client trusts, and its own certificate.
 ///
 /// # Example
 /// ```
@@ -40,8 +40,9 @@ impl fmt::Debug for Trust {
 }
 
 impl Trust {
-    /// Trusts the authorities of a file in PEM, or else those that the machine trusts; shows a certificate, with its private key, to those who
-    /// ask for one. Files that have changed are read anew when a connection begins; what cannot be used then leaves what was there before.
+    /// Trusts the authorities of a file in PEM, or else those that the machine trusts. Shows a certificate, with its
+    /// private key, to nodes that ask for one. Changed files are read again when a connection begins; if they cannot be
+    /// used, the earlier ones stay.
     ///
     /// # Errors
     /// [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the machine trusts nobody.
@@ -77,7 +78,8 @@ impl Trust {
     }
 }
 
-/// Whom a client trusts and what it shows: the authorities, if the first file has them, then a certificate and its key, if they are there.
+/// The authorities that a client trusts, if the first file has them, and the certificate and key that it shows, if they
+/// are there.
 fn config(files: &[PathBuf], texts: &[Vec<u8>], has_authority: bool) -> Result<ClientConfig, Fault> {
     let mut given = files.iter().zip(texts);
     let roots = match given.next().filter(|_| has_authority) {
@@ -100,7 +102,7 @@ fn config(files: &[PathBuf], texts: &[Vec<u8>], has_authority: bool) -> Result<C
     }
 }
 
-/// Whom this machine trusts.
+/// The authorities that this machine trusts.
 fn of_this_machine() -> Result<RootCertStore, Fault> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();

@@ -1,6 +1,7 @@
 //! How much of answers is kept until clients take it: on one connection, and on all together.
 //!
-//! Bytes that several answers share are counted once, since they are there once. What each answer costs beside its bytes is counted for each.
+//! Bytes that several answers share are counted once, since they are there once. The cost of each answer beside its
+//! bytes is counted for each.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use lehr_sync::{Arc, Mutex};
 
 use crate::connections::Answering;
 
-/// What an answer on its way costs beside its bytes: its stream, its headers, its task.
+/// The cost of an answer on its way beside its bytes: its stream, its headers, its task.
 const ANSWER_COST: usize = 2 << 10;
 
 /// A bound on what is kept, and what is.

@@ -1,7 +1,7 @@
 //! The viewer: files for people who open a node in a browser, at paths that no service can have.
 //!
-//! A node sends the files as they were given, to anybody: they hold no word of its services. What they show they ask for as every client does, with
-//! the rights of who sits before them. Read next: `docs/design/web.md`.
+//! A node sends the files as they were given, to anybody: they hold no word of its services. The pages ask for data as
+//! every client does, with the rights of their user. Read next: `docs/design/web.md`.
 
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -19,12 +19,12 @@ use crate::route::EVENTS;
 /// Where the viewer is. No name of a service has a `~`.
 const ROOT: &str = "/~/";
 
-/// What a page may load and do: what comes from this node, and no code or style that is written inside of a page.
+/// The policy for pages: load only what comes from this node, and no code or style that is written inside of a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
     worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
     trusted-types lehr";
 
-/// What the page of a service may load and do: what it has in itself.
+/// The policy for the page of a service: load only what it has in itself.
 const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; \
     style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
@@ -34,11 +34,11 @@ const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-
 /// See [`Viewer`].
 #[derive(Clone, Copy, Debug)]
 pub struct ViewerFile {
-    /// What it is called below the address of the viewer: `app.js`. The first page is `index.html`.
+    /// The name below the address of the viewer: `app.js`. The first page is `index.html`.
     pub name: &'static str,
-    /// What it is, as `Content-Type` says it.
+    /// The media type, as in `Content-Type`.
     pub media_type: &'static str,
-    /// What is in it.
+    /// The file's content.
     pub bytes: &'static [u8],
 }
 
@@ -99,7 +99,7 @@ impl Viewer {
     }
 }
 
-/// What the viewer is to answer, if the request is for it. The caller does not matter: its files say nothing of the services.
+/// The viewer's answer, if the request is for it. The caller does not matter: its files say nothing of the services.
 pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Response<Answer>, Refused>> {
     let (viewer, path) = (&edge.settings.viewer, request.uri().path());
     if viewer.is_empty() || path == EVENTS {

@@ -1,10 +1,14 @@
 //! Soft and hard assignment of rows of bits, 64 columns to a word, with the sums that the next centres are made of.
 //!
-//! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)` (`mining-spec` 1.11). So of a row nothing matters but where its bits are set. Centres stand
-//! side by side: a line for each column holds `1 - 2 y_j` of 8 (16) centres, and a row adds up the lines of its set bits. The sums for the next centres are the transposed product: a row's
-//! memberships, a line for 8 (16) centres, are added to the line of each of its set bits. Both cost as many additions as there are set bits, where rows of numbers cost as many multiply-adds as there are columns.
+//! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`
+//! (`mining-spec` 1.11). So of a row nothing matters but where its bits are set. Centres lie side by side: a line for
+//! each column holds `1 - 2 y_j` of 8 (16) centres. A row adds up the lines of its set bits. The sums for the next
+//! centres are the transposed product. A row's memberships, a line for 8 (16) centres, are added to the line of each
+//! set bit. Both cost as many additions as there are set bits, where rows of numbers cost as many multiply-adds as
+//! there are columns.
 //!
-//! Scores and sums have the meaning of [`crate::soft`] and [`crate::nearest`], and their values to rounding; centres, directions and planes are in the coordinates of the bits, 0 and 1.
+//! Scores and sums have the meaning of [`crate::soft`] and [`crate::nearest`], and the same values up to rounding.
+//! Centres, directions and planes are in the coordinates of the bits, 0 and 1.
 
 mod known;
 mod rows;
@@ -223,7 +227,7 @@ impl<T: Real> HardBitCenters<T> {
 #[derive(Clone, Debug, Default)]
 pub struct BitScratch<T: Real> {
     walks: Walks,
-    /// What centres say of the rows that are walked together: a line of centres of all rows, then the next.
+    /// Values of centres for the rows that are walked together: a line of centres of all rows, then the next.
     values: Vec<T::Line>,
     projections: Vec<T::Line>,
     /// The same centre by centre, as many rows side by side as a line has lanes.
@@ -233,9 +237,10 @@ pub struct BitScratch<T: Real> {
     /// Lines of centres.
     masses: Vec<T::Line>,
     nearest: Vec<u32>,
-    /// What rounding may do to a squared distance from each centre.
+    /// A bound of the rounding error in the squared distance from each centre.
     slack: Vec<f32>,
-    /// Of rows that are walked together the computed squared distance from their own centres, and whether others may be as near.
+    /// For rows that are walked together: the computed squared distance from their own centres, and whether others may
+    /// be as near.
     own: Vec<(f64, bool)>,
 }
 
@@ -584,7 +589,7 @@ mod tests {
             sums
         }
 
-        /// What the kernels of numbers say, which their own oracle answers for.
+        /// The kernels of numbers over the same rows; they have an oracle of their own.
         fn soft_of_numbers(&self, kind: Sums) -> Vec<f64> {
             let mut centers = SoftCenters::<f64>::default();
             centers.begin(self.bits, self.temperature);

@@ -1,12 +1,13 @@
 //! Rows of dissimilarities as compact as they are stored, and products of them with columns of numbers.
 //!
-//! A matrix of N x N is read once an iteration and is most of the memory there is, so kernels read it as it stands: numbers of 64 or 32 bits, or
-//! whole numbers of 16 bits that are widened in registers. What an entry counts for in a product is an [`Entry`]: the dissimilarity, its square, whether it is there, a weight
-//! made of it. Columns (memberships, positions, directions of a conjugate gradient) stand as lines, one column after another, so that
-//! a line of a row meets a line of each column.
+//! A matrix of N x N is read once an iteration and takes most of the memory. So kernels read it as it is stored:
+//! numbers of 64 or 32 bits, or whole numbers of 16 bits that are widened in registers. What an entry counts for in a
+//! product is an [`Entry`]: the dissimilarity, its square, whether it is there, a weight made of it. Columns
+//! (memberships, positions, directions of a conjugate gradient) are stored as lines, one column after another. So a
+//! line of a row meets a line of each column.
 //!
-//! Sums run in the rows' precision over a strip of columns and in `f64` beyond it, in an order that depends on nothing but the number of items.
-//! Read next: [`crate::guttman`], the other kernel over such rows.
+//! Sums run in the rows' precision over a strip of columns, and in `f64` beyond it. Their order depends only on the
+//! number of items. Read next: [`crate::guttman`], the other kernel over such rows.
 
 use crate::dispatch::kernel;
 use crate::guttman::{Configuration, Weighing};
@@ -47,7 +48,7 @@ impl<T> Block<'_, T> {
     }
 }
 
-/// What an entry of a block counts for in a product. Missing entries count nothing.
+/// The factor that an entry of a block is in a product. Missing entries count nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entry {
     /// The dissimilarity.
@@ -135,7 +136,8 @@ impl<T: Real> Columns<T> {
     }
 }
 
-/// The kernels of both precisions, compiled here and nowhere else: they are large, and a crate that calls them with its own `T` would compile them again.
+/// The kernels of both precisions, compiled only here: they are large, and a crate that calls them with its own `T`
+/// would compile them again.
 pub(crate) trait PairKernels: Sized {
     fn add_products(
         block: &Block<'_, Self>,
@@ -194,8 +196,9 @@ macro_rules! kernels {
 
 kernels!(f32, f64);
 
-/// Has line `line` of a row brought from memory, while others are worked on. A strip of one row ends where that of the next begins elsewhere, so that
-/// the processor cannot guess where to go on: without this, most of a large matrix is waited for.
+/// Has line `line` of a row brought from memory, while others are worked on. The strip of the next row begins elsewhere
+/// in memory, and the processor cannot guess where. Without this prefetch most of the time goes on waiting for a large
+/// matrix.
 #[inline(always)]
 pub(crate) fn prefetch<T: Real, V: Lanes<Number = T>>(stored: Stored<'_, T>, row: usize, columns: usize, line: usize) {
     let place = row * columns + line * T::Line::COUNT;
@@ -249,7 +252,7 @@ pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
 const COMPLETE: usize = 0;
 const ANY: usize = 1;
 
-/// What one line of a row counts for.
+/// The factor of one line of a row.
 #[inline(always)]
 fn value_of<V: Lanes, const KIND: usize>(raw: V, entry: Entry, factor: V, limit: V, floor: V) -> V {
     let dissimilarity = raw.mul(factor);

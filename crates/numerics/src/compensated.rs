@@ -21,12 +21,12 @@ impl Sum {
         self.sum = next;
     }
 
-    /// What the numbers come to.
+    /// The sum of the numbers.
     pub fn value(&self) -> f64 {
         self.sum + self.carry
     }
 
-    /// What some numbers come to.
+    /// The sum of some numbers.
     pub fn of(values: impl IntoIterator<Item = f64>) -> f64 {
         let mut sum = Self::default();
         values.into_iter().for_each(|value| sum.add(value));

@@ -1,8 +1,8 @@
-//! Which instruction set a kernel runs on, chosen at run time.
+//! Chooses the instruction set of a kernel at run time.
 //!
-//! `kernel!` compiles one body once for each instruction set and enters the best one that this processor has. All
-//! of them give the same bits (see [`crate::lanes`]), so a result does not tell which was taken. What users install is compiled
-//! for the plainest processor of its family and still uses the widest registers it finds.
+//! `kernel!` compiles one body once for each instruction set and enters the best one that this processor has. All of
+//! them give the same bits (see [`crate::lanes`]), so a result does not tell which was taken. An installed program is
+//! compiled for the plainest processor of its family, and still uses the widest registers that it finds.
 
 /// Declares a kernel over rows of `T: Real`, written for lines `V: Lanes<Number = T>`:
 /// `kernel! { fn name[T; V; const D: usize](argument: type, …) -> result { body } }`.
@@ -49,7 +49,7 @@ macro_rules! kernel {
 
 pub(crate) use kernel;
 
-/// What a kernel may be compiled for; each has what those before it have.
+/// The instruction sets that a kernel is compiled for; each includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
     /// Lane by lane.

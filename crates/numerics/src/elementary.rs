@@ -1,8 +1,9 @@
 //! Logarithms and cosines with the same bits on every machine.
 //!
-//! The standard library calls the system's, which differ in the last digit between systems, and on one system between processors. Where a result is to
-//! be repeated elsewhere, or ranks on unlike machines decide by it, these are used: sums, products and quotients in one order, which IEEE 754 fixes. (Square
-//! roots are fixed by it too, so the standard library's serve.)
+//! The standard library calls the system's, which differ in the last digit between systems, and on one system between
+//! processors. Use these where a result must be repeatable elsewhere, or where ranks on unlike machines decide by it.
+//! They use sums, products and quotients in one order, which IEEE 754 fixes. (Square roots are fixed by it too, so the
+//! standard library's serve.)
 
 use crate::dispatch::kernel;
 use crate::lanes::Line;
@@ -130,7 +131,8 @@ kernel! {
     }
 }
 
-/// The exponential function of many numbers, with the same bits on every machine and instruction set, a line at a time: a tenth of the time of as many [`exp`], which has other bits.
+/// The exponential function of many numbers, a line at a time, with the same bits on every machine and instruction set.
+/// It takes a tenth of the time of as many calls of [`exp`], and has other bits.
 ///
 /// For numbers of at most 0, as memberships are made of. Relative error below 4 units of rounding times the larger of 1 and |x|; what is below -693 counts as that (2^-1000).
 ///

@@ -1,6 +1,7 @@
 //! Linear forms of several centres side by side: what rows that say only where they are not 0 are held against.
 //!
-//! A form is a constant and a term for each column. Centres stand side by side in lines, so a row's value in all forms is the constants and, for each of its columns, one line of terms for 8 (16) centres.
+//! A form is a constant and a term for each column. Centres lie side by side in lines. So the value of a row in all
+//! forms is a sum. It has the constants and, for each of its columns, one line of terms for 8 (16) centres.
 
 use crate::lanes::{Line, Real};
 

@@ -1,6 +1,7 @@
 //! Gaussian components: memberships of rows fused with the sums that the next components are made of (E-step and M-step of a mixture in one pass).
 //!
-//! For each row `x` of weight `w` and each component of weight `P_k`, mean `u_k` and covariance `S_k`, at a temperature T (paper 004 section 7; 1 is ordinary EM):
+//! Each row `x` has a weight `w`; each component has a weight `P_k`, a mean `u_k` and a covariance `S_k`. At a
+//! temperature T (paper 004, section 7), where T = 1 is ordinary EM:
 //!
 //! ```text
 //! score_k = [ln P_k - ln det(2 pi S_k) / 2 - |W_k (x - u_k)|^2 / 2] / T      W_k S_k W_k' = 1
@@ -33,9 +34,10 @@ pub enum Whitening {
 /// Which second moments a pass sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
-    /// Of each coordinate of each component: D numbers a component.
+    /// The second moment of each coordinate of each component: D numbers a component.
     Diagonal,
-    /// Of each pair of coordinates of each component: the lower triangle row by row, D (D + 1) / 2 numbers a component.
+    /// The second moments of each pair of coordinates of each component: the lower triangle row by row, D (D + 1) / 2
+    /// numbers a component.
     Full,
     /// Those of all components together, each about its own mean: D (D + 1) / 2 numbers after the last component.
     Pooled,
@@ -124,14 +126,14 @@ impl<T: Real> Components<T> {
 #[derive(Clone, Debug, Default)]
 pub struct GaussianScratch<T: Real> {
     scores: Vec<T::Line>,
-    /// Of a group of tiles from one mean: coordinate by coordinate, tile by tile.
+    /// Differences of a group of tiles from one mean: coordinate by coordinate, tile by tile.
     differences: Vec<T::Line>,
     sums: Vec<T::Line>,
     /// The logarithm of each row's sum in units of ln 2, of the last [`posterior`].
     log_sums: Vec<T::Line>,
 }
 
-/// What [`gaussian_sums`] adds up over all components of a block.
+/// The totals that [`gaussian_sums`] forms over all components of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussianTotals {
     /// `T sum w ln sum_k exp(score_k)`: at temperature 1 the weighted log-likelihood.
@@ -140,7 +142,8 @@ pub struct GaussianTotals {
     pub softness: f64,
 }
 
-/// Adds one block's sums to `sums`: for each component its mass, its first moment about its mean and its second moments about its mean as [`Scatter`] says.
+/// Adds the sums of one block to `sums`: for each component its mass, and its first and second moments about its mean.
+/// [`Scatter`] says which second moments.
 ///
 /// Cost: rows x K x (D or D^2 / 2 multiply-adds for the scores, as many for the second moments, one exponential). No allocation once `scratch` has grown.
 ///

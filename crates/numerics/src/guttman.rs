@@ -6,8 +6,9 @@
 //! moment_i = sum_j w_ij t_ij / d_ij (z_i - z_j)        stress_i = sum_j w_ij (d_ij - t_ij)^2        d_ij = |z_i - z_j|
 //! ```
 //!
-//! Neither distances nor B(Z) are stored: a line of dissimilarities is read, used and forgotten, so that an iteration costs one reading of the matrix.
-//! Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is kept finite.
+//! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so an iteration reads
+//! the matrix once. Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is
+//! kept finite.
 
 use crate::compact::{Block, Columns, STRIP, Stored, load, prefetch};
 use crate::dispatch::kernel;
@@ -54,7 +55,7 @@ pub struct Configuration<'a, T: Real> {
 const EQUAL: usize = 0;
 const WEIGHTED: usize = 1;
 
-/// What does not change within a kernel.
+/// The constants of a kernel.
 struct Constants<V> {
     factor: V,
     limit: V,
@@ -320,7 +321,8 @@ kernel! {
 /// Cost: rows x items x (5 dimensions + 20) operations; the rows are read once.
 ///
 /// # Panics
-/// If shapes disagree: positions and weights are over the block's items, `out` has dimension + 1 numbers a row, a matrix of weights has the block's rows.
+/// If shapes disagree. Positions and weights are over the block's items, `out` has dimension + 1 numbers for each row,
+/// and a matrix of weights has the block's rows.
 ///
 /// # Example
 /// ```
@@ -338,8 +340,10 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
     guttman_in_strips(block, weighing, at, STRIP * T::Line::COUNT, out);
 }
 
-/// [`guttman`] with sums taken to `f64` after `columns` columns, rounded up to whole lines, where it takes 1,024 (2,048 in single precision): the blocks of the product are the block's rows by so many columns. Measured by
-/// `matrix_speed -- ITEMS blocks` beside the blocks of 64 by 64 of paper 003, section 5.1; other bits than [`guttman`], and slower.
+/// [`guttman`] with sums taken to `f64` after `columns` columns, rounded up to whole lines; [`guttman`] itself does so
+/// after 1,024 (2,048 in single precision). The blocks of the product are the block's rows by so many columns. Measured
+/// by `matrix_speed -- ITEMS blocks` beside the blocks of 64 by 64 of paper 003, section 5.1; other bits than
+/// [`guttman`], and slower.
 ///
 /// # Panics
 /// As [`guttman`], and for strips of no column.

@@ -1,9 +1,9 @@
 //! A fixed number of lanes side by side: the shape in which every kernel of this crate does its arithmetic.
 //!
-//! The one idea: the number of lanes belongs to the *type of the numbers* (8 of `f64`, 16 of `f32`: one cache line, called a
-//! *line*) and not to the machine. A processor with wide registers handles a line in one instruction, one with narrow registers in
-//! two, one with none lane by lane; all of them add the same numbers in the same order with a fused multiply-add, so a result has the
-//! same bits on every machine.
+//! The number of lanes belongs to the *type of the numbers*, not to the machine: 8 of `f64` or 16 of `f32`. That is one
+//! cache line, called a *line*. A processor with wide registers handles a line in one instruction, one with narrow
+//! registers in two, one with none lane by lane. All of them add the same numbers in the same order with a fused
+//! multiply-add. So a result has the same bits on every machine.
 //!
 //! Memory holds [`F64Line`] and [`F32Line`]; a kernel is written once over [`Lanes`] and compiled for each instruction set by
 //! [`crate::dispatch`]. `lanes/x86.rs` is the only place that names instructions; `lanes/plain.rs` is the reference that it is tested against.
@@ -14,7 +14,8 @@ pub(crate) mod x86;
 
 use std::fmt::Debug;
 
-/// The ways to handle a line of a number. Private to this crate: whoever could name a register could run an instruction that the processor has not.
+/// The ways to handle a line of a number. Private to this crate: with access to a register type, code could run an
+/// instruction that the processor lacks.
 pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
     /// A line handled lane by lane.
     type Plain: Lanes<Number = Self>;
@@ -44,10 +45,12 @@ pub trait Real:
     type Line: Line<Number = Self>;
     /// The distance from 1 to the next number.
     const EPSILON: f64;
-    /// Exponents of two below this one are raised to it in [`Lanes::exp2`]: small enough to be nothing beside 1, large enough
-    /// that its product with a weight or with 1 / K is still a normal number (denormal numbers cost a hundred cycles each).
+    /// [`Lanes::exp2`] raises exponents of two below this one to it. It is small enough to be nothing beside 1. It is
+    /// large enough that its product with a weight or with 1 / K is still a normal number. Denormal numbers cost a
+    /// hundred cycles each.
     const LEAST_EXPONENT: Self;
-    /// 1.5 times two to the number of bits of the fraction: adding it rounds to a whole number, found in the low bits of the sum.
+    /// 1.5 times two to the number of bits of the fraction. Adding it rounds to a whole number, which is then in the
+    /// low bits of the sum.
     const SHIFTER: Self;
     /// Newton's steps that [`Lanes::inverse_root`] takes.
     const ROOT_STEPS: usize;
@@ -63,7 +66,7 @@ pub trait Real:
 
 /// One cache line of numbers in memory.
 pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
-    /// What one lane holds.
+    /// The number in a lane.
     type Number: Real<Line = Self>;
     /// How many lanes.
     const COUNT: usize;
@@ -77,7 +80,7 @@ pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
 
 /// A line in registers. Every operation is lane by lane and rounds once.
 pub trait Lanes: Copy + Debug {
-    /// What one lane holds.
+    /// The number in a lane.
     type Number: Real;
     /// Whether a line is one register, of which there are 32: larger blocks of sums fit then.
     const IN_ONE_REGISTER: bool;
@@ -119,7 +122,8 @@ pub trait Lanes: Copy + Debug {
     /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for positive normal numbers.
     fn split_exponent(self) -> (Self, Self);
 
-    /// A first guess at one over the square root of each lane, within 3.5 %, for positive normal numbers: half the exponent, by one subtraction of bits.
+    /// A first guess at one over the square root of each lane, for positive normal numbers. It is within 3.5 %, and
+    /// takes one subtraction of bits that halves the exponent.
     fn inverse_root_guess(self) -> Self;
 
     /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.

@@ -1,7 +1,9 @@
 //! Sums over rows that were formed lane by lane, each line of them added up into one number.
 //!
-//! A block of some hundred rows adds a few tens of lines to each such line, so adding up its lanes one after the other would take as long as all of that. Where a register holds a line,
-//! eight are added up at once: the first step adds halves of two lines to each other's, and so on, until one register holds the eight sums ([`Lanes::sums`]). The order of additions is that of [`Line::sum`](crate::lanes::Line::sum).
+//! A block of some hundred rows adds a few tens of lines to each such line. Adding up its lanes one after the other
+//! would take as long as all of that. Where a register holds a line, eight lines are added up at once. The first step
+//! adds halves of two lines to each other, and so on, until one register holds the eight sums ([`Lanes::sums`]). The
+//! order of additions is that of [`Line::sum`](crate::lanes::Line::sum).
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Real};
@@ -39,7 +41,7 @@ mod tests {
     use crate::oracle::on_all_sets;
     use crate::random::Stream;
 
-    /// Of numbers of very different sizes, so that another order of additions has other bits.
+    /// Sums of numbers of very different sizes, so that another order of additions has other bits.
     fn check<T: Real>(count: usize) {
         let stream = Stream::new(count as u64, "lines");
         let mut lines = vec![T::Line::default(); count];

@@ -1,7 +1,8 @@
 //! Hard assignment fused with the sums that the next centres are made of (one sweep of Lloyd's algorithm in one pass).
 //!
-//! Each row goes to the nearest centre, the first of several equally near. For the swap search ([`Kind::Swaps`]) the same pass also learns what it
-//! would cost to take a centre away (each of its rows to the second nearest) and what it would gain to divide one by a plane.
+//! Each row goes to the nearest centre, the first of several equally near. For the swap search ([`Kind::Swaps`]) the
+//! same pass also learns two things. One is the cost of removing a centre, which sends each of its rows to the second
+//! nearest. The other is the gain of dividing a centre by a plane.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
@@ -59,7 +60,7 @@ impl<T: Real> HardCenters<T> {
     /// Adds a centre (the rows' origin subtracted).
     ///
     /// # Panics
-    /// If it has not as many coordinates as [`HardCenters::begin`] was told.
+    /// If the number of coordinates is not the one given to [`HardCenters::begin`].
     pub fn push(&mut self, center: &[f64]) {
         assert_eq!(center.len(), self.dimension);
         self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
@@ -72,7 +73,7 @@ impl<T: Real> HardCenters<T> {
     /// Adds the plane of the centre that was pushed last: rows with `x . normal > threshold` are beyond it.
     ///
     /// # Panics
-    /// If the normal has not as many coordinates as [`HardCenters::begin`] was told.
+    /// If the normal's number of coordinates is not the one given to [`HardCenters::begin`].
     pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
         assert_eq!(normal.len(), self.dimension);
         self.normals.extend(normal.iter().map(|&n| T::from_f64(n)));
@@ -368,9 +369,11 @@ impl Owners {
     }
 }
 
-/// Calls `each` with a block of as many columns as a line has lanes after the other: its first column, how many there are, and the line of each row of the tile, with anything behind its columns.
+/// Calls `each` with one block of columns after another, as many as a line has lanes. The arguments are the first
+/// column, the number of columns, and the line of each row of the tile; lanes after the columns hold anything.
 ///
-/// The sums that rows are added to are a thousand columns long and many: block by block, what is read of a tile is in registers, and what is written of it is nothing.
+/// The sums that rows are added to are many, and a thousand columns long. Block by block, the part of a tile that is
+/// read stays in registers, and nothing of it is written.
 #[inline(always)]
 fn for_blocks<T: Real, V: Lanes<Number = T>>(
     tiles: &Tiles<T>,

@@ -1,14 +1,16 @@
 //! Soft assignment of rows some of whose cells are missing, fused with the sums that the next centres are made of.
 //!
-//! As [`crate::soft`] with equal priors, over the coordinates that a row has (`o_j` is 1 where coordinate j is there and 0 where it is not):
+//! The sums of [`crate::soft`] with equal priors, over the coordinates that a row has. `o_j` is 1 where coordinate j is
+//! there and 0 where it is missing:
 //!
 //! ```text
 //! score_k = -sum_j o_j (x_j - y_kj)^2 / T        m_k = exp(score_k) / sum_l exp(score_l)
 //! C_kj += w m_k o_j      S_kj += w m_k o_j x_j      F += -T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Each coordinate has a mass of its own, because each is there in other rows. Scores are in units of `ln 2`, as in [`crate::soft`]; one tile at a time: tables with
-//! gaps are the exception, and twice as many sums leave no registers for more.
+//! Each coordinate has a mass of its own, because each is there in other rows. Scores are in units of `ln 2`, as in
+//! [`crate::soft`]. One tile is handled at a time: tables with missing values are the exception, and twice as many sums
+//! leave no registers for more.
 
 use crate::dispatch::kernel;
 use crate::lanes::Real;
@@ -26,8 +28,9 @@ pub struct ObservedScratch<T: Real> {
 
 /// Adds one block's sums to `sums`: for each centre the mass of each coordinate `C_kj`, then its first moment `S_kj` (K x 2 D).
 ///
-/// `observed` has the shape of `tiles`: 1 where a coordinate is there, 0 where it is not; what `tiles` has there does not matter as long as it is finite.
-/// `centers` is K x D, the rows' origin subtracted; `temperature` in the squared unit of the rows.
+/// `observed` has the shape of `tiles`: 1 where a coordinate is there, 0 where it is missing. Values of `tiles` at
+/// missing coordinates must be finite, and are ignored. `centers` is K x D, the rows' origin subtracted; `temperature`
+/// in the squared unit of the rows.
 ///
 /// Cost: rows x K x (5 D operations + one exponential). No allocation once `scratch` has grown.
 ///

@@ -15,7 +15,7 @@ struct Problem {
     rows: Vec<Vec<f64>>,
     weights: Vec<f64>,
     means: Vec<Vec<f64>>,
-    /// What makes a row of a component white.
+    /// The whitening matrix of each component.
     matrices: Vec<Vec<f64>>,
     log_factors: Vec<f64>,
     whitening: Whitening,

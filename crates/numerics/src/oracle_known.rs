@@ -64,7 +64,8 @@ impl Problem {
         sums
     }
 
-    /// Centres as a search puts them, one set after the other: the means of what is nearest, the same again, two of them on rows, two in one place, one far away, one more.
+    /// Centres as a search moves them, one set after the other: the means of the nearest rows, and the same again. Then
+    /// two on rows, two in one place, one far away, and one more.
     fn course(&self, clusters: usize) -> Vec<Vec<f64>> {
         let d = self.bits;
         let mut centers: Vec<f64> = (0..clusters).flat_map(|k| self.row(5 * k)).collect();
@@ -89,7 +90,7 @@ impl Problem {
         course
     }
 
-    /// What was found on the way.
+    /// Checks each step of a search against the whole pass; returns all sums.
     fn check<T: Real>(&self, what: &str, clusters: usize) -> Vec<f64> {
         let (mut known, mut moves, mut scratch) = (Known::default(), Moves::default(), BitScratch::<T>::default());
         let course = self.course(clusters);

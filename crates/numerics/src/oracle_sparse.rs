@@ -1,4 +1,5 @@
-//! Tests of the passes over sparse rows: against the definition and the kernels of numbers over the same rows in full, with the same bits on every instruction set.
+//! Tests of the passes over sparse rows, against the definition and against the kernels of numbers over the same rows
+//! in full. The bits must be the same on every instruction set.
 
 use std::cell::RefCell;
 
@@ -136,7 +137,7 @@ impl Problem {
         sums
     }
 
-    /// What the kernels of numbers say, which their own oracle answers for.
+    /// The kernels of numbers over the same rows; they have an oracle of their own.
     fn soft_of_numbers(&self, kind: Sums) -> Vec<f64> {
         let mut centers = SoftCenters::<f64>::default();
         centers.begin(self.dimension, self.temperature);

@@ -1,9 +1,9 @@
 //! Random numbers by (seed, purpose, index).
 //!
-//! A number never depends on how many were drawn before it, on which thread asked, or on the layout: it is a function of
-//! three names. `seed` is the user's, `purpose` says what the number is for (so that two uses of one seed are unrelated), and
+//! A number never depends on how many were drawn before it, on the thread, or on the layout: it is a function of three
+//! names. `seed` is the user's. `purpose` says what the number is for, so that two uses of one seed are unrelated.
 //! `index` counts within the purpose. The generator is ChaCha with 8 rounds, read at the position `index` of the stream
-//! named by `purpose`; its output is fixed by its specification, so a result can be repeated on any machine and by any later version.
+//! named by `purpose`. Its specification fixes its output, so any machine and any later version can repeat a result.
 //!
 //! Deliberately absent: a generator with a hidden state, and anything seeded from a clock.
 

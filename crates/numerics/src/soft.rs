@@ -7,10 +7,10 @@
 //! C_k += w m_k      S_k += w m_k x          F += -T w ln sum_k exp(score_k)
 //! ```
 //!
-//! The memberships `m` of all rows are never stored: a group of tiles is scored, exponentiated and summed while it is in the
-//! first-level cache. Scores are in units of `ln 2`, so that the exponential is a power of two and nothing else; the largest score of
-//! a row is subtracted first, so nothing overflows at any temperature. Sums run in the rows' precision within one block
-//! (at most 4096 rows) and in `f64` beyond it.
+//! The memberships `m` of all rows are never stored: a group of tiles is scored, exponentiated and summed while it is
+//! in the first-level cache. Scores are in units of `ln 2`, so that the exponential is just a power of two. The largest
+//! score of a row is subtracted first, so nothing overflows at any temperature. Sums run in the rows' precision within
+//! one block (at most 4096 rows) and in `f64` beyond it.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
@@ -59,7 +59,7 @@ impl<T: Real> SoftCenters<T> {
     /// Adds a centre (the rows' origin subtracted) with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// If the centre has not as many coordinates as [`SoftCenters::begin`] was told.
+    /// If the centre's number of coordinates is not the one given to [`SoftCenters::begin`].
     pub fn push(&mut self, center: &[f64], log_prior: f64) {
         assert_eq!(center.len(), self.dimension);
         let mut offset = log_prior * std::f64::consts::LOG2_E;
@@ -76,7 +76,7 @@ impl<T: Real> SoftCenters<T> {
     /// Adds the direction of the centre that was pushed last, for [`Sums::Along`].
     ///
     /// # Panics
-    /// If `center` or `direction` has not as many coordinates as [`SoftCenters::begin`] was told.
+    /// If the number of coordinates of `center` or `direction` is not the one given to [`SoftCenters::begin`].
     pub fn push_direction(&mut self, center: &[f64], direction: &[f64]) {
         assert!(center.len() == self.dimension && direction.len() == self.dimension);
         self.directions.extend(direction.iter().map(|&u| T::from_f64(u)));
@@ -134,8 +134,9 @@ pub enum Sums {
     First,
     /// Those, then the second moment about the centre, lower triangle row by row: D (D + 1) / 2 more. Up to [`DIRECT_DIMENSION`] dimensions.
     Second,
-    /// `sum w m p` and `sum w m p x` with `p = (x - y_k) . u_k` for the direction `u_k` of each centre: 1 + D numbers, from which comes the product of the
-    /// centre's covariance with `u_k` (one step towards its leading eigenvector). In more than [`DIRECT_DIMENSION`] dimensions.
+    /// `sum w m p` and `sum w m p x` with `p = (x - y_k) . u_k` for the direction `u_k` of each centre: 1 + D numbers.
+    /// They give the product of the centre's covariance with `u_k`, which is one step towards its leading eigenvector.
+    /// In more than [`DIRECT_DIMENSION`] dimensions.
     Along,
 }
 
@@ -149,7 +150,7 @@ impl Sums {
     }
 }
 
-/// What [`soft_sums`] adds up over all centres of a block.
+/// The totals that [`soft_sums`] forms over all centres of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SoftTotals {
     /// `-T sum w ln sum_k exp(score_k)`.
@@ -333,7 +334,8 @@ fn direct_group<T: Real, V: Lanes<Number = T>, const D: usize, const N: usize, c
     }
 }
 
-/// Turns scores into powers of two of what they lack to the row's best, adds to the totals, and gives each row's weight over the sum of its powers.
+/// Turns scores into powers of two of their difference from the row's best, and adds to the totals. Returns each row's
+/// weight over the sum of its powers.
 #[inline(always)]
 pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
     scores: &mut [[T::Line; G]],
@@ -542,7 +544,8 @@ kernel! {
     }
 }
 
-/// Adds `m_k x_j` lane by lane to `sums` (K x D lines), five centres by four coordinates at a time (fewer where a line is two registers), then the rest.
+/// Adds `m_k x_j` lane by lane to `sums` (K x D lines). It takes five centres by four coordinates at a time (fewer
+/// where a line is two registers), then the rest.
 #[inline(always)]
 fn lane_sums<T: Real, V: Lanes<Number = T>>(
     values: &[T::Line],

@@ -1,4 +1,4 @@
-//! Soft and hard assignment of sparse rows, of which only what is not 0 is kept, with the sums that the next centres are made of.
+//! Soft and hard assignment of sparse rows, which store only values other than 0, with the sums for the next centres.
 //!
 //! Rows are not shifted, since that would fill them; centres are. With an origin `o` (the rows' mean), centres `c` counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
 //!
@@ -6,11 +6,15 @@
 //! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over what is not 0 of x_j 2 c_j
 //! ```
 //!
-//! so a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]), with a multiply-add in place of an addition. The sums for the next centres are the transposed product; they are
-//! of `x` as it is, and the caller takes the origin's share from them. A pass is so `2 K` multiply-adds for each value that is not 0, whatever the number of columns.
+//! so a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]). It needs
+//! a multiply-add in place of an addition. The sums for the next centres are the transposed product. They are of `x` as
+//! it is, and the caller subtracts the origin's share. A pass is so `2 K` multiply-adds for each value that is not 0,
+//! whatever the number of columns.
 //!
-//! **Digits.** The terms that cancel are of the size `|x| |c| + |c|^2 + l`, all but `|x|` counted from the origin: a squared distance is off by some units in the last place of that. It is what rows of numbers have too, which were
-//! rounded when they were shifted; `|x|^2 - 2 x . y + |y|^2` from 0 would lose the square of how far the mean is away. Where a distance itself is wanted to the last digit, the caller forms it from differences.
+//! **Digits.** The terms that cancel are of the size `|x| |c| + |c|^2 + l`, all but `|x|` counted from the origin. So a
+//! squared distance is wrong by some units in the last place of that size. Rows of numbers have the same error, because
+//! they are rounded when they are shifted. `|x|^2 - 2 x . y + |y|^2` from 0 would lose the square of the mean's
+//! distance from 0. Where a distance itself is wanted to the last digit, the caller forms it from differences.
 
 mod rows;
 
@@ -34,7 +38,7 @@ pub struct SoftSparseCenters<T: Real> {
     temperature: f64,
     /// In units of ln 2.
     scores: Forms<T>,
-    /// What a row's squared length counts in each score.
+    /// The weight of a row's squared length in each score.
     of_length: Vec<T::Line>,
     /// For [`Sums::Along`].
     projections: Forms<T>,
@@ -169,7 +173,7 @@ fn constant_of(center: &[f64], origin: &[f64]) -> f64 {
 /// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub struct SparseScratch<T: Real> {
-    /// What centres say of as many rows as a line has lanes, row after row, centres side by side.
+    /// The scores of the centres for as many rows as a line has lanes, row after row, centres side by side.
     said: Vec<T::Line>,
     projections: Vec<T::Line>,
     /// The same centre by centre, rows side by side.
@@ -192,7 +196,8 @@ impl<T: Real> SparseScratch<T> {
     }
 }
 
-/// Adds one block's sums to `sums` (K x [`Sums::len`]): mass and first moment of the rows as they are, not from the origin; or what [`Sums::Along`] says, with `p` from the origin and `x` as it is.
+/// Adds the sums of one block to `sums` (K x [`Sums::len`]): mass and first moment of the rows as they are, not from
+/// the origin. For [`Sums::Along`], `p` is from the origin and `x` as it is.
 ///
 /// Cost: values x K x 2 multiply-adds, rows x K exponentials. No allocation once `scratch` has grown.
 ///

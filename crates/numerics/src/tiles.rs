@@ -1,8 +1,9 @@
 //! Rows in the order in which kernels read them.
 //!
-//! A *tile* is as many rows as a line has lanes (8 of `f64`, 16 of `f32`), stored coordinate by coordinate: lane `l` of line `j` is
-//! coordinate `j` of row `l`. A kernel then handles a tile's rows side by side with no shuffling, whatever the dimension. A
-//! block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly nothing to any sum.
+//! A *tile* is as many rows as a line has lanes (8 of `f64`, 16 of `f32`), stored coordinate by coordinate. Lane `l` of
+//! line `j` is coordinate `j` of row `l`. A kernel then handles a tile's rows side by side with no shuffling, whatever
+//! the dimension. A block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly
+//! nothing to any sum.
 //!
 //! In more than [`DIRECT_DIMENSION`] dimensions a *small* block's rows are kept a second time row by row, which sums over rows want. A block of
 //! many tiles has enough rows to sum lane by lane instead, so large data are kept, and read, once.
@@ -13,8 +14,9 @@ use lehr_spill::{Error, Slab, Storage, Writer};
 
 use crate::lanes::{Line, Real};
 
-/// Up to this dimension squared distances are summed from differences; beyond, from products, which is half the work and loses
-/// digits only where a row is much longer than its distance to a centre (rows are stored with the mean subtracted).
+/// Up to this dimension squared distances are summed from differences, beyond it from products. Products are half the
+/// work. They lose digits only where a row is much longer than its distance to a centre (rows are stored with the mean
+/// subtracted).
 pub const DIRECT_DIMENSION: usize = 16;
 
 /// From this many tiles on, sums over rows are formed lane by lane and the lanes added up at the end.
@@ -124,7 +126,8 @@ impl<T: Real> Tiles<T> {
         Self { rows, dimension, values, weights, row_major, square }
     }
 
-    /// Moves the lines to the end of a file, out of memory. What comes back has them again when the file is complete ([`Written::tiles`]).
+    /// Moves the lines to the end of a file, out of memory. [`Written::tiles`] gives the tiles back when the file is
+    /// complete.
     ///
     /// # Errors
     /// [`Error`] if the disk does not take them.

@@ -1,4 +1,4 @@
-//! NumPy arrays and SciPy's sparse ones into what the rooms take, and back.
+//! Converts NumPy arrays and SciPy's sparse ones into the crates' types, and back.
 //!
 //! Arrays are read where they lie, in C or in Fortran order or with any strides, `float32` or `float64`: nothing is copied before the one copy that the
 //! rooms own. That copy is made while this thread holds the interpreter, because only then does no other thread write into the array. Results go the
@@ -58,7 +58,8 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// Of an N x D array, of a matrix or an array of SciPy's in the compressed row format, or of fingerprints; with weights if there are any.
+    /// From an N x D array, from a matrix or an array of SciPy's in the compressed row format, or from fingerprints.
+    /// Weights are optional.
     pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
         if let Ok(rows) = x.cast::<items::Fingerprints>() {
             let rows = rows.get().0.clone();
@@ -86,7 +87,7 @@ impl Rows {
     }
 }
 
-/// What a mixture or a map takes. Rows without gaps are points, so that a checkpoint of them is also the command's.
+/// The input of a mixture or a map. Rows without gaps are points, so that a checkpoint of them is also the command's.
 pub(crate) enum Records {
     Whole(Points),
     Gaps(Incomplete, Option<Vec<f64>>),

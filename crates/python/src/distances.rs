@@ -88,7 +88,7 @@ pub(crate) fn distances_between<'py>(
     })
 }
 
-/// What Python gives as items.
+/// The items that Python gives.
 fn held(items: &Bound<'_, PyAny>) -> PyResult<Items> {
     Ok(if let Ok(sequences) = items.cast::<Sequences>() {
         Items::Sequences(sequences.get().0.clone())
@@ -127,7 +127,7 @@ fn told(fault: &str) -> PyErr {
     errors::wrong_parameter(&name, expected, found)
 }
 
-/// What is computed.
+/// The request.
 struct Asked<'a, 'py> {
     items: Items,
     options: Options,

@@ -1,4 +1,4 @@
-//! Errors of the rooms as Python's exceptions, in the words that scikit-learn's users know.
+//! The crates' errors as Python's exceptions, in the words that scikit-learn's users know.
 //!
 //! | what is wrong | exception |
 //! | --- | --- |
@@ -90,7 +90,7 @@ pub(crate) fn full(message: impl Into<String>) -> PyErr {
     Full::new_err(message.into())
 }
 
-/// What a rank of a user's program is told.
+/// The exception for a rank of a user's program.
 pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
     use lehr_ranks::Error;
     match error {

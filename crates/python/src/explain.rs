@@ -1,4 +1,4 @@
-//! What sets clusters apart, and which rows lie far out, for `explain` and `outliers` of estimators.
+//! The differences between clusters, and the rows that lie far out, for `explain` and `outliers` of estimators.
 
 use std::collections::HashMap;
 
@@ -30,8 +30,8 @@ fn checked(labels: &PyReadonlyArray1<'_, i32>, clusters: usize) -> PyResult<Vec<
     }
 }
 
-/// What sets clusters apart, by the columns of a table that say something (`is_described`), or by all. `logs` has what is added to columns before the logarithms that
-/// rows were clustered by.
+/// The differences between clusters, by the descriptive columns of a table (`is_described`), or by all. `logs` has what
+/// is added to columns before the logarithms that rows were clustered by.
 #[pyfunction]
 pub(crate) fn explain_clusters<'py>(
     py: Python<'py>,

@@ -1,4 +1,5 @@
-//! The steps of every `fit`: parameters, a checkpoint to go on from, agreement with the other processes, the run, and what is left behind at its end.
+//! The steps of every `fit`: parameters, a checkpoint to resume, agreement with the other processes, the run, and the
+//! files that remain at its end.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ pub(crate) trait Checkpoint: Sized + Send + 'static {
     type Parameters: PartialEq + Send + 'static;
 
     fn parameters(&self) -> &Self::Parameters;
-    /// Of the method that `wanted` is for.
+    /// Reads the checkpoint of the method that `wanted` is for.
     fn read(path: &Path, wanted: &Self::Parameters) -> Result<Self, Error>;
 }
 
@@ -39,7 +40,7 @@ macro_rules! checkpoints {
 
 checkpoints! { vector kmeans mixture gtm pairwise smacof }
 
-/// What an estimator asks for, beside its data.
+/// An estimator's request, beside its data.
 pub(crate) struct Fit<'a, 'py, C: Checkpoint> {
     py: Python<'py>,
     /// As the other processes know it.
@@ -57,7 +58,7 @@ pub(crate) enum Beginning<C: Checkpoint> {
     From(C),
 }
 
-/// What came of a run.
+/// The outcome of a run.
 pub(crate) struct Done<'py, M> {
     py: Python<'py>,
     outcome: Result<M, Error>,
@@ -99,11 +100,12 @@ impl<'a, 'py, C: Checkpoint> Fit<'a, 'py, C> {
         Self { py, method, wanted, parameters, threads, callback, checkpoint }
     }
 
-    /// Runs the method on the data, or goes on with the run whose checkpoint is there; `hashes` tells data from others, and is asked for only in a job.
+    /// Runs the method on the data, or resumes the run of an existing checkpoint. `hashes` tells data from others, and
+    /// is only called in a job.
     ///
     /// # Errors
-    /// A checkpoint that cannot be read or is of other parameters, processes that are about to compute something else, and those of [`watch::run`]. What the method
-    /// says is told by [`Done::found`].
+    /// A checkpoint that cannot be read or is of other parameters, processes that are about to compute something else,
+    /// and those of [`watch::run`]. The method's errors are raised by [`Done::found`].
     pub(crate) fn run<D: Send + 'static, M: Send + 'static>(
         self,
         data: D,
@@ -133,7 +135,8 @@ impl<'a, 'py, C: Checkpoint> Fit<'a, 'py, C> {
 }
 
 impl<'py, M> Done<'py, M> {
-    /// What was found as Python has it, with what every estimator is told beside; the checkpoint of a run that is done goes.
+    /// The findings as Python has them, with the warnings of every estimator. Deletes the checkpoint of a run that is
+    /// done.
     ///
     /// # Errors
     /// The method's, as `raised` says them; those of `found`.
@@ -154,7 +157,7 @@ impl<'py, M> Done<'py, M> {
     }
 }
 
-/// A checkpoint to go on from: the file, if it is there.
+/// A checkpoint to resume: the file, if it is there.
 fn saved<'a, C: Checkpoint>(path: Option<&'a Path>, wanted: &C::Parameters) -> PyResult<Option<(&'a Path, C)>> {
     match path {
         Some(path) if path.try_exists().map_err(|cause| errors::file(path, &cause))? => {
@@ -164,7 +167,7 @@ fn saved<'a, C: Checkpoint>(path: Option<&'a Path>, wanted: &C::Parameters) -> P
     }
 }
 
-/// A checkpoint for other parameters is no one to go on from.
+/// The error for a checkpoint of other parameters.
 fn other_parameters(path: &Path) -> PyErr {
     errors::value(format!(
         "{}: the checkpoint was written with other parameters. Use those, or delete the file to start anew.",

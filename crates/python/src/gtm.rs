@@ -92,7 +92,8 @@ fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
     Ok(found)
 }
 
-/// The fields of a map as its file has them: a map is made and taken apart by its own form only, which [`Map::check`] looks over.
+/// The fields of a map as its file has them. A map is made and taken apart only in its own form, which [`Map::check`]
+/// checks.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parts {

@@ -1,4 +1,4 @@
-//! What dissimilarities are computed of, as Python holds it: sequences and fingerprints, immutable, shared without a copy.
+//! Items to compare, as Python holds them: sequences and fingerprints, immutable, shared without a copy.
 
 use std::path::PathBuf;
 
@@ -163,7 +163,7 @@ impl Sequences {
         format!("Sequences({} of {}, the longest {})", self.0.len(), self.alphabet(), self.0.longest())
     }
 
-    /// What pickle makes it of again.
+    /// The arguments from which pickle makes it again.
     fn __getnewargs__(&self) -> (Vec<String>, Vec<String>, &'static str) {
         let texts = (0..self.0.len()).map(|index| String::from_utf8_lossy(self.0.sequence(index)).into_owned());
         (texts.collect(), self.ids(), self.alphabet())
@@ -273,7 +273,7 @@ impl Fingerprints {
         format!("Fingerprints({} of {} bits)", self.0.len(), self.0.bits())
     }
 
-    /// What pickle makes it of again.
+    /// The arguments from which pickle makes it again.
     #[allow(clippy::type_complexity, reason = "a tuple of arguments")]
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<u8>>, usize, Vec<String>)> {
         Ok((self.packed(py)?, self.0.bits(), self.ids()))

@@ -1,10 +1,12 @@
 //! One of several Python processes that `mpiexec` started: all run the same script, and methods compute together.
 //!
-//! The first method called joins the job; before that nothing of MPI is touched, so scripts that compute nothing run as ever. A thread of its own holds
-//! this process's end of MPI from start to finish, as MPI wants; Python threads ask it and wait without the interpreter.
+//! The first method called joins the job; before that nothing of MPI is touched, so scripts that compute nothing run as
+//! ever. A thread of its own holds this process's end of MPI from start to finish, as MPI wants. Python threads ask it,
+//! and wait without the interpreter.
 //!
-//! Every process must call the same methods on the same data in the same order. That is compared before each run ([`Company::agree`]): a script that reads other data
-//! on one process ends on all of them with one error, not with a wrong result or a wait without end.
+//! Every process must call the same methods on the same data in the same order. That is compared before each run
+//! ([`Company::agree`]). A script that reads other data on one process ends on all of them with one error, not with a
+//! wrong result or a hang.
 //!
 //! Processes end together ([`finish`], which Python calls at its exit), or by [`abort`] when one of them fails.
 
@@ -28,7 +30,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long a job may take to end by MPI before this process ends by itself, which ends the others through the launcher.
 const ABORT: Duration = Duration::from_secs(2);
 
-/// What the thread of MPI is asked.
+/// The requests to the thread of MPI.
 enum Request {
     /// Everybody's number, in order of processes.
     Compare { number: u64, reply: SyncSender<Result<Vec<u64>, String>> },

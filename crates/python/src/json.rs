@@ -1,6 +1,7 @@
 //! JSON as Python has it: the documents, bodies and answers of services.
 //!
-//! What has no form in JSON is an error and never something else: sets, keys that are no text (which Python's own writer turns into text), NaN, whole numbers beyond 64 bits.
+//! A value that has no form in JSON is an error. That is so for sets, keys that are no text (which Python's own writer
+//! turns into text), NaN, and whole numbers beyond 64 bits.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -36,7 +37,7 @@ pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py,
     })
 }
 
-/// What Python has, as a document. Tuples are lists; numbers and arrays of NumPy are numbers and lists.
+/// Python's value as a document. Tuples are lists; numbers and arrays of NumPy are numbers and lists.
 ///
 /// # Errors
 /// `TypeError` or `ValueError` for what has no form in JSON.

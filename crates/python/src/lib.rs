@@ -1,8 +1,19 @@
 //! The native half of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
 //!
-//! Nothing is computed here and nothing is decided: estimators, their names and their documentation stand in `python/lehr`, methods in the rooms below.
-//! This crate turns arrays into points (`arrays`) and tables into data frames (`tables`), says what sets clusters apart (`explain`), lets a method run while Python goes on (`watch`), joins the processes of a job (`job`), has users' own
-//! programs talk on ranks (`ranks`), wait at ports (`ports`) and be services (`services`), and turns errors into exceptions (`errors`). `docs/design/python.md` says why.
+//! Nothing is computed here and nothing is decided. Estimators, their names and their documentation are in
+//! `python/lehr`, methods in the crates below. Here is only the translation between them:
+//!
+//! - `arrays`: arrays into points.
+//! - `tables`: tables into data frames.
+//! - `explain`: the differences between clusters.
+//! - `watch`: a method runs while Python continues.
+//! - `job`: the processes of a job.
+//! - `ranks`: users' own programs on ranks.
+//! - `ports`: waits at ports.
+//! - `services`: Python objects as services.
+//! - `errors`: errors into exceptions.
+//!
+//! `docs/design/python.md` says why.
 #![forbid(unsafe_code)]
 
 mod arrays;
@@ -30,7 +41,7 @@ mod vector;
 mod waiting;
 mod watch;
 
-/// What `python/lehr` is built on. Nothing here is public: names and arguments change with the package.
+/// The native part of `python/lehr`. Nothing here is public: names and arguments change with the package.
 #[pyo3::pymodule]
 mod _native {
     use pyo3::prelude::*;

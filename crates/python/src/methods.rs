@@ -1,4 +1,4 @@
-//! Methods by their declaration (`lehr_methods`): what they can be told, and those that take dissimilarities, run.
+//! Methods by their declaration (`lehr_methods`): their options, and the runs of those that take dissimilarities.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -124,7 +124,7 @@ fn counts(values: impl IntoIterator<Item = u64>) -> Vec<i64> {
     values.into_iter().map(u64::cast_signed).collect()
 }
 
-/// What a method is asked for.
+/// The request to a method.
 struct Wanted {
     method: &'static dyn Method,
     /// With all defaults, as [`Method::complete`] writes them.

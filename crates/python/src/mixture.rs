@@ -100,7 +100,7 @@ fn restored(
         .map_err(errors::mining)
 }
 
-/// What a mixture says of rows, NaN where a cell is missing: memberships, labels and logarithms of densities.
+/// Applies a mixture to rows, NaN where a cell is missing: memberships, labels and logarithms of densities.
 #[pyfunction]
 pub(crate) fn posterior<'py>(
     py: Python<'py>,

@@ -1,7 +1,9 @@
 //! Ports and interleaves for `lehr.runtime`, awaited in asyncio.
 //!
-//! A wait is a future of the runtime that is polled by the coroutine which awaits it, in the coroutine's own step ([`Wait::poll`]); what wakes it calls back into the event loop. So an item leaves its port in the very step in
-//! which the coroutine gets it, and a coroutine that is cancelled meanwhile drops the future, which leaves the item in the port: there is no moment at which an item is on its way.
+//! A wait is a future of the runtime. The coroutine that awaits it polls it in its own step ([`Wait::poll`]), and a
+//! wake calls back into the event loop. So an item leaves its port in the very step in which the coroutine gets it. A
+//! coroutine that is cancelled meanwhile drops the future, which leaves the item in the port. There is no moment at
+//! which an item is on its way.
 //!
 //! Handlers of an interleave are coroutines of the event loop too, since code that needs the interpreter gains nothing on a worker. A worker holds the handler's
 //! place meanwhile, and waits until the loop says that the coroutine has ended.
@@ -21,9 +23,9 @@ use pyo3::types::PyList;
 
 use crate::errors;
 
-/// What goes through ports.
+/// The items of ports.
 type Item = Py<PyAny>;
-/// What an interleave keeps: versions of it are one object.
+/// The state of an interleave: all versions of it are one object.
 type State = Arc<Py<PyAny>>;
 type Waiting = Pin<Box<dyn Future<Output = PyResult<Item>> + Send>>;
 
@@ -245,7 +247,7 @@ impl Drop for PyDispatcher {
     }
 }
 
-/// What a coroutine of a handler says when it has ended; to be forgotten is to say it.
+/// The signal that a coroutine of a handler has ended. Forgetting it is a signal too.
 #[pyclass(module = "lehr._native", name = "Ended", frozen)]
 pub(crate) struct Ended {
     port: Port<()>,
@@ -271,7 +273,8 @@ struct Handler {
 }
 
 impl Handler {
-    /// Has the event loop run the handler's coroutine, and waits for its end. What it is given is an item, or of a join a list of items.
+    /// Has the event loop run the handler's coroutine, and waits for its end. The handler gets an item, or of a join a
+    /// list of items.
     fn run(&self, state: &State, given: PyResult<Item>) -> impl Future<Output = ()> + Send + use<> {
         let ended = Port::new();
         Python::attach(|py| {
@@ -333,7 +336,8 @@ fn ended_early(error: &TaskError) -> PyErr {
 
 #[pymethods]
 impl PyInterleave {
-    /// `branches` are groups, ports and functions, with whether the ports are joined; `start` has the event loop run a function's coroutine with the state and what it is given, and say its end.
+    /// `branches` are groups, ports and functions, with whether the ports are joined. `start` makes the event loop run
+    /// a function's coroutine with the state and the item, and signal its end.
     #[new]
     fn new(
         dispatcher: &PyDispatcher,

@@ -1,10 +1,12 @@
 //! Programs on ranks for `lehr.ranks`: NumPy arrays between Python threads, and between the processes of a job.
 //!
-//! A communicator is carried out of the run that made it and polled on the Python thread whose rank it is, which waits without the interpreter: no worker and no
-//! copy lies between an array and the call that reads or writes it. What a thread that is late would cost the others is a wake, since nobody spins.
+//! A communicator is carried out of the run that made it. The Python thread whose rank it is polls it, and waits
+//! without the interpreter. No worker and no copy lies between an array and the call that reads or writes it. A thread
+//! that is late costs the others only a wake, since nobody spins.
 //!
-//! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not say what they are, so before each collective the ranks tell each other what they are
-//! about to do ([`Rank::agree`]): a rank that has come with another array ends the call on all of them with one error.
+//! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not show their type, so before each
+//! collective the ranks exchange what they are about to do ([`Rank::agree`]). A rank that comes with another array ends
+//! the call on all of them with one error.
 
 use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
 use lehr_runtime::Dispatcher;
@@ -231,7 +233,7 @@ impl Rank {
     }
 }
 
-/// What a function for one type is given beside the array.
+/// The other arguments of a function for one type, beside the array.
 type Given<'a, 'py, T> = (&'a mut Rank, Python<'py>, T);
 
 fn all_reduce<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, op): Given<'_, '_, &str>) -> PyResult<()> {
@@ -320,7 +322,7 @@ fn gather<'py, T: Number>(
     PyList::new(py, parts.collect::<PyResult<Vec<_>>>()?).map(Some)
 }
 
-/// What the root deals, and to whom.
+/// The arrays that the root deals, and the ranks that get them.
 struct Deal<'a> {
     root: usize,
     /// The lengths of the root's array, after the code of its type.

@@ -1,7 +1,9 @@
 //! Services whose handlers are Python's, for `lehr.services`: the library's own host and its HTTP edge, with a program behind each service that calls the interpreter.
 //!
-//! The library has the document, as JSON: it answers for it, versions it, tells and keeps it, all without the interpreter. The object in Python has a state of its own, which is brought into line where the two have come apart:
-//! a handler that raised, a coroutine that was given up, a change that could not be kept on disk. So a fault says that nothing happened, whatever the handler had done by then.
+//! The library has the document, as JSON: it answers for it, versions it, tells and keeps it, all without the
+//! interpreter. The object in Python has a state of its own. It is set to the document's where the two differ. That is
+//! after a handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault
+//! says that nothing happened, whatever the handler had done by then.
 //!
 //! A plain function is called by the worker, which says that it blocks: a spare takes its place meanwhile. A coroutine runs on the event loop of the node, and the worker only waits.
 //! One that is given up is cancelled, and the next handler that sees the state waits until it has gone.
@@ -23,7 +25,7 @@ use crate::{errors, json};
 
 /// How often signals are looked at while a node ends.
 const TICK: Duration = Duration::from_millis(50);
-/// What the edge and the workers may take after the services have ended, until they are left behind.
+/// The time that the edge and the workers may take after the services have ended, until they are left behind.
 const GRACE: Duration = Duration::from_secs(1);
 
 type Item = Py<PyAny>;
@@ -71,7 +73,7 @@ struct Served {
     leaving: Mutex<Vec<Port<PyResult<Item>>>>,
 }
 
-/// What a call of a handler gives.
+/// The result of a call of a handler.
 enum Begun {
     Ended(Handled),
     Waits { running: Item, ending: Port<PyResult<Item>> },
@@ -149,7 +151,7 @@ impl Served {
         }
     }
 
-    /// What came of a handler: its answer and, if its verb changes it, the state as a document. After a fault the state is what it was.
+    /// The outcome of a handler: its answer and, if its verb changes it, the state as a document. After a fault the state is what it was.
     fn end(
         &self,
         py: Python<'_>,
@@ -182,7 +184,8 @@ impl Served {
         Err(fault)
     }
 
-    /// What a client is told of an exception: a `lehr.Fault` as it is; of any other that the operation failed, and the rest goes to the log.
+    /// A client's error for an exception. A `lehr.Fault` stays as it is. Of any other the client learns only that the
+    /// operation failed, and the rest goes to the log.
     fn fault(&self, py: Python<'_>, operation: &str, raised: &PyErr) -> Fault {
         let told = self.program.call_method1(py, "told", (operation, raised.value(py)));
         let told = told.and_then(|told| told.extract::<Option<(String, String, Option<f64>)>>(py));
@@ -305,7 +308,8 @@ impl ServiceNode {
         Ok(Self { running: Mutex::new(Some(running)), process: std::process::id() })
     }
 
-    /// Starts a service: its path, how many requests may wait and the file that keeps its document; its contract as JSON, its first state, and what calls its handlers.
+    /// Starts a service. `placement` is its path, how many requests may wait, and the file that keeps its document.
+    /// `outline` is its contract as JSON, `state` its first state, and `program` the callable for its handlers.
     fn start(
         &self,
         py: Python<'_>,
@@ -360,7 +364,8 @@ impl ServiceNode {
         Ok(self.host()?.paths())
     }
 
-    /// Ends all services, each with so many seconds left in all, then the node: the paths of those that were cut off, or nothing if threads had to be left behind.
+    /// Ends all services, with so many seconds for all of them, then the node. Returns the paths of those that were cut
+    /// off, or `None` if threads had to be left behind.
     fn close(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Vec<String>>> {
         let Some(running) = self.running.with(Option::take) else { return Ok(Some(Vec::new())) };
         if self.process != std::process::id() {

@@ -56,7 +56,7 @@ pub(crate) fn embed<'py>(
     done.found(errors::mining, |py, (map, shepard)| found(py, map, shepard))
 }
 
-/// What an embedding is made of, owned: a run may outlive the call.
+/// The input of an embedding, owned: a run may outlive the call.
 struct Given {
     matrix: Dissimilarities,
     pair_weights: Option<Dissimilarities>,
@@ -110,7 +110,8 @@ fn found<'py>(py: Python<'py>, map: Map, shepard: Shepard) -> PyResult<Bound<'py
     Ok(found)
 }
 
-/// Places new items into a map that stays as it is: their dissimilarities to its items are an M x N array, NaN where not known.
+/// Places new items into a map that stays as it is. Their dissimilarities to its items are an M x N array, NaN where
+/// unknown.
 #[pyfunction]
 #[pyo3(signature = (embedding, dissimilarities, *, neighbors, max_iter = 50, threads = None))]
 pub(crate) fn interpolate<'py>(

@@ -23,8 +23,13 @@ use crate::{arrays, errors, json};
 #[pyclass(frozen, module = "lehr._native", name = "DataFrame")]
 pub(crate) struct Table(pub(crate) DataFrame);
 
-/// A column as Python has it: its name; `numbers`, `times` (seconds since 1970, as numbers with NaN for none) or `texts`; its values, of texts their
-/// places among the different ones, -1 for none; those; and how it was read, in JSON, where that is known.
+/// A column as Python has it, in this order:
+///
+/// - its name;
+/// - `numbers`, `times` (seconds since 1970, as numbers with NaN for none) or `texts`;
+/// - its values, of texts their positions among the distinct ones, -1 for none;
+/// - the distinct texts;
+/// - how it was read, in JSON, where that is known.
 type Given<'py> = (String, String, Bound<'py, PyAny>, Vec<String>, Option<String>);
 
 #[pymethods]
@@ -50,7 +55,7 @@ impl Table {
         DataFrame::new("X", columns).map(Self).map_err(errors::data)
     }
 
-    /// What was decided about the whole table while it was read, a sentence each.
+    /// Decisions about the whole table that were made while it was read, one sentence each.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes().to_vec()
@@ -89,7 +94,7 @@ impl Table {
         Ok(columns)
     }
 
-    /// What the columns are: `columns`, a dictionary each, and `text` for people.
+    /// Describes the columns: `columns`, a dictionary each, and `text` for people.
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let accounts = py.detach(|| describe_columns(&self.0));
         let found = PyDict::new(py);
@@ -98,7 +103,7 @@ impl Table {
         Ok(found)
     }
 
-    /// What becomes of the columns: `preparation` in JSON, `columns` and `text` as those of `describe`, with the use of each.
+    /// The preparation of the columns: `preparation` in JSON, `columns` and `text` as those of `describe`, with the use of each.
     fn prepare<'py>(&self, py: Python<'py>, asked: &str) -> PyResult<Bound<'py, PyDict>> {
         let asked: Asked = serde_json::from_str(asked).map_err(|cause| errors::value(format!("wishes: {cause}")))?;
         let decided = py.detach(|| {
@@ -117,8 +122,9 @@ impl Table {
         Ok(found)
     }
 
-    /// The rows as a preparation has them: `features`, how many gaps were `filled`, and `notes`. Rows of another table than it was made for (`is_other`) do not depend
-    /// on each other: where it fills gaps from the nearest rows, theirs get the median.
+    /// The rows as a preparation has them: `features`, how many gaps were `filled`, and `notes`. Rows of another table
+    /// than it was made for (`is_other`) do not depend on each other. Where it fills missing values from the nearest
+    /// rows, theirs get the median.
     fn apply<'py>(&self, py: Python<'py>, preparation: &str, is_other: bool) -> PyResult<Bound<'py, PyDict>> {
         let preparation = read(preparation)?;
         let missing = match preparation.missing {
@@ -169,7 +175,7 @@ fn column(given: Given<'_>) -> PyResult<FrameColumn> {
     Ok(FrameColumn { name, values, read_as })
 }
 
-/// What is asked of a preparation, as Python says it.
+/// The options of a preparation, as Python has them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -223,7 +229,7 @@ fn told<'py>(
     Ok(columns)
 }
 
-/// What can be saved, as dictionaries and lists.
+/// A value that can be saved, as dictionaries and lists.
 pub(crate) fn document<'py>(py: Python<'py>, of: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let value = serde_json::to_value(of).map_err(|cause| errors::value(cause.to_string()))?;
     json::object(py, &value)

@@ -1,14 +1,17 @@
 //! A method at work on a thread of its own, and the Python thread that waits for it.
 //!
-//! Methods call their observer on a worker; Python's signals are for the main thread, and a callback expects the thread that called `fit`. So the work
-//! goes to another thread, and this one waits without holding the interpreter: it wakes for news, calls the callback, answers, and looks every few
-//! hundredths of a second whether a signal has come. The observer waits for the answer, so a callback sees every step and may stop at just that one.
+//! Methods call their observer on a worker; Python's signals are for the main thread, and a callback expects the thread
+//! that called `fit`. So the work goes to another thread, and this one waits without holding the interpreter. It wakes
+//! for news, calls the callback and answers. Every few hundredths of a second it looks whether a signal has come. The
+//! observer waits for the answer, so a callback sees every step and may stop at just that one.
 //!
-//! When a signal raises (Ctrl-C), the run is told to stop before its next leaf of rows. What it does before its first pass and after its last may take longer than a person waits: alone,
-//! this thread then leaves the run behind, which owns all that it works on, ends as soon as it can and touches no Python. In a job the others wait for
-//! our part, so it is not left behind; a second Ctrl-C is.
+//! When a signal raises (Ctrl-C), the run is asked to stop before its next leaf of rows. Its work before its first pass
+//! and after its last may take longer than a person waits. Alone, this thread then leaves the run behind, which owns
+//! all its data, ends as soon as it can and touches no Python. In a job the others wait for our part, so it is not left
+//! behind; a second Ctrl-C is.
 //!
-//! Nobody can wait for ever: the work ends its channels when it ends, even by a panic, and the waiting thread its own when it goes.
+//! Nobody can wait for ever. The work ends its channels when it ends, even by a panic, and the waiting thread ends its
+//! own when it leaves.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -32,7 +35,7 @@ const CHECKPOINT_S: f64 = 5.0;
 #[pyclass(frozen, get_all, module = "lehr", name = "Progress")]
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
-    /// What is being done.
+    /// The present stage.
     stage: String,
     /// Estimate of the share of the work that is done, 0 to 1.
     fraction: f64,
@@ -77,7 +80,7 @@ struct Saver {
 }
 
 impl Saver {
-    /// Writes every few seconds, and always at a stop: the last one offered is the one to go on from.
+    /// Writes every few seconds, and always at a stop: the last one offered is the one to resume.
     fn offer(&mut self, is_last: bool, checkpoint: &dyn AnyCheckpoint) {
         let Some(path) = &self.path else { return };
         if !is_last && self.since.seconds() < CHECKPOINT_S {
@@ -91,7 +94,7 @@ impl Saver {
     }
 }
 
-/// What a run tells, on its way to the thread that waits.
+/// A run's reports, on their way to the thread that waits.
 pub(crate) struct Relay {
     /// News, and what the callback made of them; none without a callback.
     line: Option<(SyncSender<Progress>, Receiver<bool>)>,
@@ -115,7 +118,7 @@ impl Observer for Relay {
         self.saver.offer(self.stop.is_up(), checkpoint);
     }
 
-    /// Whoever adds up rows looks for a word to stop before each leaf of them.
+    /// The code that adds up rows looks for a request to stop before each leaf of them.
     fn interrupt(&self) -> Option<Interrupt> {
         let stop = self.stop.clone();
         Some(Interrupt::when(move || stop.is_up()))
@@ -128,7 +131,7 @@ impl Observer for Relay {
     }
 }
 
-/// What came of a run, and why no checkpoint could be kept, if one was wanted and could not.
+/// The outcome of a run, and the reason if a checkpoint was wanted and could not be kept.
 pub(crate) struct Watched<T> {
     pub outcome: T,
     pub checkpoint_failure: Option<String>,
@@ -139,7 +142,7 @@ pub(crate) struct Watched<T> {
 /// The callback stops the run by returning `False` or by raising.
 ///
 /// # Errors
-/// What the callback or a signal handler raised; `RuntimeError` if there is no thread to be had.
+/// The exception that the callback or a signal handler raised; `RuntimeError` if no thread can be started.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     callback: Option<&Bound<'_, PyAny>>,
@@ -219,7 +222,8 @@ fn wait(
     }
 }
 
-/// Gives a run that was told to stop the time to do so; whether it did. In a job it has all the time there is, until another signal comes.
+/// Gives a run that was asked to stop the time to do so; returns whether it did. In a job it has all the time there is,
+/// until another signal comes.
 fn linger(py: Python<'_>, mut news: Receiver<Progress>, is_in_job: bool) -> PyResult<bool> {
     let mut ticks = 0;
     loop {

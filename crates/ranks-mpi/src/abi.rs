@@ -1,8 +1,9 @@
 //! The part of the MPI 5 standard ABI that Lehr uses: types, constants and one table of functions.
 //!
-//! The standard (MPI 5.0, chapter "Application Binary Interface") fixes what each name is in memory, so that a program built once
-//! runs with every library that offers `libmpi_abi`. The values here are the standard's; they are declared by hand because only
-//! these few are needed. Counts are the 64-bit ones (functions ending in `_c`), so no message is too long for an `int`.
+//! The standard (MPI 5.0, chapter "Application Binary Interface") fixes what each name is in memory. So a program built
+//! once runs with every library that offers `libmpi_abi`. The values here are the standard's; they are declared by hand
+//! because only these few are needed. Counts are the 64-bit ones (functions ending in `_c`), so no message is too long
+//! for an `int`.
 //!
 //! Nothing here decides anything: `library.rs` fills the table, `process.rs` and `link.rs` call through it.
 
@@ -49,7 +50,7 @@ handles! {
     }
     /// `MPI_Request`.
     Request {
-        /// What a request becomes when it is complete.
+        /// The value of a request that is complete.
         NULL = 0x180,
     }
     /// `MPI_Message`: a message that was found and taken out of the matching, and not yet received.

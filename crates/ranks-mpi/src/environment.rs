@@ -1,4 +1,4 @@
-//! The door to the environment: what launchers and users say to this crate outside the command line.
+//! Reads the environment variables that launchers and users set for this crate.
 //!
 //! | variable | who sets it | meaning |
 //! | --- | --- | --- |

@@ -1,15 +1,15 @@
-//! Why there is no MPI, or why MPI did not do what was asked.
+//! Errors: why there is no MPI, or why MPI did not do what was asked.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What went wrong between Lehr and the MPI library.
+/// Errors between Lehr and the MPI library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// No library with the standard ABI was found. Install one, or name it in `LEHR_MPI_LIBRARY`.
     NotFound {
-        /// What the launcher says about this process.
+        /// The launcher's description of this process.
         started: String,
         /// Each place that was looked at, with what was wrong there.
         looked_at: Vec<String>,
@@ -23,9 +23,9 @@ pub enum Error {
     },
     /// The library and the launcher do not belong together: each process believes to be alone.
     Strangers {
-        /// What the launcher says about this process.
+        /// The launcher's description of this process.
         started: String,
-        /// What the library says about itself.
+        /// The library's description of this process.
         library: String,
         /// How many processes the library sees.
         processes: usize,

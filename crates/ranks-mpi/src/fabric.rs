@@ -4,13 +4,15 @@
 //! rank in each process this is the fabric `mpi` of the papers, with several it is their hybrid: threads inside, MPI
 //! between.
 //!
-//! **Progress.** MPI moves messages when it is called. A rank that waits calls it, from its own task: some times in a row, since what is
-//! waited for is often only a microsecond away; then it offers the processor to other processes and asks to be polled again, so
-//! that other tasks of the same worker run meanwhile. A waiting rank therefore holds no thread. After some milliseconds in vain it naps between
-//! looks, if its worker has nothing else to do: a rank that is late costs the others no processor.
+//! **Progress.** MPI moves messages when it is called. A waiting rank calls it from its own task. It calls some times
+//! in a row, because the message is often only a microsecond away. Then it offers the processor to other processes and
+//! asks to be polled again, so that other tasks of the same worker run meanwhile. A waiting rank therefore holds no
+//! thread. After some milliseconds without success it naps between looks, if its worker has nothing else to do. So a
+//! rank that is late costs the others no processor.
 //!
-//! **Short messages** between processes of one machine go from the sender's parts into the ring, and from there to the receiver's memory, if it waits for them and nothing older has come:
-//! no memory is asked for, and no inbox is gone through. All else takes the usual way.
+//! **Short messages** between processes of one machine go from the sender's parts into the ring. From there they go to
+//! the receiver's memory, if it waits for them and nothing older has come. That needs no allocation and no search of an
+//! inbox. All else takes the usual way.
 //!
 //! Where a machine has more ranks than cores, nobody looks twice before it gives way. While all ranks of a process compute, its long messages
 //! stand still, as in any MPI program.
@@ -39,12 +41,13 @@ const SPINS: u32 = 64;
 /// The most parts of a message that are put together in a ring.
 const PARTS: usize = 4;
 
-/// Polls in vain after which a waiting rank naps: a few milliseconds, of which the nap is a hundredth.
+/// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, of which the nap is a
+/// hundredth.
 const POLLS: u64 = 512;
 /// How long.
 const NAP: Duration = Duration::from_micros(50);
 
-/// What the ranks of one process share during a run.
+/// The state that the ranks of one process share during a run.
 struct Here {
     post: Arc<Post>,
     inboxes: Arc<[Inbox]>,
@@ -60,7 +63,7 @@ pub(crate) struct Endpoint {
     /// Its number among the ranks of this process.
     thread: usize,
     culprit: Mutex<Option<usize>>,
-    /// Polls in vain since the last success.
+    /// The number of unsuccessful polls since the last success.
     in_vain: Count,
 }
 
@@ -80,20 +83,21 @@ pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Res
     Ok(((0..threads).map(end).collect(), run))
 }
 
-/// What ranks are told when MPI fails.
+/// The error that ranks get when MPI fails.
 pub(crate) fn transport(error: crate::Error) -> Error {
     Error::Transport { message: error.to_string() }
 }
 
 impl Endpoint {
-    /// What stands behind a message of this rank.
+    /// The trailer after a message of this rank.
     fn trailer(&self, to: usize, label: Label) -> Trailer {
         let Label { context, tag, receipt } = label;
         let (source, run) = (self.rank() as u32, self.here.run);
         Trailer { run, source, to: to as u32, context, tag, receipt, kind: Kind::Message }
     }
 
-    /// Takes the message that is wanted straight out of a ring, if it is short and the next one there, and nothing older is in the inbox.
+    /// Takes the wanted message straight out of a ring, if it is short and the next one there, and the inbox has no
+    /// older one.
     fn take_near(&self, pattern: &Pattern, frame: &mut [u8; SHORT]) -> Option<(Envelope, usize)> {
         let (inbox, threads) = (&self.here.inboxes[self.thread], self.here.inboxes.len());
         let (source, me) = (pattern.source?, self.rank() as u32);

@@ -1,10 +1,11 @@
 //! Saying which process died, when it could not say so itself.
 //!
-//! A launcher ends a job when one of its processes is killed, and so quickly that no other process can tell anything; what the launcher
-//! says names a process ID. The usual reason is memory: the system kills the process that needs most. So under a launcher the
-//! program runs as a child of itself, and the parent, its *keeper*, does nothing but wait. If the child is killed, the keeper says
-//! which process of the job it was and ends by the same signal, on which every launcher ends the others. (MPICH's ends them on an exit
-//! code that is not 0 only if it comes to see the closed connection before the end of the process: two times in three.)
+//! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
+//! anything, and its own message names a process ID. The usual reason is memory: the system kills the process that
+//! needs most. So under a launcher the program runs as a child of itself, and the parent, its *keeper*, does nothing
+//! but wait. If the child is killed, the keeper reports which process of the job it was and ends by the same signal. On
+//! that every launcher ends the others. (MPICH's does so on an exit code other than 0 only if it sees the connection
+//! close first: two times in three.)
 //!
 //! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the process
 //! group, to which launchers send their signals. The keeper adds to the environment the program that the launcher's library is
@@ -23,7 +24,7 @@ const KEPT: &str = "LEHR_MPI_KEPT";
 /// The same: the number of the pipe's end in which it notes what it does.
 const PIPE: &str = "LEHR_MPI_PIPE";
 
-/// What a child notes.
+/// The child's notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     /// It has joined the job.
@@ -32,7 +33,7 @@ pub(crate) enum Note {
     Left = b'l' as isize,
 }
 
-/// Who goes on after [`keep`].
+/// The process that goes on after [`keep`].
 #[derive(Debug)]
 #[must_use]
 pub enum Kept {
@@ -56,7 +57,7 @@ pub struct Killed {
 }
 
 impl Killed {
-    /// What to tell the user, since the child could not.
+    /// The message for the user, since the child could not give it.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -74,8 +75,8 @@ impl Killed {
 
 /// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the module's page.
 ///
-/// To be called first thing in `main`. Signals that ask a program to end (Ctrl-C) reach keeper and child alike; the caller makes
-/// sure that the keeper survives them, as `ignore_signals` is for, which is called in the keeper only.
+/// To be called first thing in `main`. Signals that ask a program to end (Ctrl-C) reach keeper and child alike, and the
+/// keeper must survive them. Make it do so in `ignore_signals`, which is called in the keeper only.
 ///
 /// # Errors
 /// If this program cannot be started again.

@@ -1,12 +1,12 @@
 //! Was this process started by an MPI launcher, and as which of how many?
 //!
-//! A launcher tells its processes by environment variables; each family has its own. That matters before MPI is found: a process
-//! that is one of four and finds no library must say so and end. Going on alone would be four silent copies of one
-//! run. What is read here is only a claim; `process.rs` compares it with what the library says after its start.
+//! A launcher tells its processes by environment variables; each family has its own. That matters before MPI is found:
+//! a process that is one of four and finds no library must say so and end. Going on alone would be four silent copies
+//! of one run. The values read here are only claims; `process.rs` compares them with the library's after its start.
 
 /// One family of launchers.
 struct Family {
-    /// What people call it.
+    /// Its usual name.
     name: &'static str,
     /// The variable with this process's number. Its presence is the sign.
     rank: &'static str,
@@ -25,7 +25,7 @@ const FAMILIES: &[Family] = &[
     Family { name: "srun", rank: "SLURM_PROCID", sizes: &["SLURM_STEP_NUM_TASKS"] },
 ];
 
-/// What a launcher claims about this process.
+/// A launcher's claims about this process.
 ///
 /// # Example
 /// ```

@@ -3,13 +3,13 @@
 //! Places, in this order, and the first that can be opened is taken:
 //!
 //! 1. the file that `LEHR_MPI_LIBRARY` names, and then no other;
-//! 2. `lib` beside the folder of the program that started this one (launchers use one of theirs, which stands beside `mpiexec`): the launcher's own
-//!    library is the one that can talk to it;
+//! 2. `lib` beside the folder of the program that started this one. Launchers use a program that is beside `mpiexec`,
+//!    and the launcher's own library is the one that can talk to it;
 //! 3. `lib` beside the folder of the first `mpiexec` on `PATH`, for the same reason;
 //! 4. the system's search for shared libraries (`LD_LIBRARY_PATH`, the loader's cache).
 //!
-//! The system's search is last, because a library that belongs to another launcher would make every process believe to be alone
-//! (`process.rs` notices that and refuses to go on).
+//! The system's search is last: with a library of another launcher every process would believe to be alone.
+//! (`process.rs` notices that and refuses to run.)
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

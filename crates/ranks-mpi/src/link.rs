@@ -1,17 +1,19 @@
-//! Frames between processes: sending never waits, and whoever polls receives for the whole process.
+//! Frames between processes. Sending never waits, and any task that polls receives for the whole process.
 //!
-//! A frame is a run of bytes that belongs to the link from [`Link::send`] on, so that nothing a task does later (dropping its
-//! future, ending) can disturb a transfer. Incoming frames are found by a matched probe, which tells their length, and received
-//! straight into memory of that length: no bound on the length, no copy on the way, and no receive is ever left posted.
+//! A frame is a run of bytes that belongs to the link from [`Link::send`] on. So nothing that a task does later
+//! (dropping its future, ending) can disturb a transfer. A matched probe finds incoming frames and their length, and
+//! they are received straight into memory of that length. So there is no bound on the length and no copy on the way,
+//! and no receive is ever left posted.
 //!
-//! All frames have one tag. Who in the process a frame is for stands in the frame; the link hands frames out in the order in which
-//! each process sent them, also where a long one is still arriving while a short one behind it is complete.
+//! All frames have one tag. The frame says which rank of the process it is for. The link gives out frames in the order
+//! in which each process sent them. That holds even if a long one is still arriving while a short one behind it is
+//! complete.
 //!
-//! Between processes of one machine short frames go through shared memory (`window.rs`). So a frame has two ways, and a number: 0, 1, 2 ... from one process to
-//! another, by which the receiver puts what comes on both into order.
+//! Between processes of one machine short frames go through shared memory (`window.rs`). So a frame has two ways, and a
+//! number: 0, 1, 2 ... from one process to another. The receiver uses it to put the frames of both ways in order.
 //!
-//! Every call of MPI after the start is made by [`Traffic`], exclusively: whoever shares it has put it under one lock, which keeps the level
-//! "serialised".
+//! [`Traffic`] makes every call of MPI after the start, under exclusive access. Those who share it have put it under
+//! one lock, which keeps the level "serialised".
 #![allow(unsafe_code, reason = "buffers are lent to MPI until their requests are complete")]
 
 use std::collections::VecDeque;
@@ -38,7 +40,8 @@ const NEAR: u32 = 128;
 /// The longest frame that is taken straight out of a ring: one line's.
 pub(crate) const SHORT: usize = 56;
 
-/// Looks at the window for each one at MPI, where all processes are near and nothing is on its way: MPI then has only what is long.
+/// The number of looks at the window for each look at MPI, if all processes are near and nothing is on its way. MPI
+/// then has only long messages.
 const LOOKS: u32 = 16;
 
 /// A frame on its way out. The bytes are on the heap and do not move when this does.
@@ -68,7 +71,7 @@ pub(crate) struct Traffic {
     arriving: Vec<VecDeque<Arriving>>,
     /// How many frames are in `sending`, and in `arriving`.
     counts: (usize, usize),
-    /// By destination, in order of sending: short frames for which there was no room in a ring, with their numbers; and how many they are in all.
+    /// By destination, in order of sending: the short frames for which there was no room in a ring, with their numbers.
     held: Vec<VecDeque<(usize, Vec<u8>)>>,
     held_count: usize,
     memory: Memory,
@@ -219,8 +222,8 @@ impl Traffic {
         goes
     }
 
-    /// Looks so often for the next frame of a process of this machine, and if it is short and `accept` takes it, moves it out of the ring into `frame`. Nothing if it does not, or if
-    /// there is anything else to do.
+    /// Looks so often for the next frame of a process of this machine. If it is short and `accept` takes it, moves it
+    /// out of the ring into `frame`. Nothing if it does not, or if there is anything else to do.
     pub(crate) fn take_near<R>(
         &mut self,
         process: usize,
@@ -356,7 +359,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Hands out the frame at the head of what comes from a source by MPI, if it is complete and the next one; says whether it was.
+    /// Gives out the frame at the head of those that come from a source by MPI, if it is complete and the next one.
+    /// Returns whether it was.
     fn hand_out_far(&mut self, source: usize) -> Result<bool, Error> {
         let Some(first) = self.arriving[source].front_mut() else { return Ok(false) };
         if !first.is_complete {

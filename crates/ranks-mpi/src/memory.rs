@@ -9,7 +9,7 @@ const KEPT: usize = 8;
 /// Bytes that are kept in all, at most.
 const KEPT_BYTES: usize = 1 << 26;
 
-/// What the senders and the receiver of a process share.
+/// The memory that the senders and the receiver of a process share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
 

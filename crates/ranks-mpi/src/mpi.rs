@@ -22,7 +22,7 @@ pub(crate) struct Found {
     message: Message,
 }
 
-/// What a request needs of its buffer is in [`Mpi::send`] and [`Mpi::receive`].
+/// [`Mpi::send`] and [`Mpi::receive`] say what a request needs of its buffer.
 #[derive(Debug)]
 pub(crate) struct Pending(Request);
 
@@ -88,8 +88,8 @@ impl Mpi {
         self.text::<{ abi::PROCESSOR_NAME_MAX }>("MPI_Get_processor_name", self.functions.processor_name)
     }
 
-    /// A copy of the communicator of all processes, whose messages no other library in this process can receive; this process's
-    /// number in it and the number of processes.
+    /// A copy of the communicator of all processes, whose messages no other library in this process can receive. With
+    /// it, this process's number in it and the number of processes.
     pub(crate) fn world(&self) -> Result<(Comm, usize, usize), Error> {
         let (mut copy, mut rank, mut size) = (Comm::WORLD, 0, 0);
         // SAFETY: all processes do this right after their start; the pointers are to local variables. The copy inherits the
@@ -176,7 +176,7 @@ impl Mpi {
         Ok(Pending(request))
     }
 
-    /// Takes the earliest waiting message out of the matching, whoever sent it.
+    /// Takes the earliest waiting message out of the matching, from any sender.
     pub(crate) fn find(&self, comm: Comm, tag: i32) -> Result<Option<Found>, Error> {
         let (mut flag, mut message, mut status) = (0, Message::NULL, Status::default());
         // SAFETY: the pointers are to local variables.

@@ -1,5 +1,5 @@
-//! What the engines of `lehr-ranks` ask of a job: ranks for a run, and agreement on how it ended. And the words of process 0 to all, between
-//! runs.
+//! Serves the engines of `lehr-ranks`: ranks for a run, and agreement on how it ended. Between runs it carries the words
+//! of process 0 to all.
 
 use std::fmt;
 

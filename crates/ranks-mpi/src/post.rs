@@ -1,8 +1,8 @@
 //! The post office of a process: frames that came are sorted into the inboxes of its ranks.
 //!
-//! One lock for MPI and for the sorting, so that frames reach the inboxes in the order in which they came, whichever of the process's
-//! tasks happened to fetch them. Whoever waits fetches ([`Post::fetch`]): no thread is held for that. If another task is
-//! fetching, there is nothing to do: it sorts for all.
+//! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order in which they came,
+//! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so no thread is needed for
+//! that. If another task is fetching, there is nothing to do: it sorts for all.
 //!
 //! A process may be faster than another by one run: what it sends then is kept until the run begins here.
 
@@ -27,7 +27,7 @@ pub(crate) struct Post {
     counter: Mutex<Counter>,
 }
 
-/// What the lock of [`Post`] protects.
+/// The state that the lock of [`Post`] protects.
 pub(crate) struct Counter {
     link: Link,
     /// The present run, from 1.
@@ -110,8 +110,9 @@ impl Post {
         self.counter.lock().link.traffic().send_near(process, parts)
     }
 
-    /// Looks so often whether the next frame of a process of this machine is a short message of the present run that `is_wanted`, and takes it out of the ring into `frame`: what it says
-    /// and how long it is. Nothing if it is not, or if there is anything else to do first: then [`fetch`](Self::fetch).
+    /// Looks so often whether the next frame of a process of this machine is a short message of the present run that
+    /// `is_wanted`. If so, takes it out of the ring into `frame`, and returns its content and length. Nothing if it is
+    /// not, or if there is anything else to do first: then [`fetch`](Self::fetch).
     pub(crate) fn take_near(
         &self,
         process: usize,

@@ -1,8 +1,9 @@
 //! This process as one of a job: started, finished, or ended together with all others.
 //!
-//! **Level of threads.** MPI is asked for `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would tie every call to
-//! the thread that started MPI, so that each message of a task went through a thread of its own. `MULTIPLE` makes the library
-//! take locks in every call, and some sites do not offer it; one lock of ours, taken for a whole round of progress, is cheaper.
+//! **Level of threads.** MPI is asked for `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would
+//! tie every call to the thread that started MPI, so that each message of a task went through a thread of its own.
+//! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. One lock of ours, taken for a
+//! whole round of progress, is cheaper.
 //!
 //! **Ends.** A process that simply goes away leaves the others waiting (or worse, is taken for a success by the launcher). So there are
 //! two ends only: [`Process::finish`], in which all processes take part, and [`Process::abort`], which ends them all. A `Process` that is
@@ -61,8 +62,8 @@ impl fmt::Debug for Process {
 }
 
 impl Process {
-    /// Joins the job that this process was started for, if a launcher started it; `None` if it was started by hand, or as the
-    /// only process where no MPI is installed. Waits for the other processes of the job.
+    /// Joins the job that this process was started for, if a launcher started it. `None` if it was started by hand, or
+    /// as the only process where no MPI is installed. Waits for the other processes of the job.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Unusable`], [`Error::Strangers`]: this is one of several processes, and they cannot reach each other. Do not

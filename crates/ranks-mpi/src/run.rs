@@ -1,8 +1,9 @@
 //! Running a program on all ranks of all processes, and agreeing on how it ended.
 //!
-//! When the ranks of a process have ended, it reports their worst failure to process 0, which tells all the worst of all. So every
-//! process returns the same error, one of them can say it, and all end in order, with the same exit code: nothing is left to the
-//! launcher. Only a process that dies or is lost cannot report; then the launcher ends the job.
+//! When the ranks of a process have ended, it reports their worst failure to process 0, which tells all the worst of
+//! all. So every process returns the same error, and one of them can print it. All end in order with the same exit
+//! code, and nothing is left to the launcher. Only a process that dies or is lost cannot report; then the launcher ends
+//! the job.
 
 use std::future::Future;
 
@@ -19,8 +20,8 @@ use crate::trailer::{Kind, Trailer};
 const JUDGE: usize = 0;
 
 impl Process {
-    /// Runs `program` on `threads` ranks in this process, as every other process of the job does, each rank with its communicator of all ranks of
-    /// all processes. Returns what this process's ranks returned, in order of rank.
+    /// Runs `program` on `threads` ranks in this process, as every other process of the job does. Each rank gets its
+    /// communicator of all ranks of all processes. Returns what this process's ranks returned, in order of rank.
     ///
     /// The futures may borrow from the caller, who sleeps meanwhile; see [`lehr_ranks::run`] for the rest.
     ///
@@ -72,7 +73,7 @@ impl Process {
     }
 }
 
-/// What the processes agree on, given what this one has to report: a panic before anything else, and then the report of the lowest
+/// The report that the processes agree on, given that of this one: a panic before anything else, and then the report of the lowest
 /// process.
 pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Option<Outcome>, Error> {
     let process = post.process();

@@ -1,4 +1,4 @@
-//! What stands behind the bytes of a frame: whose message it is and for whom.
+//! The trailer behind the bytes of a frame: the sender and the receiver of the message.
 //!
 //! Behind and not before, so that the bytes of a message that came need not be moved: the frame is cut, and is the message.
 //!
@@ -19,7 +19,7 @@ pub(crate) const LENGTH: usize = 24;
 /// Bits of the first field that hold the kind.
 const KIND_BITS: u32 = 3;
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A message from a rank to a rank.
@@ -30,9 +30,9 @@ pub(crate) enum Kind {
     Failed = 2,
     /// How the ranks of a process ended, for the process that judges.
     Report = 3,
-    /// What that process found, for all.
+    /// That process's finding, for all.
     Verdict = 4,
-    /// What process 0 tells all between runs.
+    /// The word of process 0 to all between runs.
     Word = 5,
 }
 

@@ -1,11 +1,12 @@
 //! Memory that the processes of one machine share, for short frames: a ring from each to each.
 //!
-//! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core. Between processes of one machine a short
-//! frame can cross as one between threads does, in the cache line that says that it is there ([`lehr_ranks::fabric::ring`]). So at the start each process
-//! gets a segment of a window of MPI (which knows how to share memory on this machine), with a ring for what each of the others sends to it.
+//! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core.
+//! Between processes of one machine a short frame can cross as one between threads does, in the cache line that
+//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, since MPI
+//! knows how to share memory on this machine. It has a ring for the frames of each other process.
 //!
-//! What is too long for a ring goes by MPI; what finds it full is held back by `link.rs`, which keeps the order of all. Windows are used for nothing but their memory: no epochs, no
-//! one-sided calls.
+//! Frames that are too long for a ring go by MPI. `link.rs` holds back those that find it full, and keeps the order of
+//! all. Windows are used for nothing but their memory: no epochs, no one-sided calls.
 //!
 //! | words of a segment | what they hold |
 //! | --- | --- |
@@ -22,9 +23,9 @@ use crate::mpi::Mpi;
 
 /// Words at the head of a segment.
 const HEAD: usize = 16;
-/// What the rings to one process may take together, in bytes.
+/// The bytes that the rings to one process may take together.
 const SEGMENT_BYTES: usize = 1 << 20;
-/// What one ring takes, in bytes: enough for some messages of 8 KiB, and never too little for short ones.
+/// The size of one ring in bytes: enough for some messages of 8 KiB, and never too little for short ones.
 const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
 
 /// This process's rings.

@@ -1,15 +1,18 @@
-//! Do all ranks make the same call? What is compared, when, and who is named.
+//! Do all ranks make the same call? This file says what is compared, when, and which ranks the error names.
 //!
-//! Each collective has a head: which call it is, and one number that must be the same on all ranks (a root, a length). It is always
-//! compared, at no cost in messages: between threads by the last to arrive, by whoever takes a message, and in the logs of all calls by whoever is about to sleep; over messages by each pair of
-//! ranks that talk. That finds every disagreement between threads, where ranks meet: a root that only tells, and a rank that only tells the root, may have gone on by then. Over messages it finds them only once two that disagree talk to each other, which may be later, or never if
-//! both only send.
+//! Each collective has a head: which call it is, and one number that must be the same on all ranks (a root, a length).
+//! It is always compared, at no cost in messages. Between threads the last to arrive compares, and so does the rank
+//! that takes a message. A rank that is about to sleep compares the logs of all calls. Over messages each pair of ranks
+//! that talk compares. That finds every disagreement between threads, where ranks meet. But a root that only sends, and
+//! a rank that only sends to the root, may have moved on by then. Over messages it finds them only once two that
+//! disagree talk to each other, which may be later, or never if both only send.
 //!
-//! A [checked](Communicator::set_checked) communicator compares first: every rank tells every other its head before the collective begins (size²
-//! small messages), and shifts and exchanges, which are otherwise free of any agreement, are compared too. So the ranks that disagree are named, all
-//! ranks are told, and nothing was sent that nobody receives.
+//! A [checked](Communicator::set_checked) communicator compares first: every rank sends every other its head before the
+//! collective begins (size² small messages). Shifts and exchanges, which otherwise need no agreement, are compared too.
+//! So the error names the ranks that disagree, all ranks get it, and no message is left that nobody receives.
 //!
-//! Of the heads that differ the most frequent one is taken to be meant; the first rank that has another is named beside one that has it.
+//! The most frequent head counts as the intended one. The error names the first rank that has another, beside one that
+//! has it.
 
 use std::borrow::Cow;
 
@@ -65,7 +68,7 @@ impl Made {
     }
 }
 
-/// That two of `size` ranks made different calls, seen by one that is in `collective`.
+/// The error that two of `size` ranks made different calls, seen by one that is in `collective`.
 pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) -> Error {
     let (first, second) = if one.rank < other.rank { (one, other) } else { (other, one) };
     let detail = format!("{}, {}", first.describe(size), second.describe(size));
@@ -73,9 +76,9 @@ pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) ->
 }
 
 impl Communicator {
-    /// Whether all ranks tell each other which collective they call before it begins, so that a disagreement is an error that names the ranks and
-    /// their calls, on all ranks. Costs size² small messages a collective; between threads nothing, since there the calls are compared anyway, except that
-    /// shifts and exchanges are compared too.
+    /// Whether all ranks tell each other which collective they call before it begins. A disagreement is then an error
+    /// on all ranks that names the ranks and their calls. Costs size² small messages a collective; between threads
+    /// nothing, since there the calls are compared anyway, except that shifts and exchanges are compared too.
     ///
     /// Off at first. To be switched on all ranks alike; duplicates and parts made later have it too.
     ///
@@ -112,7 +115,7 @@ impl Communicator {
         self.meet(call, number, |_, _| {}, |_, _, _| {}).await
     }
 
-    /// Tells all other ranks this one's head and compares it with theirs.
+    /// Sends this rank's head to all other ranks and compares it with theirs.
     pub(crate) async fn compare(&mut self, own: Head) -> Result<(), Error> {
         let (rank, size, call) = (self.rank(), self.size(), Call::of(own[0]));
         for distance in 1..size {

@@ -1,4 +1,4 @@
-//! What a rank holds of the others: its number, theirs, and the calls that reach them.
+//! The communicator of a rank: its number, those of the others, and the calls that reach them.
 //!
 //! A communicator is a group of ranks and a context of its own in the fabric, so that its messages meet no others. Messages
 //! between two ranks are in `point_to_point.rs`, what all ranks do together in `collective/`, one a file; new communicators in
@@ -23,14 +23,16 @@ use crate::trace::Activity;
 
 /// One rank's end of a group of ranks.
 ///
-/// Messages between two ranks need it shared, so that several may be under way at once; collectives need it exclusively, since all
-/// ranks call the same collectives in the same order. For both at once, or for two collectives at once, take a duplicate.
+/// Messages between two ranks need a shared reference, so that several may be under way at once. Collectives need an
+/// exclusive one, because all ranks call the same collectives in the same order. For both at once, or for two
+/// collectives at once, take a duplicate.
 ///
 /// A rank that ends, by returning or by a panic, while others wait for it, ends their waiting with [`Error::RankLeft`].
 ///
-/// The future of a collective may be dropped while it waits. Between threads the rank's part has been done then, and the
-/// rank's next collective first waits for the abandoned one to be complete (one that is dropped in that wait has not begun); on other fabrics the next collective is
-/// [`Error::Abandoned`], and the others are told when this rank ends.
+/// The future of a collective may be dropped while it waits. Between threads the rank's part has then been done, and
+/// the rank's next collective first waits for the abandoned one to be complete. One that is dropped in that wait has
+/// not begun. On other fabrics the next collective is [`Error::Abandoned`], and the others learn it when this rank
+/// ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
     pub(crate) group: Group,
@@ -43,9 +45,9 @@ pub struct Communicator {
     pub(crate) pace: Pace,
     /// Over messages, why no collective can be begun: one was given up, or failed.
     pub(crate) stopped: Option<Error>,
-    /// What this rank folds of its own leaves.
+    /// This rank's fold of its own leaves.
     pub(crate) own: Fold,
-    /// What this rank folds of all ranks' covers when it is the last to arrive.
+    /// This rank's fold of all ranks' covers, when it is the last to arrive.
     pub(crate) whole: Fold,
 }
 
@@ -107,8 +109,7 @@ const AGREED: u64 = 0;
 /// First word of what a fold makes: two ranks, whose numbers and heads follow, disagree.
 const DISAGREED: u64 = 1;
 
-/// Words at the head of each message that must be the same on all ranks: the call, and one number of its own (a root, a
-/// length).
+/// Words at the head of each message that must be the same on all ranks: the call, and a number such as the root.
 pub(crate) const HEAD: usize = 2;
 
 impl Communicator {
@@ -184,7 +185,7 @@ impl Communicator {
         completed.map_err(|trouble| self.troubled(call, trouble))
     }
 
-    /// What a call between threads says when it cannot come to its end.
+    /// The error of a call between threads that cannot end.
     pub(crate) fn troubled(&self, call: Call, trouble: Trouble) -> Error {
         match trouble {
             Trouble::Left(rank) => self.failed(Error::RankLeft { rank, waiting_in: call.name() }),
@@ -262,7 +263,7 @@ impl Communicator {
         Reader::new(&self.shared().deposited(rank)[HEAD..])
     }
 
-    /// What the fold wrote in the exchange completed last.
+    /// The result of the fold in the exchange completed last.
     pub(crate) fn folded(&self) -> Reader<'_> {
         Reader::new(&self.shared().folded()[1..])
     }

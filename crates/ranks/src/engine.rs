@@ -1,9 +1,13 @@
-//! The seam for who runs the leaves: a round of any method is a map over leaves and a combine, and an engine carries it out.
+//! The interface between methods and the code that runs their leaves. A round of any method is a map over leaves and a
+//! combine, and an engine carries it out.
 //!
-//! Four engines, as paper 003 compares them, with the same bits: rank tasks that all run the method's loop and all-reduce
-//! ([`Engine::Ranks`]); one loop whose rounds are parallel loops on the dispatcher ([`Engine::Loop`], figure 3); one loop
-//! whose rounds feed block numbers to persistent receivers ([`Engine::Ports`], figure 2); and ranks whose rounds are those of an iterative
-//! map-reduce ([`Engine::MapReduce`], the alternative that the paper names at the end of its section 3).
+//! There are four engines, as paper 003 compares them, and all give the same bits:
+//!
+//! - [`Engine::Ranks`]: rank tasks that all run the method's loop and all-reduce.
+//! - [`Engine::Loop`]: one loop whose rounds are parallel loops on the dispatcher (figure 3).
+//! - [`Engine::Ports`]: one loop whose rounds feed block numbers to persistent receivers (figure 2).
+//! - [`Engine::MapReduce`]: ranks whose rounds are those of an iterative map-reduce, the alternative that the paper
+//!   names at the end of its section 3.
 //!
 //! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot tell the engines apart. Rows are not assumed to
 //! be independent: a leaf's map may read any rows.
@@ -52,27 +56,28 @@ pub trait Round: Sync {
         }
     }
 
-    /// How many numbers of a partial belong together: as map-reduce, each run of so many is the value of a key, combined and reduced by
-    /// itself, by the rank that the key belongs to. Must be at least 1, and `combine` must treat such runs alike and apart from each other. By default the whole partial is one
-    /// value, which is right for every `combine`.
+    /// How many numbers of a partial belong together. Under map-reduce each run of so many is the value of a key. The
+    /// rank that the key belongs to combines and reduces it by itself. Must be at least 1, and `combine` must treat
+    /// such runs alike and apart from each other. By default the whole partial is one value, which is right for every
+    /// `combine`.
     fn key_len(&self) -> usize {
         self.len().max(1)
     }
 
-    /// What a trace calls the computing of a leaf.
+    /// The name in a trace for computing a leaf.
     fn name(&self) -> &'static str {
         "compute"
     }
 }
 
-/// What a call of [`Rounds`] gives: a future on the heap, so that a method is compiled once for all engines. A round takes microseconds or more, the
-/// allocation some ten nanoseconds.
+/// The future that a call of [`Rounds`] returns. It is on the heap, so that a method is compiled once for all engines.
+/// A round takes microseconds or more, the allocation some ten nanoseconds.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// Runs rounds for a method's loop.
 pub trait Rounds: Send {
-    /// Runs a round over all leaves and overwrites `total` with the root of the tree over them: the same bits whatever the
-    /// engine, the ranks and the threads, and on all ranks. With no leaves, `total` is left as it was.
+    /// Runs a round over all leaves and overwrites `total` with the root of the tree over them. All ranks get the same
+    /// bits, whatever the engine, the ranks and the threads. With no leaves, `total` is left as it was.
     ///
     /// # Errors
     /// Those of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
@@ -81,7 +86,8 @@ pub trait Rounds: Send {
     /// If `total` has not the length of the round's partials; with a panic of the round.
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()>;
 
-    /// The lead's flag, told to all: for decisions that do not follow from the bits of a round, such as a wish to stop.
+    /// Gives all ranks the lead's flag. Use it for decisions that do not follow from the bits of a round, such as a
+    /// request to stop.
     ///
     /// # Errors
     /// As for [`round`](Self::round).
@@ -118,8 +124,9 @@ pub trait Rounds: Send {
         let _ = name;
     }
 
-    /// Ends the trace, which is then whole in the process of the lead, and adds up over ranks how long each did what: this loop's `phases`, and `computing`, `communicating`, `waiting`.
-    /// The same table on all ranks; empty for engines without ranks.
+    /// Ends the trace, which is then complete in the process of the lead. Adds up over ranks how long each did what:
+    /// this loop's `phases`, and `computing`, `communicating`, `waiting`. The same table on all ranks; empty for
+    /// engines without ranks.
     ///
     /// # Errors
     /// As for [`round`](Self::round).
@@ -163,17 +170,18 @@ fn done<'a, T: Send + 'a>(value: T) -> Pending<'a, T> {
 
 /// A method, written once for all engines.
 pub trait Program: Sync {
-    /// What it computes.
+    /// Its result.
     type Output: Send;
     /// Its own errors, which include those of the ranks.
     type Error: From<Error> + fmt::Display + Send;
 
-    /// The method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs once on each rank, and all must reach the same decisions, which
-    /// they do if those follow from the totals of rounds and from [`Rounds::agree`]; otherwise it runs once.
+    /// The method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs once on each rank, otherwise once.
+    /// All ranks must reach the same decisions. They do so if decisions follow from the totals of rounds and from
+    /// [`Rounds::agree`].
     fn run(&self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
 }
 
-/// Who runs the leaves.
+/// The engine that runs the leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// Rank tasks, each with its own run of leaves, and an all-reduce.
@@ -222,7 +230,7 @@ impl FromStr for Engine {
     }
 }
 
-/// Who runs the leaves, and on how much.
+/// The engine, the ranks and the threads of a run.
 ///
 /// # Example
 /// ```
@@ -273,14 +281,14 @@ impl Default for Execution {
     }
 }
 
-/// Runs a method over `rows` rows under an engine, on a dispatcher of its own; gives the lead's result, or, in each process of a job, that of its
-/// first rank.
+/// Runs a method over `rows` rows under an engine, on a dispatcher of its own. Returns the lead's result; in each
+/// process of a job, that of its first rank.
 ///
 /// The program may borrow from the caller, who sleeps meanwhile.
 ///
 /// # Errors
-/// The program's own; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another process failed; [`Error::Invalid`] for 0 ranks or threads, or too many;
-/// [`Error::Start`] if the system gives no threads.
+/// The program's own error; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another process
+/// failed. [`Error::Invalid`] for 0 ranks or threads, or too many; [`Error::Start`] if the system gives no threads.
 ///
 /// # Panics
 /// On a worker of a dispatcher.

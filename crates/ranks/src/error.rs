@@ -1,4 +1,4 @@
-//! Who failed, where, and what the others saw.
+//! The errors of ranks: which rank failed, where, and what the others saw.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub enum Error {
     RankLeft {
         /// The rank that had ended, by its number among all ranks.
         rank: usize,
-        /// What this rank was waiting for.
+        /// The call in which this rank was waiting.
         waiting_in: &'static str,
     },
     /// A rank in another process failed; said in that process's words, which name the rank.
@@ -30,7 +30,7 @@ pub enum Error {
     Late {
         /// The rank; none if any would have done.
         rank: Option<usize>,
-        /// What this rank was waiting for.
+        /// The call in which this rank was waiting.
         waiting_in: &'static str,
         /// How long it waited.
         limit: Duration,
@@ -44,12 +44,12 @@ pub enum Error {
     Mismatch {
         /// The collective.
         collective: &'static str,
-        /// What disagrees, with both values.
+        /// The values that disagree.
         detail: String,
     },
     /// A message is longer than the memory that was to take it. It was taken and is lost.
     Truncated {
-        /// Who sent it.
+        /// The sender.
         source: usize,
         /// How many bytes were sent.
         sent: usize,
@@ -58,29 +58,29 @@ pub enum Error {
     },
     /// A message does not hold values of the type that was asked for.
     Decoding {
-        /// Who sent it.
+        /// The sender.
         source: usize,
-        /// What is wrong with it.
+        /// The fault.
         message: String,
     },
-    /// An earlier collective of this communicator was given up, so that it cannot be told in which the ranks are.
+    /// An earlier collective of this communicator was given up, so nobody knows in which one the ranks are.
     Abandoned {
         /// The collective that was given up.
         collective: &'static str,
     },
     /// A message could not be moved: a fault of the fabric or of what is under it.
     Transport {
-        /// What it said.
+        /// The transport's message.
         message: String,
     },
     /// A layout, engine or number of ranks that is not a valid one.
     Invalid {
-        /// What was given and what is allowed.
+        /// The value that was given and the values that are allowed.
         message: String,
     },
     /// No dispatcher could be started.
     Start {
-        /// What the system said.
+        /// The system's message.
         message: String,
     },
 }

@@ -1,8 +1,8 @@
 //! The one seam between ranks: messages of bytes, sent to a rank and taken by who matches them.
 //!
-//! [`Fabric`] is one rank's end. It has to move a message (`send`, `poll_receive`), to look for one (`poll_probe`) and to say
-//! who has ended. Everything else, collectives included, is made of that above the seam, so a new fabric has little to do,
-//! and the conformance cases run on it by one more line in a table.
+//! [`Fabric`] is one rank's end. It has to move a message (`send`, `poll_receive`), to look for one (`poll_probe`) and
+//! to say who has ended. Everything else, collectives included, is built on that. So a new fabric has little to do, and
+//! one more line in a table runs the conformance cases on it.
 //!
 //! | fabric | what it is | messages |
 //! | --- | --- | --- |
@@ -13,13 +13,13 @@
 //! Fabrics between processes live in crates of their own and fill the same trait. [`inbox::Inbox`] does the matching for a fabric that
 //! can only move messages; [`ring`] moves them through memory that two processes share.
 //!
-//! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at what has come; it may spin for
-//! some microseconds if every rank has a core, and otherwise returns [`Poll::Pending`] at once: it never blocks its worker. A fabric
-//! that must be asked for progress (no thread of its own) asks in `poll_receive` and `poll_probe`, and while it is pending wakes its
-//! caller so that it is asked again.
+//! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
+//! that have come. It may spin for some microseconds if every rank has a core, and otherwise returns [`Poll::Pending`]
+//! at once: it never blocks its worker. A fabric without a thread of its own makes progress only when it is called. It
+//! does so in `poll_receive` and `poll_probe`, and while it is pending it wakes its caller to be polled again.
 
-/// What a fabric in this process that sorts all that has come into an inbox does to receive: `poll` looks at the inbox, with all of it there; `inbox` is where a
-/// turn is given up.
+/// The receives of a fabric in this process that sorts all messages into an inbox. `poll` looks at the inbox, with all
+/// messages in it; `inbox` is where a turn is given up.
 macro_rules! receives_from_its_inbox {
     () => {
         fn poll_receive(
@@ -101,16 +101,16 @@ impl Kind {
     }
 }
 
-/// What a message is matched by, beside its source.
+/// The values, beside its source, by which a message is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
-    /// The group of ranks and the kind of traffic: point-to-point and collectives of a communicator have one each, and so
-    /// have duplicates and parts of it, so that their messages never meet.
+    /// The group of ranks and the kind of traffic. Point-to-point messages and collectives of a communicator have one
+    /// each, and so have its duplicates and parts, so that their messages never meet.
     pub context: u32,
     /// Chosen by the sender; in collective contexts, which collective and which of them.
     pub tag: u32,
-    /// Under which number the sender wants to be told that the message was taken; 0 if it does not. Travels with the message; nothing is
-    /// matched by it, and the fabric does nothing about it.
+    /// The number under which the sender wants to learn that the message was taken; 0 if it does not. Travels with the
+    /// message; nothing is matched by it, and the fabric does nothing about it.
     pub receipt: u32,
 }
 
@@ -123,7 +123,7 @@ pub struct Pattern {
     pub context: u32,
     /// With this tag, or with any.
     pub tag: Option<u32>,
-    /// Or any message in this context, whoever sent it.
+    /// Or any message in this context, from any sender.
     pub besides: Option<u32>,
 }
 
@@ -140,27 +140,27 @@ impl Pattern {
 /// A message that has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sent it.
+    /// The sender.
     pub source: usize,
-    /// What it was sent with.
+    /// The label that it was sent with.
     pub label: Label,
-    /// What was sent.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
 impl Message {
-    /// What is known of it without its bytes.
+    /// Its source, label and length, without its bytes.
     pub fn envelope(&self) -> Envelope {
         Envelope { source: self.source, label: self.label, length: self.bytes.len() }
     }
 }
 
-/// What is known of a message before it is taken.
+/// The source, label and length of a message, known before it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// Who sent it.
+    /// The sender.
     pub source: usize,
-    /// What it was sent with.
+    /// The label that it was sent with.
     pub label: Label,
     /// How many bytes it has.
     pub length: usize,
@@ -188,10 +188,11 @@ impl Turn {
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
 ///
-/// Dropping an end tells the other ranks that this one has ended: as *failed* if it is dropped while its thread panics or after
-/// [`fail`](Self::fail), else as ended in order. What a rank sent before it ended can still be received.
+/// Dropping an end tells the other ranks that this one has ended. It has *failed* if the end is dropped while its
+/// thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent before it
+/// ended can still be received.
 pub trait Fabric: Send + Sync {
-    /// What messages and reports call it, such as `threads` or `mpi`.
+    /// Its name in messages and reports, such as `threads` or `mpi`.
     fn name(&self) -> &'static str;
 
     /// This rank's number, from 0.
@@ -221,8 +222,8 @@ pub trait Fabric: Send + Sync {
     /// Cancel-safe: a receive that is given up, by [`forget`](Self::forget), has taken nothing.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if no message matches and none will: the source has ended; or any source would do, and a rank has failed, or
-    /// all others have ended. [`Error::Transport`].
+    /// [`Error::RankLeft`] if no message matches and none will. Either the source has ended, or any source would do and
+    /// a rank has failed or all others have ended. [`Error::Transport`].
     fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -292,8 +293,8 @@ pub trait Fabric: Send + Sync {
     /// Gives up a turn. To be called whenever a pending receive or probe is dropped; harmless otherwise.
     fn forget(&self, turn: &mut Turn);
 
-    /// Says that this rank cannot go on because of rank `culprit` (perhaps itself), so that those who wait for this rank are told of
-    /// that one. Only the first call counts.
+    /// Says that this rank cannot go on because of rank `culprit` (perhaps itself). The error of those who wait for
+    /// this rank then names that one. Only the first call counts.
     fn fail(&self, culprit: usize);
 
     /// Waits until all that was handed over has left this process, so that the end may be dropped. Nothing to do for most.

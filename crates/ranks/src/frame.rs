@@ -20,7 +20,7 @@ use crate::fabric::{Label, Message};
 /// Bytes of a header.
 pub const HEADER: usize = 40;
 
-/// What a frame says.
+/// The content of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// A message.
@@ -74,8 +74,8 @@ fn header(stream: &mut Vec<u8>, length: u64, sequence: u64, source: usize, label
     }
 }
 
-/// Reads the first frame of a stream: what it says, its sequence number and the rest of the stream; none if its end has not come
-/// yet.
+/// Reads the first frame of a stream: its content, its sequence number and the rest of the stream. `None` if its end
+/// has not come yet.
 ///
 /// # Errors
 /// [`Error::Transport`] if there is no such kind of frame.

@@ -1,4 +1,4 @@
-//! Who belongs to a communicator, under which number, and in which context its messages travel; and how new ones are made.
+//! The members of a communicator, their numbers, and the contexts of its messages; and how new communicators are made.
 
 use lehr_sync::{Arc, Mutex};
 
@@ -15,9 +15,9 @@ pub(crate) enum Traffic {
     Collectives = 1,
     /// Answers to synchronous sends.
     Receipts = 2,
-    /// What a checked communicator compares.
+    /// The heads that a checked communicator compares.
     Checks = 3,
-    /// What ranks that wait in collectives tell each other.
+    /// Notices between ranks that wait in collectives.
     Notices = 4,
     /// How far one may be ahead of another.
     Credits = 5,
@@ -38,7 +38,7 @@ pub(crate) struct Group {
     books: Arc<Mutex<Books>>,
 }
 
-/// What all communicators of a rank share.
+/// The state that all communicators of a rank share.
 #[derive(Debug)]
 struct Books {
     /// The next number that no communicator of this rank has had.
@@ -110,8 +110,8 @@ impl Group {
 }
 
 impl Communicator {
-    /// Makes communicators of parts of the ranks: all that give the same `color` are in one, numbered by `key` and, among equal keys, as
-    /// they are numbered here. A rank that gives none is in none.
+    /// Makes communicators of parts of the ranks. All ranks with the same `color` are in one, numbered by `key` and,
+    /// among equal keys, by their numbers here. A rank that gives none is in none.
     ///
     /// The new communicator lives by itself: this one may be dropped.
     ///

@@ -15,8 +15,9 @@ use crate::layout::Layout;
 /// cores. Between two awaits a rank runs without interruption.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a layout that cannot be placed; [`Error::Panicked`] for a rank whose code panicked,
-/// of several one that did not because of another; the others' waiting ends with [`Error::RankLeft`], so none hangs.
+/// [`Error::Invalid`] for a layout that cannot be placed. [`Error::Panicked`] for a rank whose code panicked; of
+/// several, one that did not panic because of another. The waits of the others end with [`Error::RankLeft`], so none
+/// hangs.
 ///
 /// # Panics
 /// On a worker of a dispatcher.

@@ -7,8 +7,8 @@ use crate::error::Error;
 
 /// How many ranks there are and where: `t` threads in each of `m` processes on each of `n` nodes.
 ///
-/// This crate places ranks in threads of one process, and refuses `m` and `n` other than 1 with a message: several processes are those of a launcher,
-/// which `lehr-ranks-mpi` runs in.
+/// This crate places ranks in threads of one process, and refuses `m` and `n` other than 1 with a message. For several
+/// processes use a launcher and `lehr-ranks-mpi`.
 ///
 /// # Example
 /// ```

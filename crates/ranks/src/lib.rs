@@ -17,8 +17,9 @@
 //! `docs/guide/mpi.md` has a line for each function of MPI. Where ranks are and how messages move is a [`fabric`]; all give the same bits.
 //!
 //! Reductions over rows follow one tree over *leaves*, blocks of rows whose size depends on the number of rows alone
-//! ([`Partition`], [`Fold`]), so that results have the same bits on any layout. [`drive`] runs a method, written once as a
-//! [`Program`], under any [`Engine`]; [`map_reduce`](Communicator::map_reduce) is the other form of such a method. [`observe`] is how a method tells how far it is.
+//! ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written once as a
+//! [`Program`], under any [`Engine`]; [`map_reduce`](Communicator::map_reduce) is the other form of such a method.
+//! [`observe`] is how a method tells how far it is.
 //!
 //! ```
 //! use lehr_ranks::{Layout, run};

@@ -1,11 +1,12 @@
 //! Iterative map-reduce over ranks: map, combine, reduce, until converged.
 //!
-//! The form that paper 003 names beside message passing (Twister): the rows stay where they are from round to round, what changes is a small state that
-//! every rank has. Beside the rounds of [`drive`](crate::drive), whose partials all have one place for everything, a map here *emits*: any keys, as many as it likes,
-//! and each key is reduced by itself, by the rank that it belongs to. That costs a shuffle and a gathering where an all-reduce has one crossing.
+//! Paper 003 names this form beside message passing (Twister). The rows stay where they are from round to round; only a
+//! small state changes, which every rank has. In the rounds of [`drive`](crate::drive) all partials have one place for
+//! everything. A map here *emits* any keys, as many as it likes, and each key is reduced by itself, by the rank that it
+//! belongs to. That costs a shuffle and a gathering where an all-reduce has one crossing.
 //!
-//! **Same bits on any layout.** The values of a key are combined in the one tree over leaf numbers (`reduction.rs`); a leaf that did not emit the key is skipped,
-//! and a node with one child is that child.
+//! **Same bits on any layout.** The values of a key are combined in the one tree over leaf numbers (`reduction.rs`). A
+//! leaf that did not emit the key is skipped, and a node with one child is that child.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,7 +18,7 @@ use crate::reduction::Node;
 
 /// A method as map, combine and reduce.
 pub trait MapReduce: Sync {
-    /// What all ranks know and a round changes.
+    /// The state that all ranks know and a round changes.
     type State: Send + Sync;
 
     /// How many numbers a value has.
@@ -42,7 +43,7 @@ pub trait MapReduce: Sync {
     fn next(&self, state: Self::State, results: &BTreeMap<u64, Vec<f64>>) -> Step<Self::State>;
 }
 
-/// What a round says about the next.
+/// A round's decision about the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<S> {
     /// Another round, from this state.
@@ -51,7 +52,7 @@ pub enum Step<S> {
     Converged(S),
 }
 
-/// What became of the rounds.
+/// The outcome of the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iterated<S> {
     /// The state after the last round.
@@ -193,7 +194,8 @@ fn map<M: MapReduce>(
     emitted
 }
 
-/// Where the value of a key is among those of a leaf: looked up once a row, so small keys, which are the usual ones, have a table.
+/// The position of each key's value among those of a leaf. It is looked up once a row, so small keys, the usual ones,
+/// have a table.
 #[derive(Default)]
 struct Places {
     /// By key, the place plus one; 0 for none.

@@ -1,14 +1,14 @@
-//! What travels between ranks: slices of plain values, packed into 64-bit words.
+//! Messages between ranks: slices of plain values, packed into 64-bit words.
 //!
-//! Words, because every fabric can move them and any plain type can be read back from them without regard to alignment; and
-//! because `f64`, which nearly everything here is, can be used in place.
+//! Messages are words, because every fabric can move them, and because any plain type can be read back from them
+//! without regard to alignment. And `f64`, which nearly everything here is, can be used in place.
 
 use std::borrow::Cow;
 
 use crate::communicator::HEAD;
 use crate::fabric::threads::exchange::Deposits;
 
-/// Types that travel as their bytes: numbers, arrays of numbers, and structs that `bytemuck` vouches for.
+/// Types that travel as their bytes: numbers, arrays of numbers, and structs that `bytemuck` declares plain.
 pub trait Plain: bytemuck::Pod + Send + Sync {}
 
 impl<T: bytemuck::Pod + Send + Sync> Plain for T {}

@@ -1,6 +1,7 @@
-//! What a run tells while it goes on, and how it is told to stop: one kind of observer for all methods.
+//! How a run reports its progress, and how it is stopped: one kind of observer for all methods.
 //!
-//! A method says what it does, how far it is and some figures by name ([`Progress`]), so that whoever watches need not know which method it is.
+//! A method reports its stage, its progress and some figures by name ([`Progress`]), so that an observer need not know
+//! which method it is.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -27,7 +28,7 @@ pub struct Progress {
     pub stage: Cow<'static, str>,
     /// Estimated share of the work done, 0 to 1; `None` where nobody knows how much there is, as of a stream.
     pub fraction: Option<f64>,
-    /// What the method reports of itself, by name, in a fixed order.
+    /// The method's own figures, by name, in a fixed order.
     pub figures: Vec<(&'static str, f64)>,
 }
 
@@ -52,7 +53,7 @@ pub enum Control {
 
 /// Watches a run.
 ///
-/// The run calls it on one rank only, between two steps, so it may take its time and may print; it should return within a fraction of a second.
+/// The run calls it on one rank only, between two steps. So it may take a fraction of a second, and may print.
 ///
 /// # Example
 /// ```
@@ -77,14 +78,14 @@ pub trait Observer: Send {
         Control::Continue
     }
 
-    /// Is offered all that is needed to go on from here, after each step.
+    /// Gets, after each step, all that is needed to resume from here.
     ///
     /// Writing it costs far more than being offered it. So an observer writes it every few seconds at most, and always after it said [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let _ = checkpoint;
     }
 
-    /// By what the run may be stopped within a step.
+    /// Returns the interrupt that may stop the run within a step.
     ///
     /// The run asks once, before it begins. In a job of several processes the observers of all of them should have one; that of the lead decides whether steps
     /// can be interrupted.
@@ -94,8 +95,8 @@ pub trait Observer: Send {
 
     /// Is handed where the step that was given up began, after an interrupt of this or another process, instead of the next progress.
     ///
-    /// Not called before the first step, when there is nothing to go on from. The run ends with its method's error `Stopped`. By default this is a checkpoint like any
-    /// other, but no other comes after it.
+    /// Not called before the first step, because there is nothing to resume from. The run ends with its method's error
+    /// `Stopped`. By default this is a checkpoint like any other, but no other comes after it.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.checkpoint(checkpoint);
     }
@@ -166,10 +167,12 @@ impl dyn AnyCheckpoint {
 
 /// Says whether a run is to be given up at once, in the middle of a pass over its rows.
 ///
-/// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an interrupt ([`Observer::interrupt`]), the run asks that before
-/// each leaf of rows (some hundreds to thousands of them). It leaves out what is left of the pass, and the step counts as never begun. It hands its observer the checkpoint of where that
-/// step would have begun; a run that goes on from there comes to the same bits. Before the first step, while a run finds out where it begins, there is nothing to go on from:
-/// it is given up all the same, and hands over nothing.
+/// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an
+/// interrupt ([`Observer::interrupt`]), the run asks that before each leaf of rows (some hundreds to thousands of
+/// them). It leaves out what is left of the pass, and the step counts as never begun. It gives its observer the
+/// checkpoint from before that step; a run that resumes from there ends with the same bits. Before the first step there
+/// is nothing to resume from, because the run is still finding out where it begins. It is given up all the same, and
+/// gives no checkpoint.
 ///
 /// # Example
 /// ```

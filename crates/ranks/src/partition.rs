@@ -1,4 +1,4 @@
-//! Which rows are mine: rows are cut into leaves, and leaves are dealt to ranks in contiguous runs.
+//! The rows of each rank: rows are cut into leaves, and leaves are dealt to ranks in contiguous runs.
 //!
 //! The size of a leaf depends on the number of rows alone, never on ranks or threads. It is the unit of every reduction, so
 //! that results have the same bits on any layout.

@@ -11,7 +11,7 @@ pub struct PersistentSend<'a, T> {
     communicator: &'a Communicator,
     to: usize,
     tag: u32,
-    /// What the next start sends.
+    /// The values that the next start sends.
     pub values: Vec<T>,
 }
 
@@ -21,7 +21,7 @@ pub struct PersistentReceive<'a, T> {
     communicator: &'a Communicator,
     from: usize,
     tag: u32,
-    /// What the last start received.
+    /// The values that the last start received.
     pub values: Vec<T>,
 }
 

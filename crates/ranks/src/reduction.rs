@@ -4,9 +4,9 @@
 //! is its left child's combined with its right child's; where there is no right child it is the left child's. Nothing else
 //! is assumed of the combination: it need not be commutative, nor associative in floating point.
 //!
-//! Any run of neighbouring leaves has a unique shortest cover by complete nodes, at most two per level. A rank folds its run
-//! into that cover ([`Fold`]); folding all ranks' covers in order ([`Fold::root`]) gives the root, bit for bit as if one rank had
-//! folded all leaves.
+//! Any run of neighbouring leaves has a unique shortest cover by complete nodes, at most two per level. A rank folds
+//! its run into that cover ([`Fold`]). Folding all ranks' covers in order ([`Fold::root`]) gives the root, bit for bit
+//! as if one rank had folded all leaves.
 
 use std::borrow::Cow;
 
@@ -142,7 +142,8 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Moves the nodes of a fold that begins where this one ends behind those of this one, and combines what can be; leaves that one empty.
+    /// Appends the nodes of a later fold, which begins where this one ends, and combines those that can be; leaves that
+    /// one empty.
     pub(crate) fn follow(&mut self, later: &mut Self, order: Order, combine: Combine<'_, T>) {
         for (place, node) in std::mem::take(&mut later.nodes).into_iter().enumerate() {
             let partial = &mut later.partials[place];
@@ -178,8 +179,8 @@ impl<T: Copy + Default> Fold<T> {
         self.nodes.iter().copied().zip(self.partials.iter().map(Vec::as_slice))
     }
 
-    /// Ends a fold over all leaves from 0 on: combines what is left from right to left and shows the root; none if nothing
-    /// was pushed.
+    /// Ends a fold over all leaves from 0 on: combines the remaining nodes from right to left and returns the root.
+    /// `None` if nothing was pushed.
     ///
     /// # Panics
     /// If the first node pushed did not begin at leaf 0.

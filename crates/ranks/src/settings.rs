@@ -49,8 +49,8 @@ impl Communicator {
         self.settings.order = order;
     }
 
-    /// How long a call waits for another rank before it ends as [`Error::Late`](crate::Error::Late), which names that rank; none for as long as it takes, which is
-    /// the default.
+    /// How long a call waits for another rank before it ends as [`Error::Late`](crate::Error::Late), which names that
+    /// rank. `None`, the default, waits for as long as it takes.
     ///
     /// Between threads, and on a [checked](Self::set_checked) communicator, the rank that is named is the one that has not come. Over messages, unchecked, it
     /// is the one whose message was missing, and that may be late because of a third.

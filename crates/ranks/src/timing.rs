@@ -126,7 +126,8 @@ pub struct Spread {
 }
 
 impl Communicator {
-    /// Collects the phases of all ranks: on all of them the same table, in order of first entry on rank 0, then on rank 1, and so on.
+    /// Collects the phases of all ranks. All of them get the same table, in order of first entry on rank 0, then on
+    /// rank 1, and so on.
     ///
     /// # Errors
     /// Those of [`all_gather_v`](Self::all_gather_v).

@@ -1,8 +1,8 @@
-//! Who is next to whom: ranks on a line or a grid, each dimension open at its ends or closed to a ring.
+//! Neighbours: ranks on a line or a grid, each dimension open at its ends or closed to a ring.
 
 use std::ops::Range;
 
-/// What lies beyond the last rank of a dimension.
+/// The neighbour beyond the last rank of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Boundary {
     /// Nothing: the ranks at the ends have one neighbour less (paper 001 figure 1d).
@@ -61,7 +61,7 @@ impl Grid {
         0..2 * self.dimensions.len()
     }
 
-    /// A number by which unlike grids of one size can be told apart.
+    /// A number that tells unlike grids of one size apart.
     pub(crate) fn digest(&self) -> usize {
         self.dimensions.iter().fold(1, |digest: usize, (extent, boundary)| {
             digest.wrapping_mul(1_000_003).wrapping_add(2 * extent + usize::from(*boundary == Boundary::Open))

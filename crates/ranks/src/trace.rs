@@ -1,8 +1,9 @@
-//! What each rank did when, for a viewer: computing, waiting for others, the rest of a communication.
+//! A trace of each rank over time, for a viewer: computing, waiting for others, the rest of a communication.
 //!
-//! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has a track of its own. Every collective and every
-//! receive is noted with its name, and within it the time in which the rank waited; what lies between two of them is noted as computing; phases of the
-//! program lie around all of them. [`json`](Trace::json) gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+//! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has a track of
+//! its own. It notes every collective and every receive with its name, and within it the time in which the rank waited.
+//! The time between two of them counts as computing. Phases of the program surround all of them. [`json`](Trace::json)
+//! gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
 //! Ranks in several processes have a trace in each: [`align_trace`](Communicator::align_trace) agrees on the time, [`gather_trace`](Communicator::gather_trace) brings
 //! what all noted to the process of rank 0. Where only the sums are wanted, [`sums_only`](Trace::sums_only) keeps no spans.
@@ -15,7 +16,7 @@ use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::timing::Stopwatch;
 
-/// What a rank was doing.
+/// A rank's activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// The program's own work.
@@ -43,7 +44,7 @@ impl Activity {
 /// A stretch of time of one rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// What it was doing.
+    /// Its activity.
     pub activity: Activity,
     /// The call or, for computing, what the program calls it.
     pub name: &'static str,
@@ -83,7 +84,7 @@ pub struct Trace {
 struct Noted {
     /// The tracks of this process with the ranks that they belong to, by the world's numbers.
     tracks: Vec<(usize, Arc<Track>)>,
-    /// What ranks in other processes noted, as events of the file.
+    /// The spans of ranks in other processes, as events of the file.
     elsewhere: Vec<String>,
     /// Added to this process's times, so that they are those of the process of rank 0.
     shift_ns: i64,
@@ -103,13 +104,13 @@ struct State {
     sums: Sums,
     /// When the last call ended: since then the rank computes.
     idle_since_s: f64,
-    /// What the program calls that.
+    /// The program's name for computing.
     computing: &'static str,
     /// The phase that the rank is in, and since when.
     phase: Option<(&'static str, f64)>,
 }
 
-/// What a computation is called that the program does not name.
+/// The name of a computation that the program does not name.
 const COMPUTE: &str = "compute";
 
 /// How long a rank did what, in seconds.
@@ -178,7 +179,7 @@ impl Trace {
         self.keeps_spans
     }
 
-    /// What a rank of this process did, in the order in which it ended; nothing if the rank did not record.
+    /// The spans of a rank of this process, in the order in which they ended; empty if the rank did not record.
     pub fn spans(&self, rank: usize) -> Vec<Span> {
         let noted = self.noted.lock();
         let of = noted.tracks.iter().filter(|(other, _)| *other == rank);
@@ -261,8 +262,8 @@ impl Communicator {
         self.settings.track = Some(track);
     }
 
-    /// Agrees with the ranks in other processes on the time of their traces: to within the time of a barrier, that of the process of rank 0. To be called by all
-    /// ranks after [`record`](Self::record).
+    /// Agrees with the ranks in other processes on the time of their traces. It is that of the process of rank 0, to
+    /// within the time of a barrier. To be called by all ranks after [`record`](Self::record).
     ///
     /// Takes no account of clocks that run at different speeds.
     ///

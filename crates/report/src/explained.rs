@@ -1,5 +1,5 @@
-//! What makes clusters differ, which rows lie far out, and what the columns of the table are: the parts of a page that
-//! answer the questions people ask first.
+//! The parts of a page that answer people's first questions. They are why clusters differ, which rows lie far out, and
+//! how the columns are used.
 
 use lehr_data::scale::Spreads;
 use lehr_methods::Rows;
@@ -129,7 +129,7 @@ pub fn outliers(space: &Rows, outlying: &Outlying) -> String {
     )
 }
 
-/// What the columns of the table are, and how each is used.
+/// The columns of the table, and how each is used.
 pub fn columns(origin: &Origin) -> String {
     let cells = |line: &[String; 6]| -> String {
         line.iter().map(|text| format!("<td class=\"words\">{}</td>", escape(text))).collect()

@@ -34,9 +34,10 @@ pub struct Run<'a> {
     pub about: &'a About,
     /// The file, as its user named it; of other data, what they are called.
     pub source: &'a str,
-    /// What the rows are, if that is known.
+    /// The kind of the rows, if it is known.
     pub subject: Option<Subject<'a>>,
-    /// What was typed to run it, without the number of clusters and where results go; nothing where nobody typed it.
+    /// The command line that ran it, without the number of clusters and the folder of results; `None` if there was no
+    /// command line.
     pub command: Option<&'a str>,
     /// The column that has the weights, if there is one.
     pub weights: Option<&'a str>,
@@ -44,7 +45,7 @@ pub struct Run<'a> {
     pub ids: Option<&'a str>,
     /// How columns were scaled.
     pub scale: Scale,
-    /// What carried out the rounds.
+    /// The engine that ran the rounds.
     pub engine: Engine,
     /// Where the ranks were.
     pub layout: Layout,
@@ -52,13 +53,13 @@ pub struct Run<'a> {
     pub threads: usize,
     /// Whether it is the second part of a run that was stopped.
     pub is_resumed: bool,
-    /// What an owner of the data should know.
+    /// Warnings for the owner of the data.
     pub warnings: &'a [String],
     /// Where the time went, in seconds.
     pub phases: &'a [(String, f64)],
 }
 
-/// What rows are, and where they come from.
+/// The kind and the source of the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// One row: `census block`.
@@ -134,7 +135,7 @@ impl Run<'_> {
         self.phases.iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// What was read, and how it was weighted and scaled; `columns` names the columns.
+    /// The rows that were read, and their weights and scales; `columns` names the columns.
     fn what_was_read(&self, rows: &Rows, columns: &str) -> String {
         let mut parts = vec![format!("{}: {columns}", self.name())];
         if rows.is_sphere() {

@@ -2,22 +2,22 @@
 
 use crate::figure::Figures;
 
-/// What stands around the parts of a page.
+/// The text around the parts of a page.
 const FRAME: &str = include_str!("frame.html");
 
 /// A page in parts. All that is a `String` is HTML.
 pub struct Page<'a> {
-    /// What was found, as text.
+    /// The finding, as text.
     pub headline: &'a str,
-    /// What it was found in, as text.
+    /// The source of the data, as text.
     pub source: &'a str,
     /// A sentence below the headline.
     pub lead: String,
-    /// What an owner of the data should know.
+    /// Warnings for the owner of the data.
     pub warnings: &'a [String],
     /// Tiles, places of figures, and tables.
     pub main: String,
-    /// What is drawn at those places.
+    /// The figures at those places.
     pub figures: Figures,
 }
 
@@ -108,7 +108,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// What may stand behind a figure in a sentence.
+/// The punctuation that may follow a figure in a sentence.
 const PUNCTUATION: [char; 4] = [',', ';', '.', ')'];
 
 /// Figures, or a sentence with figures, as HTML: a true minus sign, and powers of ten as such.
@@ -134,7 +134,7 @@ fn typeset_facts(name: &str, value: &str) -> String {
     if matches!(name, "Input" | "Fingerprint" | "Weights" | "Identifiers") { escape(value) } else { typeset(value) }
 }
 
-/// What an owner of the data should know, a paragraph a warning.
+/// Warnings for the owner of the data, a paragraph each.
 pub(crate) fn notes(warnings: &[String]) -> String {
     warnings.iter().map(|warning| note(warning)).collect::<Vec<_>>().join("\n")
 }

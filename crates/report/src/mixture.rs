@@ -1,6 +1,7 @@
 //! The page of `lehr mixture`: points, ellipses, components and the evidence for their number.
 //!
-//! Ellipses are where a component's density, as seen in the picture, falls off by one and by two standard deviations: 39 % and 86 % of what is drawn from it. Of one column they are lines, with 68 % and 95 %.
+//! An ellipse is where a component's density, as seen in the picture, falls off by one or by two standard deviations.
+//! It holds 39 % or 86 % of the rows drawn from the component. Of one column they are lines, with 68 % and 95 %.
 
 use lehr_mining::mixture::{Mixture, Model, Parameters};
 use serde_json::{Value, json};

@@ -127,7 +127,7 @@ pub fn suggested(model: &Model) -> String {
     })
 }
 
-/// That pairs are missing, if any are.
+/// The note that pairs are missing, if any are.
 pub fn missing(pairs: u64) -> String {
     if pairs == 0 { String::new() } else { format!(" {} without a value had no say.", counted(pairs, "pair")) }
 }

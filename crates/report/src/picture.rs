@@ -1,8 +1,9 @@
 //! Points on a page: two coordinates for rows of any dimension, and what to call the axes.
 //!
-//! - Longitude and latitude are drawn as they are, with degrees of longitude narrowed by the cosine of the middle latitude.
-//!   The map is cut where the widest empty stretch of the circle is, so data across the date line stay together, and wide
-//!   empty stretches inside are left out (Nevada and West Virginia fill a page; 27 degrees of nothing do not).
+//! - Longitude and latitude are drawn as they are, with degrees of longitude narrowed by the cosine of the middle
+//!   latitude. The map is cut where the widest empty stretch of the circle is, so data across the date line stay
+//!   together. Wide empty stretches inside are left out: Nevada and West Virginia fill a page; the 27 degrees between
+//!   them do not.
 //! - Two columns are the two axes. One column is drawn along x, with rows spread over y so that they do not hide each other.
 //! - More columns are drawn along their first two principal axes (`principal_axes.rs`).
 //!
@@ -21,13 +22,13 @@ pub const ROWS_MAX: usize = 250_000;
 /// An empty stretch of longitude wider than this share of the whole is left out.
 const BREAK_SHARE: f64 = 0.25;
 
-/// What is drawn instead of a stretch that is left out, as a share of what remains.
+/// The width of the gap that is drawn for a stretch that is left out, as a share of the rest.
 const GUTTER_SHARE: f64 = 0.035;
 
 /// Above this ratio of their ranges, two columns do not share a scale on the page.
 const RANGE_RATIO_MAX: f64 = 6.0;
 
-/// What the page draws.
+/// A picture for the page.
 pub struct Picture {
     /// The rows drawn, in ascending order.
     pub rows: Vec<usize>,
@@ -43,11 +44,11 @@ pub struct Picture {
     pub degrees: bool,
     /// How long a degree of longitude is drawn, where one of latitude is 1 long.
     pub narrowing: f64,
-    /// What x and y are, in a few words; empty for what measures nothing.
+    /// The meaning of x and y, in a few words; empty where they measure nothing.
     pub names: [String; 2],
-    /// What is drawn, in a few words.
+    /// The subject of the picture, in a few words.
     pub title: String,
-    /// What a reader should know of it.
+    /// A note for the reader.
     pub note: String,
 }
 

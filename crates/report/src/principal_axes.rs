@@ -1,8 +1,8 @@
 //! The two directions in which the rows of a table of many columns vary most, for drawing them.
 //!
-//! Found by power iteration on a sample, which is enough for a picture: where two directions have nearly the same variance,
-//! any two in their plane show as much. No method uses these axes, so they belong to the page; a method's factors
-//! belong to `lehr-numerics`.
+//! They are found by power iteration on a sample, which is enough for a picture. If two directions have nearly the same
+//! variance, any two in their plane show as much. No method uses these axes, so they belong to the page; a method's
+//! factors belong to `lehr-numerics`.
 
 use lehr_data::Sparse;
 

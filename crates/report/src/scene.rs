@@ -74,7 +74,7 @@ impl Scene {
         scene
     }
 
-    /// What the points are called, unless that takes too much room.
+    /// The names of the points, unless they take too much room.
     pub fn name_rows(&mut self, ids: Vec<String>) {
         if ids.iter().map(String::len).sum::<usize>() <= NAMES_BYTES {
             self.fields.insert("ids".into(), Value::Array(ids.into_iter().map(Value::String).collect()));
@@ -91,7 +91,7 @@ impl Scene {
         self.columns.push(named(name, "texts", Value::Array(texts.map(Value::String).collect())));
     }
 
-    /// What points are divided by: a number each, [`u32::MAX`] for none. Classes have names.
+    /// The classes of points: a number each, [`u32::MAX`] for none. Classes have names.
     pub fn grouping(&mut self, title: &str, of: impl Iterator<Item = u32>, names: Option<&[String]>) {
         let mut grouping = json!({ "title": title, "of": packed::labels(of) });
         if let Some(names) = names {
@@ -100,14 +100,14 @@ impl Scene {
         self.groupings.push(grouping);
     }
 
-    /// What is to be said of each group of the last division, in a few words.
+    /// A few words about each group of the last division.
     pub fn about_groups(&mut self, about: Vec<&str>) {
         if let Some(grouping) = self.groupings.last_mut() {
             grouping["about"] = json!(about);
         }
     }
 
-    /// What points are coloured by at first, where they have no groups.
+    /// The column that colours points at first, where they have no groups.
     pub fn coloured_by(&mut self, column: &str) {
         self.fields.insert("colour".into(), json!(format!("column:{column}")));
     }

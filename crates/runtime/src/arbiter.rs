@@ -1,12 +1,14 @@
 //! Probe, claim, take: how everything that waits at ports gets its items.
 //!
-//! An arbiter looks at all its ports with their locks held (*probe*), decides the matter once and for all (*claim*), and only
-//! then removes items (*take*). There is no way back and none is needed: before the claim nothing has been removed, after it
-//! nothing can fail. [`Claim`] is a value that only a successful probe makes and every take asks for, so that taking without a
-//! claim does not compile.
+//! An arbiter looks at all its ports with their locks held (*probe*). It then decides once and for all (*claim*), and
+//! only then removes items (*take*). There is no way back and none is needed: before the claim nothing has been
+//! removed, after it nothing can fail. [`Claim`] is a value that only a successful probe makes and every take asks for,
+//! so that taking without a claim does not compile.
 //!
-//! **Lock order, everywhere in this crate: ports in ascending identity, then an arbiter's own state, then a dispatcher's
-//! queue.** No lock is held while a task is woken, a handler runs or a value of the user's is dropped; predicates are the one
+//! **Lock order, everywhere in this crate: ports in ascending identity, then an arbiter's own state, then a
+//! dispatcher's queue.**
+//!
+//! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the one
 //! exception, and are documented so.
 //!
 //! A choice needs no protocol of its own: its branches hold nothing, so it polls them in order, and the first that claims wins
@@ -28,7 +30,7 @@ use crate::port::waiters::{Left, Ticket, Want};
 use crate::port::wake::Wake;
 use crate::port::{Port, State};
 
-/// What an arbiter sees at one port.
+/// The state that an arbiter sees at one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ready {
     /// Enough to take.
@@ -44,7 +46,7 @@ pub(crate) enum Ready {
 /// The right to take, made by a probe that found enough at every port, worth something only while their locks are held.
 pub(crate) struct Claim(());
 
-/// What a look at all ports leads to.
+/// The decision after a look at all ports.
 pub(crate) enum Verdict {
     /// Every port has enough.
     Take(Claim),
@@ -91,7 +93,7 @@ pub(crate) mod sealed {
 pub trait Branch: sealed::Sealed + Unpin {
     /// The type of the port's items.
     type Item;
-    /// What the join gives for this port.
+    /// The join's output for this port.
     type Output;
 
     /// The port.
@@ -215,7 +217,7 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 
-/// What must not be dropped before the locks are: user values, and those who are woken by being dropped.
+/// Values that must not be dropped before the locks are: user values, and those who are woken by being dropped.
 #[allow(dead_code, reason = "held only to be dropped late")]
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 
@@ -253,8 +255,8 @@ pub(crate) fn take<B: Branch>(
     branch.gather(&mut items)
 }
 
-/// Registers a waiter, or has a known one wait on. One that yields where it is `ready` to take counts as woken from here on:
-/// its task must be told to look again.
+/// Registers a waiter, or has a known one wait on. A waiter that yields where it is `ready` to take counts as woken
+/// from here on: the caller must tell its task to look again.
 pub(crate) fn watch<T>(
     state: &mut State<T>,
     ticket: &mut Option<Ticket>,

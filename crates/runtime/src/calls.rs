@@ -1,13 +1,14 @@
-//! Who is calling: the chain of handlers that wait for one another, kept so that a call which could never be answered fails.
+//! The chain of handlers that wait for one another, kept so that a call which could never be answered fails.
 //!
-//! While a handler of an interleave is polled, its thread knows which operation of which interleave it is. A request that this
-//! handler makes carries a [`Frame`], and so does every request that is made while answering it. An interleave that is asked by
-//! a chain which already runs in it would make the chain wait for itself. It knows so at once, when the request is posted, under
-//! the same lock under which the chain's operation would end; so the answer does not depend on timing.
+//! While a handler of an interleave is polled, its thread knows which operation of which interleave it is. A request
+//! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. An
+//! interleave that is asked by a chain which already runs in it would make the chain wait for itself. The interleave
+//! knows so at once, when the request is posted, under the lock under which the chain's operation would end. So the
+//! answer does not depend on timing.
 //!
-//! Only requests carry a chain. What a handler posts without waiting for an answer, and what a task that it spawns asks, waits
-//! its turn like anything else: nobody in the chain waits for it. (A handler that awaits such a task, or an answer that comes
-//! by a port of its own, is not seen.)
+//! Only requests carry a chain. A handler's posts that await no answer wait their turn like anything else, because
+//! nobody in the chain waits for them. So do the requests of a task that it spawns. (A handler that awaits such a task,
+//! or an answer that comes by a port of its own, is not seen.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -66,16 +67,17 @@ impl Frame {
     }
 }
 
-/// What the guard of an operation held, on its way back to the turn that runs the operation. Dropped on the way, it gives itself back.
+/// The state that the guard of an operation held, on its way back to the turn that runs the operation. Dropped on the
+/// way, it gives itself back.
 pub(crate) type Left = Box<dyn Any + Send>;
 
-/// What a thread knows of the operation that it is polling.
+/// The operation that a thread is polling.
 #[derive(Default)]
 struct Here {
     place: Cell<Option<Place>>,
     /// For whose sake that runs.
     caller: RefCell<Option<Arc<Frame>>>,
-    /// What its guard has left, if it was dropped in this very poll.
+    /// The state that its guard has left, if it was dropped in this very poll.
     left: Cell<Option<Left>>,
 }
 

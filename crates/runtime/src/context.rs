@@ -1,11 +1,12 @@
-//! What follows a message: who asked, until when, who wants to hear of errors.
+//! The context that follows a message: who asked, until when, who wants to hear of errors.
 //!
-//! A [`Context`] is an immutable value with a parent. Code runs *in* a context: [`Context::run`] and [`Context::scope`] enter
-//! it, a task enters the one it was spawned in around each of its polls, a handler of [`Port::on`](crate::Port::on) the one
-//! its item was posted in. A post and a spawn take along the context they happen in; nothing else does.
+//! A [`Context`] is an immutable value with a parent. Code runs *in* a context. [`Context::run`] and [`Context::scope`]
+//! enter it. A task enters the one it was spawned in around each of its polls. A handler of
+//! [`Port::on`](crate::Port::on) enters the one that its item was posted in. A post and a spawn take along the context
+//! they happen in; nothing else does.
 //!
-//! What crosses with a post or a spawn is said when the context is made: causes, deadline, cancellation, error sink and trace
-//! always, baggage only where it is marked [`Inheritance::Crosses`].
+//! When you make the context you say what a post or a spawn takes along. Causes, deadline, cancellation, error sink and
+//! trace always go along; baggage only where it is marked [`Inheritance::Crosses`].
 //!
 //! A program that never makes a context pays one predicted branch per post and per poll. Read next: `context/current.rs` (entering
 //! and taking along), `context/failure.rs` (where errors go), `context/cancel.rs` (the tree of cancellation).
@@ -35,7 +36,7 @@ use builder::Baggage;
 use cancel::Node;
 use failure::Sink;
 
-/// Who asked, until when, and who wants to hear of errors. Immutable; cheap to clone (one count).
+/// The origin of work: who asked, until when, and which sink gets its errors. Immutable; cheap to clone (one count).
 ///
 /// # Example
 /// ```
@@ -148,7 +149,7 @@ impl Context {
         self.inner.id
     }
 
-    /// What it was called.
+    /// Its name, if it has one.
     ///
     /// # Example
     /// ```
@@ -243,10 +244,11 @@ impl Context {
         }
     }
 
-    /// Cancels what runs in it and below it: tasks spawned there end as [`TaskError::Cancelled`](crate::TaskError::Cancelled),
-    /// their futures are dropped, a [`call`](Self::call) ends as [`Cause::Cancelled`]. Once; later calls and a context that was
-    /// not made [`cancellable`](ContextBuilder::cancellable) change nothing, except that the nearest outer one that was is
-    /// *not* cancelled by it: who did not make a context cancellable cannot cancel more than it.
+    /// Cancels what runs in it and below it: tasks spawned there end as
+    /// [`TaskError::Cancelled`](crate::TaskError::Cancelled), their futures are dropped, a [`call`](Self::call) ends as
+    /// [`Cause::Cancelled`]. Only the first call has an effect. A context that was not made
+    /// [`cancellable`](ContextBuilder::cancellable) is not cancelled, and neither is the nearest outer one that was. So
+    /// code that did not make a context cancellable cannot cancel more than it.
     ///
     /// Returns whether this call cancelled it.
     ///

@@ -1,12 +1,13 @@
 //! The dispatcher: a fixed set of worker threads that poll tasks.
 //!
-//! Work waits in a first-in-first-out queue per worker and in one queue for posts from outside; a worker without work steals.
-//! What a task wakes goes to the queue of the worker it runs on, so that a conversation stays on one core until another core
-//! is idle. Idle workers search for a while before they sleep ([`Idle`]), because waking a sleeping core costs tens of
-//! microseconds and finding a message takes a tenth of one.
+//! Work waits in a first-in-first-out queue per worker and in one queue for posts from outside; a worker without work
+//! steals. A woken task goes to the queue of the worker that wakes it, so a conversation stays on one core until
+//! another core is idle. Idle workers search for a while before they sleep ([`Idle`]). This is because waking a
+//! sleeping core costs tens of microseconds, and finding a message a tenth of one.
 //!
-//! Not here: queues with names, admission policies and priorities (`queue.rs`; a worker asks them before its own queue while
-//! they have work), timers, and the context that follows messages. Read next: `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
+//! Not here: timers, the context that follows messages, and queues with names, admission policies and priorities. Those
+//! are in `queue.rs`; while they have work, a worker asks them before its own queue. Read next: `dispatch/worker.rs`,
+//! then `dispatch/SLEEP.md`.
 
 mod blocking;
 #[allow(unsafe_code, reason = "closures lie in cells that are used again; the file says why that is right")]
@@ -63,9 +64,9 @@ pub(crate) const ABORTING: usize = 2;
 
 /// How long a worker without work looks for some before it sleeps.
 ///
-/// A searching worker takes work over within a fraction of a microsecond, but keeps a core busy; a sleeping one costs tens of
-/// microseconds to wake. If there are more workers than cores, nobody spins, whatever is set here: the core is better given
-/// to the worker that has work.
+/// A searching worker takes over work within a fraction of a microsecond, but keeps a core busy. A sleeping one costs
+/// tens of microseconds to wake. If there are more workers than cores, nobody spins, whatever is set here: the core is
+/// better given to the worker that has work.
 ///
 /// # Example
 /// ```
@@ -180,7 +181,7 @@ impl Builder {
         Self::default()
     }
 
-    /// What the threads are called, before a dash and their number. Default: `lehr`.
+    /// The name of the threads, before a dash and their number. Default: `lehr`.
     ///
     /// # Example
     /// See [`Builder`].
@@ -247,8 +248,8 @@ impl Builder {
         self
     }
 
-    /// Binds each worker to one core: the first to the first of the list, and so on, from the front again if there are more
-    /// workers. Default: none is bound.
+    /// Binds each worker to one core: the first worker to the first core of the list, and so on. If there are more
+    /// workers than cores, it starts again from the front. Default: none is bound.
     ///
     /// # Example
     /// ```
@@ -261,9 +262,11 @@ impl Builder {
         self
     }
 
-    /// Keeps workers apart that wait for each other in loops: the cores that the calling thread may run on are divided into `parts` equal shares, and worker `i` moves
-    /// within share `first + i` alone. Otherwise a system may have two of them on one core, while another has nothing to do, for as long as a slice lasts: each then waits
-    /// for one that it keeps from running. With several processes on a machine, `parts` are the workers of all and `first` those of the processes before this.
+    /// Keeps workers apart that wait for each other in loops. The cores that the calling thread may run on are divided
+    /// into `parts` equal shares, and worker `i` moves only within share `first + i`. Otherwise a system may run two of
+    /// them on one core for a whole slice, while another core is idle. Each then waits for one that it keeps from
+    /// running. With several processes on a machine, `parts` are the workers of all and `first` those of the processes
+    /// before this.
     ///
     /// Nothing is bound where there are fewer cores than parts, or one part, and on systems other than Linux. Threads that a worker starts have its share. Takes the place of [`cores`](Self::cores).
     /// Default: all may run everywhere, which is best beside other programs and for what seldom waits so.
@@ -483,7 +486,7 @@ impl Handle {
     /// Runs a future as a task. It is polled on the workers only, never in place.
     ///
     /// After the dispatcher has begun to shut down, the future is dropped at once and the task ends as
-    /// [`TaskError::Cancelled`]; while it drains, tasks running on it may still spawn.
+    /// [`TaskError::Cancelled`]. While it drains, tasks running on it may still spawn.
     ///
     /// Cost: one allocation (the future and its state), two uncontended locks for the list of living tasks.
     ///
@@ -511,8 +514,8 @@ impl Handle {
         Task::new(task)
     }
 
-    /// The same of a future that is on the heap already. Tasks of which there are many kinds, and few of each, are made so: what is compiled for a kind of task is some thousand
-    /// lines, and then there is one.
+    /// The same of a future that is on the heap already. Use it for tasks of many kinds with few of each. A kind of
+    /// task compiles to some thousand lines, and boxes share one kind.
     pub(crate) fn spawn_boxed(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) -> Task<()> {
         self.spawn(future)
     }
@@ -583,7 +586,7 @@ impl Handle {
         self.shared.is_oversubscribed
     }
 
-    /// What the workers have done so far, each worker's counts in its place; after them the spare threads that were ever needed.
+    /// The counts of each worker so far, in its place; after them those of the spare threads that were ever needed.
     ///
     /// # Example
     /// ```
@@ -618,9 +621,9 @@ pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
 
 /// Queues a task of a dispatcher that has just been woken.
 ///
-/// A function and not a closure that holds the dispatcher: `async-task` calls one that holds something under a reference to the
-/// task of its own, which costs three more atomic operations a wake. For the same reason a worker uses its own reference to the
-/// dispatcher here, that of the task being gone as soon as somebody has polled it to its end.
+/// A function, not a closure that holds the dispatcher. `async-task` calls such a closure under a reference to the task
+/// of its own, which costs three more atomic operations for each wake. For the same reason a worker uses its own
+/// reference to the dispatcher here. The task's is gone as soon as somebody has polled it to its end.
 #[inline]
 pub(crate) fn woken(runnable: Runnable) {
     let elsewhere = with_current(|current| match current {
@@ -636,7 +639,7 @@ pub(crate) fn woken(runnable: Runnable) {
     }
 }
 
-/// What the workers share.
+/// The state that the workers share.
 pub(crate) struct Shared {
     /// Unique in the process; a worker knows its dispatcher by it.
     pub(crate) identity: u64,
@@ -658,13 +661,13 @@ pub(crate) struct Shared {
     /// 1 when the owner has dropped what was left and looks for the last time: what comes later is dropped by [`Shared::drop_late`].
     pub(crate) is_swept: AtomicUsize,
     pub(crate) live: Live,
-    /// What tasks are called, as far as they are.
+    /// The names of tasks that have one.
     pub(crate) names: watchdog::Names,
     /// The queues with names.
     pub(crate) queues: Arc<Registry>,
     /// Threads for the time that workers block.
     pub(crate) spares: Spares,
-    /// What each worker does, for the watchdog; empty if there is none.
+    /// The current job of each worker, for the watchdog; empty if there is none.
     pub(crate) doing: Box<[Arc<Doing>]>,
     pub(crate) counters: Box<[CachePadded<worker::Tally>]>,
 }
@@ -701,7 +704,8 @@ impl Shared {
         }
     }
 
-    /// The same on a worker that queues for us. At the end of the worker its queue goes to whoever drops what is left.
+    /// The same on a worker that queues for us. At the end of the worker its queue goes to the thread that drops the
+    /// remaining work.
     #[inline]
     fn schedule_near(&self, current: &current::Current, runnable: Runnable) {
         // Acquire: as in `start`. What would be polled in place is not polled any more.
@@ -728,7 +732,7 @@ impl Shared {
         });
     }
 
-    /// Queues work for whoever comes first.
+    /// Queues work for the first worker that looks.
     pub(crate) fn share(&self, job: Job) {
         // The caller may lose its core here, for as long as the end takes. To a checker, which sees no step in a push, that has to be
         // said.

@@ -1,4 +1,4 @@
-//! What can go wrong: a refused post, a receive that can never be answered, a refused question, a task without a result.
+//! Errors: a refused post, a receive that can never be answered, a refused question, a task without a result.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PostError<T> {
-    /// What was to be posted, untouched.
+    /// The item that was to be posted, untouched.
     pub item: T,
     /// Why it was refused.
     pub reason: Reason,
@@ -58,8 +58,8 @@ impl<T> std::error::Error for PostError<T> {}
 
 /// A receive, take or join that can never be answered. No item was taken.
 ///
-/// One word: what a receive gives travels through every layer of futures above it, nearly always without an error in it, and with
-/// this in its other half it goes in registers.
+/// One word, so that the output of a receive is two and goes in registers. It travels through every layer of futures
+/// above, nearly always without an error in it.
 ///
 /// # Example
 /// ```
@@ -176,7 +176,7 @@ pub enum Refusal {
     NoReply,
     /// There is too much to do; the same question may succeed later.
     Overloaded,
-    /// Whoever could answer is shutting down.
+    /// The service that could answer is shutting down.
     Stopping,
     /// The time for the answer has run out.
     DeadlineExceeded,

@@ -1,17 +1,18 @@
-//! Who waits on what, and why: a look from outside, which costs those who are looked at nothing.
+//! The waits of tasks, and their reasons: a look from outside, which costs the tasks nothing.
 //!
-//! An [`Inspector`] is told what to look at: dispatchers and ports. When it is asked, it walks their own lists (living tasks, waiters, timers) and puts
-//! them together: a wait keeps a waker, a waker belongs to a task, a task has a name if it was [`named`](crate::named) and the context it was spawned
-//! in. Nothing is written down for its sake on the way of a message; there is no list of all ports.
+//! You tell an [`Inspector`] which dispatchers and ports to look at. When it is asked, it walks their own lists (living
+//! tasks, waiters, timers) and combines them. A wait keeps a waker, a waker belongs to a task, and a task has the
+//! context it was spawned in. If it was [`named`](crate::named) it also has a name. Nothing is written down for its
+//! sake on the way of a message; there is no list of all ports.
 //!
-//! Since when somebody waits is written down nowhere either. An inspector that [remembers](Inspector::remembering) says since which of its own looks
-//! it has seen the wait: how often it is asked is how exact that is.
+//! Since when somebody waits is written down nowhere either. An inspector that [remembers](Inspector::remembering) says
+//! at which of its own looks it first saw the wait. So the more often you ask, the more exact that is.
 //!
-//! What it cannot see: waits at ports that it was not told of, at a queue's door, for answers, for tasks and for locks; who of two tasks that wait for each
-//! other is at fault; and what a thread outside does, which is only "somebody else".
+//! It cannot see waits at ports that it was not told of, at a queue's door, for answers, for tasks or for locks. It
+//! does not say which of two tasks that wait for each other is at fault. A thread outside is only "somebody else".
 //!
-//! What it shows was true piece by piece, each piece under its own lock, and not all at one moment. Read next: `inspect/exposition.rs`
-//! for counters in the form that Prometheus reads.
+//! Each part was true under its own lock, but not all parts at one moment. Read next: `inspect/exposition.rs` for
+//! counters in the form that Prometheus reads.
 
 mod exposition;
 
@@ -103,7 +104,7 @@ impl fmt::Debug for Inspector {
     }
 }
 
-/// What a port shows.
+/// The view of a port.
 trait Look: Send + Sync {
     fn look(self: Arc<Self>) -> Looked;
 }
@@ -187,7 +188,7 @@ impl Inspector {
         drop(gone);
     }
 
-    /// What there is to see now.
+    /// The present state.
     ///
     /// Cost: proportional to the living tasks and waiters; each list is locked once, for a walk along it.
     ///
@@ -262,7 +263,7 @@ fn look_at(name: String, handle: &Handle, waits: &mut HashMap<usize, Vec<WaitVie
     }
 }
 
-/// What an [`Inspector`] saw. `{}` shows it to people; [`prometheus`](Self::prometheus) to machines.
+/// The view of an [`Inspector`]. `{}` shows it to people; [`prometheus`](Self::prometheus) to machines.
 ///
 /// # Example
 /// ```
@@ -291,7 +292,7 @@ pub struct DispatcherView {
     pub name: String,
     /// The time on its clock.
     pub now: Duration,
-    /// What each worker has done.
+    /// The counts of each worker.
     pub workers: Vec<Counters>,
     /// Jobs in each worker's queue.
     pub queued: Vec<usize>,
@@ -326,7 +327,7 @@ pub struct TaskView {
     pub context_id: Option<u64>,
     /// That context's deadline.
     pub deadline: Option<Duration>,
-    /// What it waits for, as far as that is a watched port or a timer; nothing also if it is queued or runs.
+    /// Its waits, as far as those are for a watched port or a timer. Empty also if it is queued or runs.
     pub waits: Vec<WaitView>,
 }
 
@@ -337,10 +338,10 @@ pub struct TaskView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitView {
-    /// What for.
+    /// The reason.
     pub reason: String,
-    /// Since when at the latest, if it is a wait at a port and the inspector [remembers](Inspector::remembering): the look, by the
-    /// inspector's clock, that saw it first.
+    /// Since when at the latest, if it is a wait at a port and the inspector [remembers](Inspector::remembering). It is
+    /// the time of the first look that saw it, by the inspector's clock.
     pub since: Option<Duration>,
     /// Until when, if it ends by itself.
     pub until: Option<Duration>,
@@ -355,7 +356,7 @@ pub struct WaitView {
 pub struct PortView {
     /// The port's name.
     pub name: String,
-    /// How it stands.
+    /// Its gauges.
     pub gauges: Gauges,
 }
 

@@ -1,8 +1,8 @@
 //! An interleave: handlers around one state, in groups that say who may run beside whom.
 //!
-//! Readers run together, a writer runs alone, one last handler ends it all. That is a scheduler over *messages*, not a lock in
-//! user code: a handler that may not start yet has not been called, its message is still in its port, and no task waits. While
-//! an asynchronous handler is suspended its exclusivity holds.
+//! Readers run together, a writer runs alone, one last handler ends it all. That is a scheduler over *messages*, not a
+//! lock in user code. A handler that may not start yet has not been called: its message is still in its port, and no
+//! task waits. While an asynchronous handler is suspended its exclusivity holds.
 //!
 //! - *concurrent* ([`Handlers::concurrent`]): sees a [`Snapshot`] of the state; runs beside other concurrent ones.
 //! - *exclusive* ([`Handlers::exclusive`]): has the state ([`Exclusive`]) and runs alone.
@@ -92,8 +92,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
 
     /// Adds handlers that look at the state and run beside each other, but not beside exclusive ones.
     ///
-    /// They see what every exclusive handler before them did. A request that such a handler makes to a concurrent branch of its
-    /// own interleave starts at once, whoever waits: it shares already.
+    /// They see what every exclusive handler before them did. A request that such a handler makes to a concurrent
+    /// branch of its own interleave starts at once, even if others wait: it shares already.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -162,12 +162,13 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
 
     /// Adds the handler that ends the interleave, with the state. With several, the first item wins.
     ///
-    /// From the moment that its item arrives, nothing more starts. Before the post of that item returns, the ports of all
-    /// branches but the independent ones are closed, so that later posters are told. When the last running handler has ended,
-    /// what was pending is in its port, at its place, for whoever receives from it; then the handler runs alone.
+    /// From the moment that its item arrives, nothing more starts. Before the post of that item returns, the ports of
+    /// all branches except the independent ones are closed, so later posters get an error. When the last running
+    /// handler has ended, pending items are in their ports, at their places, for any other receiver. Then the handler
+    /// runs alone.
     ///
-    /// Questions among the pending are not answered by this: their askers wait until somebody receives or
-    /// [drains](Port::drain) them, unless the interleave is told to [refuse](Settings::refuse_pending) them.
+    /// This answers no question among the pending items. Their askers wait until somebody receives or
+    /// [drains](Port::drain) them, unless you set the interleave to [refuse](Settings::refuse_pending) them.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -233,7 +234,7 @@ impl Settings {
         Self::default()
     }
 
-    /// What messages call it.
+    /// The name in messages.
     ///
     /// # Example
     /// See [`Settings`].
@@ -242,7 +243,7 @@ impl Settings {
         self
     }
 
-    /// Who goes first.
+    /// The order of starts.
     ///
     /// # Example
     /// See [`Settings`].
@@ -287,10 +288,11 @@ impl Settings {
         self
     }
 
-    /// Has the end refuse what is left in the ports that it closes: every question in them fails as
-    /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that nobody will give. For services, whose items are all
-    /// questions: other items are dropped too, though the [discard sink](crate::PortBuilder::on_discard) of a port that has one is
-    /// given them. What is on its way to another receiver of the port is left to it.
+    /// Makes the end refuse all items in the ports that it closes. Every question in them fails as
+    /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that nobody will give. For services,
+    /// whose items are all questions: other items are dropped too, though the [discard
+    /// sink](crate::PortBuilder::on_discard) of a port that has one is given them. Items that are on their way to
+    /// another receiver of the port are left to it.
     ///
     /// It happens before the teardown handler begins (for the ports of independent branches, after it has ended), or when
     /// the dispatcher ends. An interleave that closes no ports refuses nothing: with [`keep_ports_open`](Self::keep_ports_open),
@@ -328,8 +330,8 @@ impl Settings {
 
     /// Calls `tell` for each handler that panics or is cancelled, on the worker where that happened, under no lock.
     ///
-    /// Without it a panic goes to the sinks of the [`Context`](crate::Context) that the item was posted in, and if that has none to the
-    /// process's [hook](crate::set_error_hook).
+    /// Without it a panic goes to the sinks of the [`Context`](crate::Context) that the item was posted in. If that has
+    /// none, it goes to the process's [hook](crate::set_error_hook).
     ///
     /// # Example
     /// See [`Failure`].
@@ -378,9 +380,9 @@ impl Settings {
 /// cancelled. Let a teardown item end it, or [`stop`](Self::stop), to have running handlers come to their end;
 /// [`detach`](Self::detach) lets it live until then without an owner.
 ///
-/// Cost: an item on an idle interleave costs about what one of a persistent receiver does, without a task or an allocation of
-/// its own, and the interleave's lock three times more, two in a queue that one branch works off; a start that has to wait, and
-/// handlers that run beside others, may cost a task each.
+/// Cost: an item on an idle interleave costs about as much as one of a persistent receiver. It needs no task or
+/// allocation of its own. It takes the interleave's lock three times more, or two in a queue that one branch works off.
+/// A start that has to wait, and handlers that run beside others, may cost a task each.
 ///
 /// # Example
 /// ```
@@ -596,8 +598,8 @@ impl<S> fmt::Display for CombineError<S> {
 impl<S> std::error::Error for CombineError<S> {}
 
 impl<S: Send + Sync + 'static> InterleaveHandle<S> {
-    /// Adds branches while it runs: they and the old ones exclude each other as if all had been there from the start. What is in
-    /// their ports counts as arriving now.
+    /// Adds branches while it runs: they and the old ones exclude each other as if all had been there from the start.
+    /// Items in their ports count as arriving now.
     ///
     /// # Errors
     /// [`CombineError`] with the branches, once the interleave has begun to end.
@@ -642,7 +644,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         self.core.inner.lock().outcome.clone().unwrap_or(Err(TaskError::Cancelled))
     }
 
-    /// What it is doing and has done.
+    /// Its present and past activity.
     ///
     /// # Example
     /// See [`Activity`].
@@ -697,8 +699,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         }
     }
 
-    /// Cancels the handlers of `port` that run: their futures are dropped, at once if they are suspended and else after the poll
-    /// in progress, and their places are free. Gives the number.
+    /// Cancels the running handlers of `port`: their futures are dropped, and their places are free. A suspended one is
+    /// dropped at once, another after the poll in progress. Gives the number.
     ///
     /// # Example
     /// ```
@@ -755,11 +757,12 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         if inner.admission.may_glance() { inner.state.clone().map(Snapshot::of) } else { None }
     }
 
-    /// The state as the last exclusive guard that was dropped left it; nothing while one changes it in place (it does so if no
-    /// branch is independent), and after the teardown.
+    /// The state as the last exclusive guard that was dropped left it. `None` after the teardown, and while a guard
+    /// changes the state in place, which it does if no branch is independent.
     ///
-    /// The first call tells the interleave that somebody looks. Until then a guard that is dropped in its handler's own poll may give the state back as late as that poll ends, so the very first
-    /// call may find nothing where a handler has let go of the state and computes on.
+    /// The first call tells the interleave that somebody looks. Until then a guard that is dropped in its handler's own
+    /// poll may give the state back only as that poll ends. So the very first call may find nothing where a handler has
+    /// let go of the state and continues to compute.
     ///
     /// # Example
     /// See [`Interleave::handle`].
@@ -770,7 +773,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     }
 }
 
-/// Tells whoever stops an interleave that nothing runs any more.
+/// Signals those that stop an interleave that nothing runs any more.
 struct Signal(Port<()>);
 
 impl WakeTask for Signal {

@@ -1,9 +1,9 @@
 //! Messages become handlers, on one machine.
 //!
-//! A [`Port`] is a typed queue that anybody may post to. What waits at ports is a future: [`Port::receive`] for one item,
-//! [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for whichever comes first. A [`Task`] is
-//! a future on a [`Dispatcher`], whose worker threads poll it when what it waits for has come. An [`Interleave`] puts handlers
-//! around one state and says who may run beside whom. A [`Context`] follows all of it.
+//! A [`Port`] is a typed queue that anybody may post to. Waits at ports are futures. [`Port::receive`] waits for one
+//! item, [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for the first of
+//! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when what it waits for has come.
+//! An [`Interleave`] puts handlers around one state and says who may run beside whom. A [`Context`] follows all of it.
 //!
 //! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no item and
 //! changes no order.
@@ -122,8 +122,9 @@
 //!
 //! # Time and errors
 //!
-//! A [`Context`] follows posts and spawns: who asked, until when, who wants to hear of errors. Whoever awaits a task is told of its
-//! panic; if nobody does, the innermost context's sink is. Time is a [`Clock`], and a test moves one by hand.
+//! A [`Context`] follows posts and spawns: who asked, until when, who wants to hear of errors. The one who awaits a
+//! task gets its panic; if nobody does, the innermost context's sink does. Time is a [`Clock`], and a test moves one by
+//! hand.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,8 +1,9 @@
 //! Work that borrows from the caller's stack: parallel loops, loans of a body to other threads, and whole futures.
 //!
-//! The one idea: a [`Gate`]. Helpers on other workers hold only a counted reference to the gate; to touch what is borrowed they
-//! must enter, which fails once the lender has closed it, and the lender does not return before everybody who entered has
-//! left. So nobody waits for a helper that never came, and a helper that comes late finds the gate closed and goes away.
+//! The one idea: a [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use borrowed data
+//! they must enter, which fails once the lender has closed the gate. The lender does not return before everybody who
+//! entered has left. So nobody waits for a helper that never came, and a helper that comes late finds the gate closed
+//! and goes away.
 //!
 //! The lifetimes of what is borrowed are not the compiler's to see here, hence `unsafe`: each block says why it is right.
 
@@ -295,7 +296,7 @@ impl Region {
     }
 }
 
-/// What becomes of the other blocks of a parallel loop when one panics. Either way the loop panics with the first payload once
+/// How the other blocks of a parallel loop end when one panics. Either way the loop panics with the first payload once
 /// no block is running any more.
 ///
 /// # Example
@@ -373,9 +374,10 @@ impl ParallelLoop {
 
     /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on the caller and every worker that comes.
     ///
-    /// The caller works too, and returns when all blocks have ended; it waits only for blocks that others have begun. On a worker it
-    /// helps meanwhile, as [`join`](crate::fork_join::join) does: with what those blocks fork, loops and scopes in them included. Blocks are handed out in ascending order, each to whoever asks next; in a block the indices ascend. It may be called on a
-    /// worker and outside.
+    /// The caller works too, and returns when all blocks have ended; it waits only for blocks that others have begun.
+    /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with what those blocks fork, loops and
+    /// scopes in them included. Blocks are handed out in ascending order, each to the next worker that asks; in a block
+    /// the indices ascend. It may be called on a worker and outside.
     ///
     /// Cost: one atomic addition per block, one queue entry per helper, called from outside, or one fork; no allocation.
     ///
@@ -418,8 +420,8 @@ impl ParallelLoop {
         }
     }
 
-    /// Works beside up to so many workers, on a thread that is none of them: nobody could steal from it, so it calls for help and lends
-    /// what it has.
+    /// Works with up to so many workers, on a thread that is no worker. Nobody could steal from it, so it calls for
+    /// help and lends its work.
     fn lend(&self, helpers: usize, work: &(impl Fn() + Sync)) {
         let (region, shared) = (&self.region, &self.handle.shared);
         region.loan.lend(&|()| work(), || {

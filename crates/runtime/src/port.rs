@@ -4,11 +4,11 @@
 //! itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds nothing, and
 //! dropping it at any moment loses nothing and disturbs no order.
 //!
-//! Who gets an item: the receivers for single items in order of registration; what they leave, whichever take or join is
-//! satisfied first. [`Port::try_receive`] asks nobody: it takes the oldest item, even one on its way to a receiver, which then
-//! waits on at its old place in the order.
+//! Who gets an item: the receivers for single items in order of registration; what they leave, whichever take or join
+//! is satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one on its way to a
+//! receiver, which then keeps waiting at its old place.
 //!
-//! What only some ports have (capacity, permits, a discard sink) stands apart in `port/options.rs`. Read next:
+//! The parts that only some ports have (capacity, permits, a discard sink) are apart, in `port/options.rs`. Read next:
 //! `port/waiters.rs`, then `arbiter.rs`.
 
 pub(crate) mod builder;
@@ -123,7 +123,7 @@ impl<T> Port<T> {
         Self { core: Arc::new(Core { identity: next_identity(), name, state: SpinLock::new(state) }) }
     }
 
-    /// What messages call the port: `port "name"`, or `port 7` after its identity.
+    /// The name of the port in messages: `port "name"`, or `port 7` after its identity.
     ///
     /// # Example
     /// See [`Port::named`].
@@ -199,8 +199,8 @@ impl<T> Port<T> {
         Ok(Ok(()))
     }
 
-    /// Appends an item without the context that is current: for what is used again, a token or a buffer, which would otherwise
-    /// carry along the context of whoever used it last. Otherwise as [`post`](Self::post).
+    /// Appends an item without the current context. Use it for tokens and buffers that are used again: they would
+    /// otherwise carry the context of their last user. Otherwise as [`post`](Self::post).
     ///
     /// # Errors
     /// Those of [`post`](Self::post).
@@ -216,7 +216,7 @@ impl<T> Port<T> {
         crate::context::current::detached(|| self.post(item))
     }
 
-    /// Removes the oldest item, if there is one, whoever it may be on its way to.
+    /// Removes the oldest item, if there is one, even if it is on its way to a receiver.
     ///
     /// # Example
     /// ```
@@ -249,8 +249,8 @@ impl<T> Port<T> {
         Some(item)
     }
 
-    /// Removes all items that are there now, oldest first, whoever they may be on their way to. On a closed port this leaves
-    /// nothing behind; on an open one, those who wait wait on.
+    /// Removes all items that are there now, oldest first, even those on their way to receivers. On a closed port this
+    /// leaves nothing behind; on an open one, those who wait wait on.
     ///
     /// Cost: one lock, whose section is as long as the number of items that were on their way.
     ///
@@ -368,13 +368,13 @@ impl<T> Port<T> {
         Take::new(self, count)
     }
 
-    /// Refuses posts from here on, those that wait for a place included. What is in the port can still be received; receives
-    /// that find nothing end as `Closed`. While [`Permit`](crate::Permit)s are out, their items are still taken, and receives
-    /// wait for them.
+    /// Refuses posts from here on, those that wait for a place included. Items in the port can still be received;
+    /// receives that find nothing end as `Closed`. While [`Permit`](crate::Permit)s are out, their items are still
+    /// taken, and receives wait for them.
     ///
-    /// Nothing else closes a port: all its handles are alike, so there is no last poster whose end could. Whoever feeds a loop of
-    /// receives closes the port on every way out, or the owner of both does when one has failed. And a close answers no question
-    /// that is in the port: [`drain`](Self::drain) does, by dropping it.
+    /// Nothing else closes a port: all its handles are alike, so there is no last poster whose end could. So the task
+    /// that feeds a loop of receives must close the port on every way out. Or the owner of both must when one has
+    /// failed. And a close answers no question that is in the port: [`drain`](Self::drain) does, by dropping it.
     ///
     /// # Example
     /// ```
@@ -429,8 +429,8 @@ impl<T> Port<T> {
         self.len() == 0
     }
 
-    /// How many items the port has memory for. After a burst it falls again, to a few dozen when the port is empty. What it
-    /// has *places* for is its [`capacity`](Self::capacity).
+    /// How many items the port has memory for. After a burst it falls again, to a few dozen when the port is empty. The
+    /// number of *places* is its [`capacity`](Self::capacity).
     ///
     /// # Example
     /// ```
@@ -491,8 +491,8 @@ impl<T> Port<T> {
         self.poll_receive_generally(state, ticket, order, predicate, context)
     }
 
-    /// The same for a receive with a predicate, or at a port that is closed or has options, or of one who has been told to look and
-    /// finds nothing.
+    /// The same in the general case. The receive may have a predicate, the port may be closed or have options, or the
+    /// receiver was woken to look and finds nothing.
     #[inline(never)]
     fn poll_receive_generally(
         &self,

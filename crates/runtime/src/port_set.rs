@@ -3,10 +3,10 @@
 //! `#[derive(PortSet)]` has two modes. The first is what most want; the second is for joins over kinds and for capacities of
 //! their own.
 //!
-//! **One queue** (the default): `enum Ops` gives `OpsPort`, a [`Port<Ops>`](crate::Port) that keeps the order of arrival across
-//! all kinds. It dereferences to its port, for whoever receives everything; for each variant `Add` it has `post_add`,
-//! `receive_add` (a [`Cancellable`](crate::Cancellable) future, so a branch of a choice) and `on_add`. A variant with one field gives that field,
-//! any other a tuple of its fields in the order of declaration.
+//! **One queue** (the default): `enum Ops` gives `OpsPort`, a [`Port<Ops>`](crate::Port) that keeps the order of
+//! arrival across all kinds. It dereferences to its port, so that one receiver can take everything. For each variant
+//! `Add` it has `post_add`, `receive_add` (a [`Cancellable`](crate::Cancellable) future, so a branch of a choice) and
+//! `on_add`. A variant with one field gives that field, any other a tuple of its fields in the order of declaration.
 //!
 //! ```
 //! use lehr_runtime::{Dispatcher, PortSet, Reply, block_on};

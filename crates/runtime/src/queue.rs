@@ -1,11 +1,11 @@
 //! Named queues of a dispatcher: whose tasks are admitted by a policy, ranked against other queues, suspended and closed.
 //!
-//! A task of a queue is polled by the dispatcher's workers as any other, but what makes it ready (its first poll, and every
-//! wake after that) goes to its queue and not to a worker, so the queue's place among the others holds for the whole life of
-//! the task. Admission is asked once, before the first poll: what has begun is never thrown away.
+//! The dispatcher's workers poll a task of a queue like any other. But its first poll, and every wake after that, goes
+//! to its queue and not to a worker. So the queue's place among the others holds for the whole life of the task.
+//! Admission is asked once, before the first poll: what has begun is never thrown away.
 //!
-//! What is refused is not lost. [`Rejected`] gives the future back; a discarded task is dropped, so that the permits and
-//! replies it holds resolve, its handle answers [`TaskError::Discarded`], and the queue counts it and tells its sink.
+//! Refused work is not lost. [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
+//! replies it holds resolve. Its handle answers [`TaskError::Discarded`], and the queue counts it and calls its sink.
 //!
 //! Not here: what a worker takes next (`queue/priority.rs`), who may come in (`queue/admission.rs`). Read next: those two.
 
@@ -66,7 +66,7 @@ impl fmt::Debug for Queue {
     }
 }
 
-/// What a queue has done and holds: gauges of this moment, and counts since it was made.
+/// The state of a queue: gauges of this moment, and counts since it was made.
 ///
 /// The rate of a queue is the difference of two readings of `scheduled` over the reader's own clock.
 ///
@@ -105,8 +105,8 @@ impl Queue {
 
     /// A handle that stands for this queue wherever one is asked for: [`Port::on`](crate::Port::on), for example.
     ///
-    /// What is spawned through it is admitted without asking the policy, unless the queue is closed: a receiver leaves in
-    /// its port what it cannot start, so throwing it away would lose what nobody asked to lose.
+    /// A task spawned through it is admitted without asking the policy, unless the queue is closed. A receiver leaves
+    /// items in its port that it cannot start, so discarding one would lose work for no reason.
     ///
     /// # Example
     /// See [`Queue`].
@@ -116,8 +116,8 @@ impl Queue {
 
     /// Runs a future as a task of this queue if the policy admits it now; never waits.
     ///
-    /// With a policy that discards, the answer is `Ok` all the same, and the task that is thrown away, this one or the
-    /// oldest, ends as [`TaskError::Discarded`].
+    /// With a policy that discards, the answer is `Ok` all the same. The discarded task, this one or the oldest, ends
+    /// as [`TaskError::Discarded`].
     ///
     /// # Errors
     /// Gives the future back: [`Rejection::Full`] and [`Rejection::Rate`] with a policy that rejects or waits (then
@@ -232,7 +232,7 @@ impl Queue {
         self.core.state.lock().is_suspended
     }
 
-    /// Admits nothing from here on. What was admitted still runs, unless [`clear`](Self::clear) is called too; spawns that
+    /// Admits nothing from here on. Admitted tasks still run, unless [`clear`](Self::clear) is called too; spawns that
     /// wait for admission end as [`Rejection::Closed`].
     ///
     /// # Example
@@ -281,7 +281,7 @@ impl Queue {
         count
     }
 
-    /// What it holds and has done, read one after the other: a sum of them may be off by what happened meanwhile.
+    /// The numbers of the queue, read one after the other: a sum of them may be off by what happened meanwhile.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).

@@ -1,9 +1,9 @@
 //! A reply: the right and the duty to answer one question, once.
 //!
-//! A question travels through a port like any item; with it goes a [`Reply`], and the asker keeps the [`Answer`], a future.
-//! The two share one small cell, and that is all: no port, no registration. What makes a reply more than a channel of capacity
-//! one is that it cannot be forgotten: whoever drops it unanswered, by a bug, by a panic or because the item was discarded,
-//! has thereby answered [`Refusal::NoReply`], and the asker learns it at once instead of waiting for ever.
+//! A question travels through a port like any item; with it goes a [`Reply`], and the asker keeps the [`Answer`], a
+//! future. The two share one small cell, and that is all: no port, no registration. Unlike a channel of capacity one, a
+//! reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was discarded, the
+//! answer is [`Refusal::NoReply`]. The asker learns it at once instead of waiting for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 
@@ -42,7 +42,7 @@ pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
     discard()
 }
 
-/// What the two ends share. User values are moved out of it under its lock and dropped after.
+/// The state that the two ends share. User values are moved out of it under its lock and dropped after.
 enum Cell<T> {
     /// No answer yet; whom to wake when there is one.
     Open(Option<Waker>),
@@ -73,11 +73,11 @@ pub struct Reply<T> {
 
 /// The future of an answer; see [`Reply`] and [`Port::ask`].
 ///
-/// Cancel-safe: waiting holds nothing. Dropping it gives the question up: the answerer can see that
-/// ([`Reply::is_wanted`]), an answer given later goes back to the answerer, one given already is dropped.
+/// Cancel-safe: waiting holds nothing. Dropping it gives the question up. The answerer can see that
+/// ([`Reply::is_wanted`]); an answer given later goes back to the answerer, and one given already is dropped.
 ///
 /// # Errors
-/// The [`Refusal`] of whoever held the reply.
+/// The [`Refusal`] of the reply's holder.
 ///
 /// # Panics
 /// If it is polled again after it was ready.
@@ -255,8 +255,9 @@ impl<T> Port<T> {
     /// Posts a question: `question` is given the reply that the item must carry. Gives the future of the answer.
     ///
     /// # Errors
-    /// [`PostError`] with the item, reply and all, if the port does not take it. The answer is [`Refusal::WouldDeadlock`] at once
-    /// if it is asked for by a handler of the very [`Interleave`](crate::Interleave) that would have to wait for that handler.
+    /// [`PostError`] with the item, reply and all, if the port does not take it. The answer is
+    /// [`Refusal::WouldDeadlock`] at once if a handler of the [`Interleave`](crate::Interleave) asks that would have to
+    /// wait for that handler.
     ///
     /// Cost: a post and one allocation; in a handler of an interleave, another for the chain of calls.
     ///

@@ -88,7 +88,7 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// What the owner of a task is told.
+/// The result that the owner of a task gets.
 fn outcome<T>(output: Option<Result<T, Unclaimed>>) -> Result<T, TaskError> {
     output.map_or(Err(TaskError::Cancelled), |output| output.map_err(Unclaimed::claim))
 }
@@ -110,8 +110,9 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
     outputs
 }
 
-/// Counts as a wait that was answered at once: goes on, unless the task has had so many of them that the others of its worker are
-/// due; then it waits for its next turn. For what gives a result without a port, as often as it is asked.
+/// Counts as a wait that was answered at once. It returns immediately, unless the task has had so many of them that the
+/// others of its worker are due. Then it waits for its next turn. For what gives a result without a port, as often as
+/// it is asked.
 ///
 /// On no worker, as under [`block_on`], nobody counts: there it lets the other futures of the same task be polled each time.
 ///
@@ -140,8 +141,10 @@ pub async fn consume_budget() {
 
 /// Wakes a task for whichever worker comes first.
 ///
-/// What a worker wakes it queues for itself, since a task that wakes another is mostly about to wait: the two talk on one core, without a message crossing to another. For a task that goes on
-/// without a wait, computing or spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no worker it is [`Waker::wake`].
+/// A worker queues the tasks that it wakes for itself, since a task that wakes another is mostly about to wait. The two
+/// then talk on one core, without a message crossing to another. For a task that goes on without a wait, computing or
+/// spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no
+/// worker it is [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///

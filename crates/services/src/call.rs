@@ -1,4 +1,4 @@
-//! What a handler knows of the request that it handles.
+//! A handler's view of the request that it handles.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::operation::Envelope;
 use crate::reference::Reference;
 use crate::shared::Shared;
 
-/// The request that a handler handles: who asks, until when, and the service that it was sent to.
+/// The request that a handler handles: its caller, its deadline, and the service that it was sent to.
 ///
 /// # Example
 /// See [`Independent`](crate::Independent).
@@ -58,7 +58,7 @@ impl Call {
         self.shared.incarnation
     }
 
-    /// Who asks, if an edge has made sure of it; nothing for requests of this process.
+    /// The caller, if an edge has verified it; `None` for requests of this process.
     pub fn caller(&self) -> Option<&str> {
         self.envelope.as_ref()?.caller.as_deref()
     }
@@ -73,7 +73,8 @@ impl Call {
         Context::current()?.deadline()
     }
 
-    /// How much of that is left; nothing if there is no limit. Whatever the handler asks of other services, here or on other nodes, has at most as much, and need not be told.
+    /// How much of that is left; nothing if there is no limit. The handler's requests to other services, here or on
+    /// other nodes, have at most as much, without any action of yours.
     ///
     /// # Example
     /// ```

@@ -1,8 +1,9 @@
 //! Services whose contract is known only when the program runs: those that a program of another language is, or that a file describes.
 //!
-//! Everywhere else here an operation is a type. What such a service has instead is an [`Outline`]: names, verbs, groups and schemas, as data; a [`Program`] that is
-//! handed bodies as JSON; and a document that is JSON. Everything around a handler is the same: the interleave, keys, versions, subscribers, files, the directory.
-//! Clients with types of their own reach it as they reach another build of their contract, through bytes.
+//! Everywhere else here an operation is a type. Such a service has an [`Outline`] instead: names, verbs, groups and
+//! schemas, as data. It has a [`Program`] that gets bodies as JSON, and a document that is JSON. Everything around a
+//! handler is the same: the interleave, keys, versions, subscribers, files, the directory. Clients with types of their
+//! own reach it as they reach another build of their contract, through bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -185,7 +186,7 @@ impl Contract for AnyDocument {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// What came of an operation.
+/// The outcome of an operation.
 ///
 /// # Example
 /// See [`Outline`].
@@ -215,7 +216,7 @@ impl Handled {
     }
 }
 
-/// What runs a dynamic service.
+/// The program of a dynamic service.
 ///
 /// # Example
 /// See [`Outline`].
@@ -230,8 +231,9 @@ pub trait Program: Send + Sync + 'static {
 
     /// Handles an operation. The document is as it stands while the handler has it, which its group says; an independent handler has none.
     ///
-    /// A fault says that nothing happened. A change that cannot be kept on disk is taken back after this has returned: then the next call has the document from before, and
-    /// a program that has the state in a form of its own has to tell by [`AnyDocument::is`].
+    /// A fault says that nothing happened. A change that cannot be kept on disk is undone after this has returned, and
+    /// the next call has the document from before. A program with the state in a form of its own must detect that by
+    /// [`AnyDocument::is`].
     ///
     /// The future is dropped if the request is given up.
     ///
@@ -409,7 +411,7 @@ fn install(name: &str, operation: &OutlinedOperation) -> Result<Install<Dynamic>
 }
 
 impl Outline {
-    /// What the host starts.
+    /// The form that the host starts.
     pub(crate) fn form(self, document: Value, program: impl Program) -> Form<Dynamic> {
         let service = Dynamic { document: document.into(), program: Arc::new(program) };
         let Self { name, version, state, operations } = self;

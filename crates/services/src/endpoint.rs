@@ -68,7 +68,7 @@ impl Endpoint {
         self.at.shared().measures.clone()
     }
 
-    /// What an operation is, if there is one of this name.
+    /// The description of an operation, if there is one of this name.
     pub fn operation(&self, name: &str) -> Option<&OperationDescription> {
         self.at.shared().description.operations.get(name)
     }
@@ -192,9 +192,9 @@ impl Link for Endpoint {
 /// A subscription on its way.
 type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
 
-/// What can be asked of the state as a whole, without its type.
+/// Requests about the state as a whole, without its type.
 pub(crate) trait Encoded: Send + Sync {
-    /// The state, if it can be had without a message.
+    /// The state, if it is available without a message.
     fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>>;
 
     fn get(&self, at: &Arc<Local>, accept: Format) -> Result<Pending<'static, Result<Answered, Fault>>, Fault>;

@@ -1,7 +1,8 @@
 //! Faults: what went wrong with a request, in a text for the client and another for the log.
 //!
-//! A fault is an answer. Its code says what the client can do; its reason is written for whoever sent the request; what only the
-//! operator may read (a panic's text, a path, a cause inside) is in the log text, which never leaves the process.
+//! A fault is an answer. Its code says what the client can do, and its reason is written for the sender of the request.
+//! Text that only the operator may read (a panic's text, a path, a cause inside) is in the log text, which never leaves
+//! the process.
 
 use std::fmt;
 use std::time::Duration;

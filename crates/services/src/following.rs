@@ -1,7 +1,8 @@
-//! Hearing of changes over whatever breaks: a subscription that is made anew when its service or the way to it comes back.
+//! Subscriptions that survive breaks: they are made again when the service or the way to it comes back.
 //!
-//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow, and says what was missed
-//! as a slow subscriber is told it: first a gap, then the state. If nothing happened meanwhile, nothing is said.
+//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports a
+//! break as it is reported to a slow subscriber: first a gap, then the state. If nothing happened meanwhile, nothing is
+//! said.
 
 use std::fmt;
 use std::time::Duration;
@@ -85,16 +86,18 @@ impl<D: Contract> Following<D> {
         Self { reference, wishes, clock, until, pause, subscription: None, last: None, is_anew: false, seed: None }
     }
 
-    /// What comes next. Waits while the service is away: 1 s between the first two tries, twice as long each time, 30 s at most.
+    /// The next event. Waits while the service is away: 1 s between the first two tries, twice as long each time, 30 s
+    /// at most.
     ///
-    /// After a break [`Event::Gap`] comes first if anything was or may have been missed, with the number of changes where that is known
-    /// (no filter, the same life of the service) and else 1, or 0 with a filter; then [`Event::Seed`].
+    /// After a break [`Event::Gap`] comes first if anything was or may have been missed, then [`Event::Seed`]. The gap
+    /// has the number of changes where that is known (no filter, the same life of the service). Otherwise it has 1, or
+    /// 0 with a filter.
     ///
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///
     /// # Errors
-    /// [`End`] when it is over for good: its count or its time is used up, another has taken its name, or the service can be reached
-    /// and says no, be it that nothing has ever stood there.
+    /// [`End`] when it is over for good. That is if its count or its time is used up, or another has taken its name. It
+    /// is also so if the service can be reached and refuses, even because the path never had a service.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {

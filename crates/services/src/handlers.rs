@@ -1,4 +1,4 @@
-//! From handlers to branches of an interleave: what happens around a handler, the same for all of them.
+//! Turns handlers into branches of an interleave: what happens around a handler, the same for all of them.
 //!
 //! Before it: the version that the client expects, the key under which it may have been done already. After it: the version goes on, the
 //! subscribers hear of the change, the answer is given. A panic is an answer too.
@@ -36,7 +36,8 @@ pub(crate) struct Held<S> {
     pub(crate) service: S,
     /// The version of the document: how many changes it has seen in this life.
     pub(crate) revision: u64,
-    /// What a handler is told of a request with nothing about it but the operation: the same for all, so it is here, and not made for each.
+    /// The call for requests with nothing but the operation. It is the same for all, so it is stored here and not made
+    /// for each.
     plain: Call,
 }
 
@@ -90,7 +91,7 @@ impl<S: Service> Handlers<S> {
     /// The handlers of `S`.
     ///
     /// # Errors
-    /// What is wrong with the names, a line each.
+    /// The faults of the names, a line each.
     pub(crate) fn of_service() -> Result<Self, Fault> {
         let mut handlers = Self::none();
         S::handlers(&mut handlers);
@@ -104,7 +105,7 @@ impl<S: Service> Handlers<S> {
     /// These, if their names can be meant.
     ///
     /// # Errors
-    /// What is wrong with the names, a line each.
+    /// The faults of the names, a line each.
     pub(crate) fn checked(self) -> Result<Self, Fault> {
         let mut faults = Vec::new();
         for (index, registration) in self.registrations.iter().enumerate() {
@@ -184,7 +185,7 @@ impl<S: Service> Handlers<S> {
         self.add::<Replace<S::Document>>(install_exclusive::<S, Replace<S::Document>, ByReplacing>)
     }
 
-    /// Who goes first when a handler ends. Default: in order of arrival.
+    /// The order of starts when a handler ends. Default: in order of arrival.
     pub fn order(&mut self, order: Order) -> &mut Self {
         self.order = order;
         self
@@ -394,8 +395,8 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
     })
 }
 
-/// What subscribers will be told of this operation, if it succeeds: nothing if it changes nothing or nobody listens. Who
-/// subscribes does so in the concurrent group, so nobody comes while an exclusive handler runs.
+/// The change that subscribers will get for this operation, if it succeeds. `None` if it changes nothing or nobody
+/// listens. Who subscribes does so in the concurrent group, so nobody comes while an exclusive handler runs.
 fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
@@ -540,7 +541,8 @@ fn admit<O: Operation>(
     }
 }
 
-/// Counts, and gives the answer: whoever has it finds it counted. Whether it came too late is known only afterwards.
+/// Counts, and then gives the answer, so that the receiver finds it counted. Whether it came too late is known only
+/// afterwards.
 fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Result<T, Fault>) {
     let counters = &call.shared().counters;
     counters.handled.add(1);

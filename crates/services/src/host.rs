@@ -1,4 +1,4 @@
-//! A host: the services of one process, by path. It starts them, finds them, starts them anew and ends them.
+//! A host: the services of one process, by path. It starts them, finds them, restarts them and ends them.
 //!
 //! A host has no wire; the crate `lehr-node` puts one before it. Many may live in one process, as in tests.
 
@@ -81,7 +81,7 @@ struct Inner {
     table: Mutex<Table>,
     /// None as long as it reaches nobody.
     reach: Mutex<Option<Reach>>,
-    /// What the directory is to be told, in order, and who waits until it is.
+    /// The news for the directory, in order, with those who wait until it has them.
     news: Port<(News, Reply<()>)>,
     /// Forwards the news.
     _messenger: Mutex<Option<Task<()>>>,
@@ -91,7 +91,7 @@ struct Inner {
 struct Table {
     places: BTreeMap<String, Place>,
     constructors: BTreeMap<String, (Kind, Constructor)>,
-    /// Whom to wake when a service is ready or gone.
+    /// The tasks to wake when a service is ready or gone.
     waiting: Vec<Waker>,
     incarnation: u64,
     /// The directory has heard of itself.
@@ -99,7 +99,7 @@ struct Table {
     is_closed: bool,
 }
 
-/// What stands at a path.
+/// The service at a path.
 struct Place {
     what: Occupant,
     /// When it was started, for ending in the reverse order.
@@ -337,7 +337,7 @@ impl Host {
         let _replaced = self.inner.table.lock().constructors.insert(name, (kind, Arc::new(constructor)));
     }
 
-    /// Lets services of a contract be made by a function that puts them where it is told: for kinds that need to know their path.
+    /// Lets a function make services of a contract and put them at the given path: for kinds that need to know it.
     ///
     /// # Example
     /// ```
@@ -359,7 +359,7 @@ impl Host {
         let _replaced = self.inner.table.lock().constructors.insert(contract.into(), (kind, Arc::new(make)));
     }
 
-    /// What must be known to place a service of this contract; nothing if none can be made here.
+    /// The facts for placing a service of this contract; `None` if none can be made here.
     ///
     /// # Example
     /// ```
@@ -427,9 +427,9 @@ impl Host {
     /// A reference to the service at a path, or at an address of another node: whether anything is there is seen with the first request.
     ///
     /// # Errors
-    /// [`Code::UnknownService`], or [`Code::Unavailable`] while it starts anew; [`Code::ContractMismatch`] if it has another contract.
-    /// One with the same name and major version from another build will do: it is spoken to in bytes. [`Code::InvalidValue`] for an address that
-    /// cannot be meant, or if the host [reaches](Self::reach_by) nobody.
+    /// [`Code::UnknownService`], or [`Code::Unavailable`] while it restarts; [`Code::ContractMismatch`] if it has
+    /// another contract. One with the same name and major version from another build will do: it is spoken to in bytes.
+    /// [`Code::InvalidValue`] for an address that cannot be meant, or if the host [reaches](Self::reach_by) nobody.
     pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
         if is_address(path) {
             return self.link(path).map(Reference::linked);
@@ -609,8 +609,8 @@ impl Host {
 
     /// Ends all services, the youngest first and the directory last, each when the one before has ended. Takes no new ones.
     ///
-    /// Returns when all have ended, or after `limit` on the host's clock: what has not ended by then is cut off, which drops the
-    /// futures of its handlers, and is named in the report.
+    /// Returns when all have ended, or after `limit` on the host's clock. Services that have not ended by then are cut
+    /// off, which drops the futures of their handlers, and are named in the report.
     ///
     /// # Example
     /// ```

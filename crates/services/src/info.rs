@@ -1,4 +1,4 @@
-//! What a service says about itself.
+//! The description of a service by itself.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

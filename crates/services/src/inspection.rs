@@ -1,4 +1,4 @@
-//! What the services of a host are doing: which handlers wait and what for, what waits behind them, and who hears of changes.
+//! The activity of the services of a host: which handlers wait and what for, what waits behind them, and who hears of changes.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::info::{Info, Waiting};
 use crate::lifecycle::Phase;
 use crate::main_port::Local;
 
-/// What there was to see when a host was looked at.
+/// The view of a host when it was looked at.
 ///
 /// # Example
 /// See [`Host::inspect`].
@@ -35,7 +35,7 @@ pub struct ServiceView {
     pub running: Vec<Running>,
     /// How many requests wait for each operation.
     pub waiting: Vec<Waiting>,
-    /// Who hears of its changes.
+    /// The subscribers to its changes.
     pub subscribers: Vec<SubscriberView>,
 }
 
@@ -47,12 +47,12 @@ pub struct ServiceView {
 pub struct Running {
     /// The operation that it handles.
     pub operation: String,
-    /// Who asked for it, if that came over an edge.
+    /// Its caller, if the request came over an edge.
     pub caller: Option<String>,
     /// How long ago it first waited, on the host's clock.
     pub age: Duration,
-    /// What it waits for; more than one thing if it takes whichever comes first. Nothing if that is neither an answer of a service, nor a
-    /// timer, nor a port that the host [looks at](Host::watch_port), or if it has just been woken.
+    /// Its waits; more than one if it takes the first of several. Empty if it waits for neither an answer of a service,
+    /// nor a timer, nor a port that the host [looks at](Host::watch_port). Also if it has just been woken.
     pub waits_for: Vec<String>,
 }
 

@@ -1,8 +1,9 @@
 //! Services: one state document, a fixed set of verbs, handlers around the state, partners and subscribers.
 //!
-//! A service is a type of yours. It has a *document*, the state that others may see; *operations*, each with one of eleven
-//! [verbs](Verb); and a handler for each operation, whose receiver says who may run beside it: `&self` looks, `&mut self` changes, `self`
-//! ends. A [`Host`] runs it at a path, a [`Reference`] talks to it, the same way in this process and over a wire.
+//! A service is a type of yours. It has a *document*, the state that others may see, and *operations*, each with one of
+//! eleven [verbs](Verb). Each operation has a handler, and the handler's receiver says which others may run beside it:
+//! `&self` looks, `&mut self` changes, `self` ends. A [`Host`] runs it at a path, a [`Reference`] talks to it, the same
+//! way in this process and over a wire.
 //!
 //! # A service
 //!
@@ -81,7 +82,7 @@
 //! | hearing of them over breaks | [`Reference::follow`], [`Following`] |
 //! | limits of time, keys for sending again, versions | [`Reference::within`], [`Reference::key`], [`Reference::if_version`] |
 //! | other services that one needs | [`Partners`], [`Starting`] |
-//! | starting anew after a crash, bounds of queues | [`Placement`] |
+//! | restarting after a crash, bounds of queues | [`Placement`] |
 //! | which services there are | [`Directory`], itself a service |
 //! | what runs, waits and is stuck | [`Host::inspect`] |
 //! | requests as bytes, for an edge | [`Endpoint`], [`Link`] |

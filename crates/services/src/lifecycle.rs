@@ -59,7 +59,7 @@ pub enum Stop {
     },
 }
 
-/// Whether a service that crashes starts anew.
+/// Whether a service that crashes restarts.
 ///
 /// # Example
 /// ```
@@ -70,11 +70,12 @@ pub enum Stop {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restart {
-    /// A handler that panics is a fault to whoever sent the request, and the service goes on.
+    /// A handler that panics is a fault for the sender of the request, and the service continues.
     #[default]
     Never,
-    /// A panic in an exclusive handler, which may have left the state half changed, ends the service and starts it anew: at most
-    /// `max` times in a span of `within`. After that it is left down, and its path answers [`Code::StartFailed`](crate::Code).
+    /// A panic in an exclusive handler may have left the state half changed. It ends the service and restarts it, at
+    /// most `max` times in a span of `within`. After that it is left down, and its path answers
+    /// [`Code::StartFailed`](crate::Code).
     OnPanic {
         /// How many restarts.
         max: usize,

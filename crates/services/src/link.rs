@@ -1,8 +1,9 @@
 //! The seam between a reference and a service that is not in this process: requests as bytes, with what comes along.
 //!
-//! An edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side and calls [`Endpoint`](crate::Endpoint), which is a link
-//! too, on the other. The two may be put together without anything between them: then a reference goes through the encoded form
-//! inside one process, which is how tests compare the two ways, and how a client of one build of a contract reaches another.
+//! An edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side and calls [`Endpoint`](crate::Endpoint),
+//! which is a link too, on the other. You can put the two together without anything between them. Then a reference goes
+//! through the encoded form inside one process. Tests compare the two ways so, and a client of one build of a contract
+//! reaches another so.
 
 use std::fmt;
 use std::future::Future;
@@ -22,7 +23,7 @@ use crate::verb::Verb;
 /// A future on the heap, for seams between crates.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What is asked of a service.
+/// The action on a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// What the service is.
@@ -38,7 +39,7 @@ pub enum Action {
 /// A request as bytes.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// What is asked.
+    /// The action.
     pub action: Action,
     /// The verb of that: whether it may be sent again when its fate is not known.
     pub verb: Verb,
@@ -48,11 +49,11 @@ pub struct Message {
     pub format: Format,
     /// How the answer is to be written.
     pub accept: Format,
-    /// What comes along.
+    /// Its options.
     pub options: Options,
 }
 
-/// What comes along with a request, whichever way it goes.
+/// The options of a request, whichever way it goes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// How long the answer is of use.
@@ -65,7 +66,7 @@ pub struct Options {
     pub incarnation: Option<u64>,
     /// The span that the request belongs to.
     pub trace: Option<TraceParent>,
-    /// Who asks, as the edge has made sure; never taken from a client's word.
+    /// The caller, as the edge has verified it; never a client's own claim.
     pub caller: Option<String>,
     /// The contract that the client was built with.
     pub contract: Option<(String, Version)>,
@@ -84,8 +85,8 @@ pub struct Answered {
 
 /// A way to one service.
 pub trait Link: fmt::Debug + Send + Sync {
-    /// Sends a request. It is handed over before this returns, so requests arrive in the order of the calls; the future is
-    /// the answer. Dropping the future gives the request up, and the service is told if it can be.
+    /// Sends a request. It is handed over before this returns, so requests arrive in the order of the calls; the future
+    /// is the answer. Dropping the future gives the request up, and the service learns it if possible.
     fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>>;
 
     /// Subscribes; the state comes first.
@@ -97,7 +98,7 @@ pub trait Link: fmt::Debug + Send + Sync {
     ) -> Pending<'static, Result<Box<dyn Events>, Fault>>;
 }
 
-/// What a subscriber hears over a link.
+/// A subscriber's events over a link.
 #[derive(Debug)]
 pub enum Told {
     /// The whole state.
@@ -122,6 +123,6 @@ pub enum Told {
 
 /// A subscription over a link. Dropping it unsubscribes.
 pub trait Events: Send {
-    /// What comes next. Cancel-safe.
+    /// The next event. Cancel-safe.
     fn next(&mut self) -> Pending<'_, Result<Told, End>>;
 }

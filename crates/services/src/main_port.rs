@@ -145,7 +145,7 @@ pub(crate) fn settled<T>(answer: Result<Result<T, Fault>, Refusal>) -> Result<T,
     }
 }
 
-/// What is asked of the state as a whole.
+/// A request about the state as a whole.
 pub(crate) enum Ask<D> {
     /// The state.
     Get(Reply<State<D>>),
@@ -292,7 +292,7 @@ impl Local {
         self.whole.downcast_ref()
     }
 
-    /// The state, if it can be had without a message: nothing changes it and nothing waits that would.
+    /// The state, if it is available without a message: nothing changes it, and no waiting request would.
     pub(crate) fn glance<D: Contract>(&self) -> Option<State<D>> {
         let state = self.whole::<D>()?.glance()?;
         self.shared.counters.handled.add(1);

@@ -40,13 +40,14 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     type Contract: Contract;
     /// What it does to the state.
     type Verb: Kind;
-    /// What its sender is answered.
+    /// The answer to its sender.
     type Reply: Clone + Send + Serialize + DeserializeOwned + JsonSchema + 'static;
     /// Its name in the contract: lower case, digits and underscores.
     const NAME: &'static str;
 
-    /// The media types of bodies that are bytes and no document, such as `text/csv`: what a client sends with one of these is the field `data` of the operation, its
-    /// media type the field `media_type`, and the other fields stand in the query of the address. Default: none.
+    /// The media types of bodies that are bytes and no document, such as `text/csv`. The body that a client sends with
+    /// one of these is the field `data` of the operation, and its media type the field `media_type`. The other fields
+    /// are in the query of the address. Default: none.
     ///
     /// # Example
     /// ```
@@ -69,7 +70,8 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     /// ```
     const RAW: &'static [&'static str] = &[];
 
-    /// What it is about, for subscribers that want to hear of some entries only. Default: nothing in particular.
+    /// The key of the entry that it is about, for subscribers that want changes of some entries only. Default: nothing
+    /// in particular.
     fn key(&self) -> Option<Cow<'_, str>> {
         None
     }
@@ -98,10 +100,10 @@ impl<D: Contract> Operation for Replace<D> {
     const NAME: &'static str = "replace";
 }
 
-/// What comes along with a request, when anything does.
+/// The options of a request, when it has any.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Envelope {
-    /// Who asks, as the edge has made sure.
+    /// The caller, as the edge has verified it.
     pub(crate) caller: Option<Box<str>>,
     /// Makes sending it again harmless.
     pub(crate) key: Option<Box<str>>,

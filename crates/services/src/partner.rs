@@ -19,8 +19,9 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 
 /// The partners that a service needs, each with a name of its own; see [`Service::partners`](crate::Service::partners).
 ///
-/// A binding of the placement goes before what is said here, and may name a service of another node. A partner is found again after it has been
-/// started anew, or when its node comes back; while it is not there, requests to it fail with [`Code::Unavailable`](crate::Code).
+/// A binding of the placement goes before what is said here, and may name a service of another node. A partner is found
+/// again after it has been restarted, or when its node comes back. While it is away, requests to it fail with
+/// [`Code::Unavailable`](crate::Code).
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! Where a service is put, and what is decided about it there and not by its author.
+//! The place of a service, and the settings that are decided there and not by its author.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ impl Placement {
         self
     }
 
-    /// Whether it starts anew after a crash. Default: never.
+    /// Whether it restarts after a crash. Default: never.
     pub fn restart(mut self, policy: Restart) -> Self {
         self.restart = policy;
         self
@@ -101,8 +101,8 @@ impl Placement {
     /// A change is answered when it is on disk, so what was acknowledged is there after a crash of the machine. A change that cannot be
     /// written, panics or is cancelled is taken back. Default: the document is not kept.
     ///
-    /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk, all while no other handler
-    /// sees the state.
+    /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk. No other
+    /// handler sees the state meanwhile.
     ///
     /// # Example
     /// ```
@@ -136,13 +136,14 @@ impl Placement {
         self
     }
 
-    /// What the service is told when it starts: [`Starting::configuration`](crate::Starting::configuration). Default: nothing.
+    /// The configuration that the service gets when it starts:
+    /// [`Starting::configuration`](crate::Starting::configuration). Default: nothing.
     pub fn configuration(mut self, value: Value) -> Self {
         self.configuration = Some(value);
         self
     }
 
-    /// What the service will be told, for those who make it.
+    /// The configuration for the service, for the code that makes it.
     pub fn told(&self) -> Option<&Value> {
         self.configuration.as_ref()
     }

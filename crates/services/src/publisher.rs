@@ -1,8 +1,10 @@
-//! Who hears of the changes of one service: a bounded queue for each subscriber, so that a slow one costs nobody else anything.
+//! The subscribers to the changes of one service: a bounded queue for each, so that a slow one costs nobody else
+//! anything.
 //!
-//! A change is published while its handler still has the state to itself, so the order of changes is that of their versions; a
-//! subscriber registers in the concurrent group, where no change happens, so between its snapshot and its first change there is
-//! nothing. A queue that is full is emptied and marked: its subscriber is told how much it has missed and is given the state anew.
+//! A change is published while its handler still has the state to itself, so the order of changes is that of their
+//! versions. A subscriber registers in the concurrent group, where no change happens. So between its snapshot and its
+//! first change there is nothing. A full queue is emptied and marked. Its subscriber learns how much it has missed and
+//! gets the state again.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -68,7 +70,7 @@ impl Change {
         Self { incarnation, version: 0, operation, verb, key, body, written: Default::default() }
     }
 
-    /// A change as another process tells of it.
+    /// A change in the form of another process.
     ///
     /// # Example
     /// ```
@@ -107,12 +109,12 @@ impl Change {
         &self.operation
     }
 
-    /// What it did to the state.
+    /// Its effect on the state.
     pub fn verb(&self) -> Verb {
         self.verb
     }
 
-    /// What it was about; see [`Operation::key`].
+    /// The key of its entry; see [`Operation::key`].
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
@@ -172,8 +174,9 @@ pub(crate) struct Publisher {
 impl Publisher {
     /// Whether anybody hears of changes. Asked by exclusive handlers, before each change.
     ///
-    /// No lock: whoever subscribed before this handler started did so in a concurrent one, which the interleave has ended, under its own lock, before it started this one. One who leaves meanwhile
-    /// may be counted still, and then is told nothing.
+    /// No lock is needed. A subscriber that came before this handler started registered in a concurrent one. The
+    /// interleave has ended that, under its own lock, before it started this one. One that leaves meanwhile may still
+    /// be counted, and then gets nothing.
     pub(crate) fn is_watched(&self) -> bool {
         self.watching.get() > 0
     }
@@ -221,7 +224,7 @@ impl Publisher {
         self.each(|subscriber| subscriber.offer(&change));
     }
 
-    /// The state is no longer what the changes so far make of it: everybody needs it anew.
+    /// The changes so far no longer give the state, so every subscriber needs it again.
     pub(crate) fn reset(&self) {
         self.each(|subscriber| subscriber.lose(1));
     }
@@ -246,7 +249,7 @@ impl Publisher {
     }
 }
 
-/// What became of a subscriber.
+/// The outcome for a subscriber.
 struct Step {
     waker: Option<Waker>,
     goes_on: bool,
@@ -275,7 +278,7 @@ struct Queue {
     waker: Option<Waker>,
 }
 
-/// What comes next for a subscriber.
+/// The next event for a subscriber.
 pub(crate) enum Next {
     Change(Arc<Change>),
     /// So many were given up; nothing comes until [`Subscriber::resume`].
@@ -369,7 +372,7 @@ impl Subscriber {
         Step { waker: queue.waker.take(), goes_on: queue.end.is_none() }
     }
 
-    /// What comes next; if nothing is there, `waker` is woken when there is.
+    /// The next event; if there is none, `waker` is woken when there is.
     pub(crate) fn next(&self, waker: &Waker) -> Next {
         let mut queue = self.queue.lock();
         if let Some(change) = queue.changes.pop_front() {

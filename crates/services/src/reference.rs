@@ -43,7 +43,7 @@ pub struct State<D> {
     incarnation: u64,
 }
 
-/// What has a document.
+/// A service with a document.
 trait Shows<D>: Send + Sync {
     fn document(&self) -> &D;
 }
@@ -121,7 +121,7 @@ impl<D: fmt::Debug> fmt::Debug for State<D> {
 pub struct Reference<D: Contract> {
     target: Target,
     options: Option<Arc<Options>>,
-    /// What stands for the service while it is not there is a fault that may pass.
+    /// Whether a missing service is a temporary fault.
     is_partner: bool,
     _document: PhantomData<fn() -> D>,
 }
@@ -210,7 +210,7 @@ impl<D: Contract> Reference<D> {
         self.with(|options| options.if_version = Some(version))
     }
 
-    /// Its requests are done only by this life of the service. When the service has been started anew they fail with
+    /// Its requests are done only by this life of the service. When the service has been restarted they fail with
     /// [`Code::StaleReference`]; without this, a reference finds the new one.
     ///
     /// # Errors
@@ -225,8 +225,9 @@ impl<D: Contract> Reference<D> {
 
     /// Sends an operation and waits for the answer.
     ///
-    /// It is sent when the future is first polled. Dropped while it waits, it has been sent all the same; over a link, and with [`within`](Self::within), the service is told to
-    /// leave it. Cost, in this process: a post, and one allocation for the reply.
+    /// It is sent when the future is first polled. If it is dropped while it waits, it has been sent all the same. Over
+    /// a link, and with [`within`](Self::within), the service is asked to leave it. Cost, in this process: a post, and
+    /// one allocation for the reply.
     ///
     /// # Errors
     /// The fault of the service, or why it could not be asked.
@@ -308,8 +309,9 @@ impl<D: Contract> Reference<D> {
 
     /// Sends an operation whose answer nobody wants, and returns when the service has taken it.
     ///
-    /// What comes of it is counted and told to subscribers, and to nobody else. Over a link this waits for the answer, which is how a request is known to have
-    /// arrived, and a fault of the service is one of this call. Sent when first polled.
+    /// Its outcome is counted and reported to subscribers, and to nobody else. Over a link this waits for the answer,
+    /// because only that shows that a request has arrived. A fault of the service is one of this call. Sent when first
+    /// polled.
     ///
     /// Cost, in this process: a post. Nothing is allocated.
     ///
@@ -599,8 +601,8 @@ impl<D: Contract> Reference<D> {
 
     /// Ends the service. When the answer is there, nothing of it is left: later requests get [`Code::UnknownService`].
     ///
-    /// What runs comes to its end, what waits is refused with [`Code::ServiceStopping`], then [`Service::stop`] runs. Not to be waited for
-    /// in a handler of the service itself, whose end it would wait for.
+    /// Running operations end, waiting ones are refused with [`Code::ServiceStopping`], then [`Service::stop`] runs.
+    /// Not to be waited for in a handler of the service itself, whose end it would wait for.
     ///
     /// # Errors
     /// [`Code::ActionNotSupported`] if only the host may end it.
@@ -623,7 +625,7 @@ impl<D: Contract> Reference<D> {
     }
 }
 
-/// What a handler waits for that asks another service.
+/// The reason of a handler's wait that asks another service.
 fn awaited(operation: &str, at: &Local) -> String {
     format!("the answer to {operation:?} of {}", at.shared().path)
 }

@@ -1,8 +1,9 @@
-//! Which handlers of a service are on their way, since when, and what they wait for: for those who look why something is stuck.
+//! The running handlers of a service, since when they run, and what they wait for. Read it to see why something is stuck.
 //!
-//! A handler that does not wait is never noted: it is at its end after its first poll, and pays two stores to a thread's own word. One that
-//! waits is noted at its first wait, with the task that it runs in, and says what it waits for at each. An answer of another service
-//! says so itself (`waiting_for`); a wait at a port or a timer is known to the runtime's inspector, by the task.
+//! A handler that does not wait is never noted. It is at its end after its first poll, and costs two stores to a
+//! thread's own word. One that waits is noted at its first wait, with the task that it runs in, and says what it waits
+//! for at each. An answer of another service says so itself (`waiting_for`). The runtime's inspector knows a wait at a
+//! port or a timer, by the task.
 //!
 //! What this does not see: a handler that computes, or blocks its thread, within its first poll. The queue behind it is seen, and the
 //! runtime's watchdog names its worker.
@@ -24,7 +25,7 @@ use crate::shared::Shared;
 thread_local! {
     /// Whether a handler is being polled on this thread.
     static IS_HANDLING: Cell<bool> = const { Cell::new(false) };
-    /// What the handler that is being polled has just said that it waits for.
+    /// The reason of a wait that the polled handler has just given.
     static REASON: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 

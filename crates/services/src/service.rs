@@ -1,4 +1,4 @@
-//! What an author writes: a type with a state document, and a handler for each operation, whose receiver says who may run beside it.
+//! The service that an author writes: a type with a state document, and a handler for each operation. The receiver of a handler says who may run beside it.
 //!
 //! - [`Concurrent`]: `&self`. Looks at the state as it was when the handler started; runs beside others of its kind.
 //! - [`Exclusive`]: `&mut self`. Changes the state; runs alone, also while it waits.
@@ -43,8 +43,9 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Says which other services it needs; see [`Partners`]. Default: none.
     fn partners(_needs: &mut Partners) {}
 
-    /// The JSON schema of what a [`Placement`](crate::Placement::configuration) may tell it; nothing if it takes nothing. What does not fit is found
-    /// where the placement is planned; what is told nevertheless and not understood fails the start.
+    /// The JSON schema of what a [`Placement`](crate::Placement::configuration) may tell it; nothing if it takes
+    /// nothing. A configuration that does not fit is found where the placement is planned; one that the service still
+    /// does not understand fails the start.
     fn configuration() -> Option<Value> {
         None
     }
@@ -52,12 +53,12 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Prepares it, before the first request is handled; requests that come meanwhile wait. Default: nothing to do.
     ///
     /// # Errors
-    /// The service is not started, nothing of it remains, and whoever had it started is told.
+    /// The service is not started, nothing of it remains, and the caller that started it gets the fault.
     fn start(&mut self, _starting: &Starting) -> impl Future<Output = Result<(), Fault>> + Send {
         async { Ok(()) }
     }
 
-    /// Ends it. What was running has ended, what was waiting has been refused. Default: the value is dropped.
+    /// Ends it. Running operations have ended, and waiting ones have been refused. Default: the value is dropped.
     fn stop(self, _why: Stop) -> impl Future<Output = ()> + Send {
         async { drop(self) }
     }
@@ -105,9 +106,9 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
 
 /// Handles `O` with the state to itself.
 ///
-/// A fault says that nothing happened: check first, then change. A handler that panics, or is cancelled in one of its waits because its
-/// request has run out of time, may leave the state half changed: subscribers are then given the whole state anew, and a service with
-/// [`Restart::OnPanic`](crate::Restart) is started anew after a panic.
+/// A fault says that nothing happened: check first, then change. A handler may leave the state half changed if it
+/// panics, or if its request runs out of time during a wait. Subscribers then get the whole state again. A service with
+/// [`Restart::OnPanic`](crate::Restart) restarts after a panic.
 ///
 /// # Example
 /// The page of the crate has one.
@@ -116,7 +117,8 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
     note = "write `impl Exclusive<{O}> for {Self}`"
 )]
 pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
-    /// The operation as it is handled, and as subscribers are told of it: for a service that fills in what a client has left out. Default: as it came.
+    /// The operation as it is handled and as subscribers get it. A service can fill in fields here that a client has
+    /// left out. Default: as it came.
     ///
     /// # Errors
     /// The fault is the answer; nothing is handled.

@@ -1,4 +1,4 @@
-//! What everything about one running service knows: handlers, references and subscriptions alike, whatever its type.
+//! The state that handlers, references and subscriptions of one running service share, whatever its type.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     keys: Mutex<Keys>,
     pub(crate) counters: Counters,
     pub(crate) measures: Measures,
-    /// Who waits for the end that has come, and why it came.
+    /// The waiters for the end that has come, and its reason.
     ended: Mutex<Option<StopRequest>>,
 }
 

@@ -24,7 +24,7 @@ use crate::reference::{Reference, State};
 use crate::service::Service;
 use crate::shared::{Shared, StopRequest};
 
-/// What a service knows while it prepares itself; see [`Service::start`].
+/// A service's view of its start, while it prepares itself; see [`Service::start`].
 ///
 /// # Example
 /// See [`Partners`](crate::Partners).
@@ -38,7 +38,7 @@ pub struct Starting {
     shared: Arc<Shared>,
 }
 
-/// What a service begins with.
+/// The initial state of a service.
 ///
 /// # Example
 /// See [`Starting::report`].
@@ -75,10 +75,10 @@ impl Starting {
         &self.host
     }
 
-    /// What its placement tells it; nothing if that says nothing.
+    /// The configuration of its placement; `None` if that has none.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if it is told something else.
+    /// [`Code::InvalidValue`] if the configuration is something else.
     ///
     /// # Example
     /// See [`Placement::configuration`].
@@ -97,7 +97,7 @@ impl Starting {
         self.beginning != Beginning::Volatile
     }
 
-    /// What its document is at the start.
+    /// The origin of its document at the start.
     pub fn beginning(&self) -> Beginning {
         self.beginning
     }
@@ -120,7 +120,7 @@ impl Starting {
         self.shared.report(text.into());
     }
 
-    /// The numbers that the service shows to whoever watches the node, for it to keep and to set.
+    /// The numbers that the service shows to the watchers of the node, for it to keep and to set.
     ///
     /// # Example
     /// See [`Measures`].
@@ -171,7 +171,7 @@ impl Starting {
     }
 }
 
-/// What a service is: how one is made, what it can be asked, and what that is called.
+/// Describes a service: how one is made, what it can be asked, and what that is called.
 pub(crate) struct Form<S: Service> {
     /// Called for each of its lives.
     pub(crate) make: Box<dyn Fn() -> S + Send + Sync>,
@@ -300,7 +300,7 @@ fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Res
     Ok(workers.unwrap_or_else(|| host.dispatcher()).clone())
 }
 
-/// The directory hears of its own start before it can be told: from the messenger.
+/// The directory hears of its own start before others can send it news: from the messenger.
 async fn announce(host: &Host, local: &Local, phase: Phase) {
     if local.shared().path != crate::directory::DIRECTORY {
         host.announce(local, phase).await;
@@ -391,7 +391,7 @@ async fn begin<S: Service>(
     Ok((unfinished, interleave))
 }
 
-/// A life that ends when this is dropped, however that comes: whoever waits for it, or asks later, is told.
+/// A life that ends when this is dropped, however that happens. Those who wait for it, or ask later, learn that.
 struct Gone(Arc<Local>);
 
 impl Drop for Gone {

@@ -1,8 +1,8 @@
 //! The state of a service on disk: written after each change, before it is acknowledged, all or nothing.
 //!
-//! A file is a line of JSON that says whose state it is, and the document. It is written under another name, synchronised, renamed over the old
-//! one, and the folder is synchronised: whatever stops that, and wherever, the name leads to the old state or to the new one. A
-//! checksum tells a file that is neither.
+//! A file is a line of JSON that says whose state it is, and the document. It is written under another name,
+//! synchronised, and renamed over the old one, and the folder is synchronised. However that is stopped, the name leads
+//! to the old state or to the new one. A checksum tells a file that is neither.
 //!
 //! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so it costs little. If the file is damaged
 //! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it never goes on without what it
@@ -33,7 +33,7 @@ struct Header {
     checksum: String,
 }
 
-/// What a store does to files, one step at a time, so that tests can stop between any two.
+/// A store's operations on files, one step at a time, so that tests can stop between any two.
 pub(crate) trait Files: Send + Sync {
     /// Makes a file with these bytes.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
@@ -75,7 +75,7 @@ impl Files for Disk {
 /// Where the state of one service is kept.
 pub(crate) struct Store {
     path: PathBuf,
-    /// Whose state it is.
+    /// The owner of the state.
     contract: String,
     version: Version,
     files: Box<dyn Files>,
@@ -149,8 +149,9 @@ impl Store {
     /// If the file is damaged or gone and its copy is whole, the copy takes its place; a damaged file is kept under another name.
     ///
     /// # Errors
-    /// [`Code::StartFailed`]: the file cannot be read; it is of another contract or of a newer version; or it is damaged and there is no copy that is
-    /// whole. Then nothing is changed, so that every later start is refused too, until somebody restores the file.
+    /// [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version. Also if it is
+    /// damaged and there is no whole copy. Then nothing is changed, so that every later start is refused too, until
+    /// somebody restores the file.
     pub(crate) fn load<D: Contract>(&self) -> Result<Option<Loaded<D>>, Fault> {
         let shown = self.path.display();
         let damage = match self.read(&self.path)? {
@@ -190,7 +191,7 @@ impl Store {
         Ok(Some(Loaded { document, recovered: Some(recovered) }))
     }
 
-    /// What one of the two files has.
+    /// The contents of one of the two files.
     fn read<D: Contract>(&self, path: &Path) -> Result<Found<D>, Fault> {
         let shown = path.display();
         let bytes = match fs::read(path) {
@@ -235,11 +236,11 @@ impl Store {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Loaded<D> {
     pub(crate) document: D,
-    /// What had to be repaired to have it.
+    /// The repair that was needed.
     pub(crate) recovered: Option<String>,
 }
 
-/// What a file has.
+/// The contents of a file.
 enum Found<D> {
     Nothing,
     Damaged(String),
@@ -250,7 +251,7 @@ enum Found<D> {
 /// The contract and the document of a state, from the bytes of the file in which it is kept, if they are what was written.
 ///
 /// # Errors
-/// What is wrong with them.
+/// The fault in them.
 ///
 /// # Example
 /// ```
@@ -399,7 +400,7 @@ mod tests {
         assert_eq!(store.load::<Note>().unwrap(), Some(kept("old form")));
     }
 
-    /// What a damaged disk, an editor or a careless hand leaves of a file; nothing stands for no file.
+    /// The damage to a file by a disk, an editor or a careless hand; `None` stands for no file.
     fn damages(whole: &[u8]) -> Vec<Option<Vec<u8>>> {
         let flipped = (0..whole.len()).step_by(7).map(|at| {
             let mut bytes = whole.to_vec();

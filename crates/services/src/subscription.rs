@@ -22,14 +22,14 @@ const CAPACITY: usize = 256;
 /// How many changes may wait at most.
 const CAPACITY_MAX: usize = 65_536;
 
-/// What happens when a subscriber has not taken so many changes.
+/// How a subscriber is handled that has not taken so many changes.
 ///
 /// # Example
 /// See [`Subscribe`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slow {
-    /// They are given up; it is told how many, and is given the state anew.
+    /// They are given up. The subscriber learns how many, and gets the state again.
     #[default]
     Reseed,
     /// A newer change with the same operation and key takes the place of the older one; then as [`Slow::Reseed`].
@@ -38,7 +38,7 @@ pub enum Slow {
     Disconnect,
 }
 
-/// What somebody wants to hear of, and how. The default is everything, with the state anew after a gap.
+/// The changes that a subscriber wants, and how. The default is everything, with the state again after a gap.
 ///
 /// # Example
 /// ```
@@ -73,7 +73,7 @@ impl Subscribe {
         self
     }
 
-    /// Only changes about these keys. Changes without a key are told all the same: they may be about any.
+    /// Only changes about these keys. Changes without a key are reported all the same, because they may be about any.
     pub fn keys<T: Into<String>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
         self.keys = keys.into_iter().map(Into::into).collect();
         self
@@ -91,7 +91,7 @@ impl Subscribe {
         self
     }
 
-    /// What happens when they are more. Default: [`Slow::Reseed`].
+    /// How more of them are handled. Default: [`Slow::Reseed`].
     pub fn slow(mut self, slow: Slow) -> Self {
         self.slow = slow;
         self
@@ -221,7 +221,7 @@ impl fmt::Display for End {
 
 impl std::error::Error for End {}
 
-/// What a subscriber hears.
+/// A subscriber's event.
 ///
 /// # Example
 /// See [`Subscription`].
@@ -297,7 +297,7 @@ impl<D: Contract> Subscription<D> {
         Self { source: Source::Remote(events) }
     }
 
-    /// What comes next.
+    /// The next event.
     ///
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///

@@ -1,8 +1,8 @@
 //! The fixed verbs: what an operation may do to the state of a service, known without reading its code.
 //!
-//! Every service answers [`Verb::Lookup`], [`Verb::Get`], [`Verb::Subscribe`] and [`Verb::Drop`] without a handler of its author. The
-//! others are given to operations by a type ([`Operation::Verb`](crate::Operation::Verb)), so that the compiler keeps a handler that
-//! only looks from being registered for a verb that changes.
+//! Every service answers [`Verb::Lookup`], [`Verb::Get`], [`Verb::Subscribe`] and [`Verb::Drop`] without a handler of
+//! its author. Other verbs are given to operations by a type ([`Operation::Verb`](crate::Operation::Verb)). So the
+//! compiler keeps a handler that only looks from being registered for a verb that changes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -67,7 +67,7 @@ impl Verb {
         Verb::Drop,
     ];
 
-    /// Whether it changes the state document; such operations are told to subscribers.
+    /// Whether it changes the state document; subscribers get such operations.
     ///
     /// # Example
     /// See [`Verb`].
@@ -75,8 +75,8 @@ impl Verb {
         matches!(self, Self::Insert | Self::Update | Self::Upsert | Self::Replace | Self::Delete)
     }
 
-    /// Whether doing it twice is the same as doing it once, reply included: such an operation may be sent again when its fate is
-    /// not known.
+    /// Whether doing it twice is the same as doing it once, reply included. Such an operation may be sent again when
+    /// its fate is unknown.
     ///
     /// # Example
     /// See [`Verb`].

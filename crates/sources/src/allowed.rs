@@ -1,7 +1,8 @@
-//! Which hosts may be asked for data: those that the operator lists, at addresses that are no private network's.
+//! The hosts that may be asked for data: those that the operator lists, at addresses outside private networks.
 //!
-//! A service that fetches what it is told is a way into the network that it stands in. So nothing is allowed that is not listed, a name is
-//! looked up here and the connection goes to the very address that was checked, and every redirection is a new question.
+//! A service that fetches any address is a way into the network that it runs in. So only listed hosts are allowed. A
+//! name is looked up here, and the connection goes to the very address that was checked. Every redirection is checked
+//! again.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -168,7 +169,7 @@ impl Allowed {
         Err(Fault::new(Code::PermissionDenied, reason))
     }
 
-    /// Of the addresses that a name leads to, those that may be connected to.
+    /// The addresses of a name that may be connected to.
     pub(crate) fn reachable(
         &self,
         host: &str,

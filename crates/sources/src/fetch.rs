@@ -60,10 +60,10 @@ pub struct Transfer {
     pub bytes_all: Option<u64>,
     /// Its SHA-256 in hexadecimal, when it is there.
     pub sha256: Option<String>,
-    /// What its SHA-256 is to be, if that was said.
+    /// The SHA-256 that it must have, if that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What the host marks the version with that the bytes are of, if it does.
+    /// The host's mark of the version that the bytes are of, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
     /// How often the transfer was taken up again.
@@ -105,7 +105,7 @@ pub struct Get {
     pub name: String,
     /// Where it is.
     pub url: String,
-    /// What its SHA-256 must be, in hexadecimal.
+    /// The SHA-256 that it must have, in hexadecimal.
     #[serde(default)]
     pub sha256: Option<String>,
 }
@@ -178,9 +178,9 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Brings files into this folder, which is made if it is not there. What is there already is not looked at, but for what an
-    /// earlier process has left half-brought: a service whose document is kept ([`Placement::keep`](lehr_services::Placement::keep)) goes on
-    /// with it, any other removes it when it starts.
+    /// Brings files into this folder, which is made if it is not there. Files that are there already are not looked at,
+    /// except those that an earlier process left incomplete. A service whose document is kept
+    /// ([`Placement::keep`](lehr_services::Placement::keep)) resumes them; any other removes them when it starts.
     ///
     /// # Errors
     /// [`Code::InsufficientResources`] if the folder cannot be made.
@@ -212,7 +212,7 @@ impl Fetch {
     }
 }
 
-/// What a file is called as long as it is not whole.
+/// The name of a file as long as it is incomplete.
 fn partial(name: &str) -> String {
     format!("{PARTIAL}{name}")
 }
@@ -280,7 +280,7 @@ impl Service for Fetch {
     }
 }
 
-/// Removes what was half-brought, but for what is gone on with.
+/// Removes incomplete files, except those that will be resumed.
 fn remove_partial(folder: &Path, goes_on: &[String]) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -626,7 +626,7 @@ fn begins_at(headers: &HeaderMap) -> Option<u64> {
     range.strip_prefix("bytes ")?.split_once('-')?.0.parse().ok()
 }
 
-/// What marks a version: a strong tag, or else the time of its last change.
+/// The mark of a version: a strong tag, or else the time of its last change.
 fn mark(headers: &HeaderMap) -> Option<String> {
     let text = |name: header::HeaderName| headers.get(name)?.to_str().ok().map(str::to_owned);
     text(header::ETAG).filter(|tag| tag.starts_with('"')).or_else(|| text(header::LAST_MODIFIED))

@@ -6,8 +6,9 @@ pub const FINGERPRINT_BITS: usize = 881;
 /// The length that stands before the bits, in bytes.
 const PREFIX_BYTES: usize = 4;
 
-/// The numbers of the questions that are answered with yes, ascending, from the packed form: Base64 of the number of bits (four bytes,
-/// the highest first) and the bits (the first is the highest of its byte). Nothing if the text is no such thing.
+/// The numbers of the questions that are answered with yes, ascending, from the packed form. That is the Base64 of the
+/// number of bits (four bytes, the highest first) and the bits (the first is the highest of its byte). Nothing if the
+/// text is no such thing.
 ///
 /// Source: PubChem's specification of its substructure fingerprint, version 1.3.
 ///

@@ -1,7 +1,8 @@
 //! PubChem, the public database of chemical compounds, as a service: compounds by name or likeness, their properties as a table, their fingerprints.
 //!
-//! It speaks PubChem's PUG REST interface, as that is documented, over a [`Getter`]: at most five requests a second, again after a while when
-//! PubChem is busy, and with patience when it answers that a search runs. Paper 002 links its services to PubChem in this way.
+//! It speaks PubChem's PUG REST interface, as it is documented, over a [`Getter`]. It makes at most five requests a
+//! second. It tries again after a while when PubChem is busy, and waits when PubChem answers that a search runs. Paper
+//! 002 links its services to PubChem in this way.
 
 use std::time::Duration;
 
@@ -53,7 +54,7 @@ impl Contract for PubChemState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// What a compound is looked for by.
+/// The key that a compound is looked for by.
 ///
 /// # Example
 /// See [`PubChem`].
@@ -85,7 +86,7 @@ impl By {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = PubChemState, verb = Query, name = "find", reply = Vec<u64>)]
 pub struct Find {
-    /// What it is looked for by.
+    /// The key that it is looked for by.
     pub by: By,
     /// The name, structure or hash.
     pub text: String,
@@ -306,7 +307,7 @@ fn strange(text: &str) -> Fault {
     Fault::new(Code::OperationFailed, format!("PubChem has answered something else than expected: {beginning:?}"))
 }
 
-/// What PubChem says is wrong.
+/// PubChem's error.
 fn refused(status: u16, text: &str, after: Option<u64>) -> Fault {
     let fault = serde_json::from_str::<Value>(text).unwrap_or_default();
     let said = |name: &str| fault["Fault"][name].as_str().map(str::to_owned);

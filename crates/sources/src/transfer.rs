@@ -44,7 +44,7 @@ impl Default for Bounds {
     }
 }
 
-/// What asks hosts for data: a thread, the hosts that may be asked, and whose certificates are trusted. Cheap to clone.
+/// A client that asks hosts for data: a thread, the allowed hosts, and the trusted certificates. Cheap to clone.
 ///
 /// # Example
 /// ```
@@ -92,7 +92,7 @@ impl Getter {
     /// Asks these hosts and no others. Trusts the authorities given, or else those that the machine trusts, which are looked for when they are needed.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if no thread can be had.
+    /// [`Code::InsufficientResources`] if no thread can be started.
     ///
     /// # Example
     /// See [`Getter`].
@@ -163,7 +163,7 @@ async fn bring(mut body: Incoming, sender: &mpsc::Sender<Result<Bytes, String>>,
     }
 }
 
-/// Asks, and again where it is told to.
+/// Sends the request, and follows redirections.
 async fn follow(
     allowed: &Allowed,
     bounds: &Bounds,

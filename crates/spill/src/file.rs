@@ -47,8 +47,8 @@ impl Spill {
         &self.folder
     }
 
-    /// A new file for numbers of which there will be `expected`, or 0 if nobody knows. Their room is set aside at once where the file system can do that, so that a full disk is told
-    /// before the work begins.
+    /// A new file for numbers of which there will be `expected`, or 0 if nobody knows. Their space is reserved at once
+    /// where the file system can do that, so a full disk is reported before the work begins.
     ///
     /// # Errors
     /// [`Error`] if the folder takes no files, or none without a name, or has no room for so many numbers.
@@ -72,7 +72,8 @@ fn bytes_of<T>(numbers: usize) -> u64 {
     (numbers as u64).saturating_mul(size_of::<T>() as u64).min(i64::MAX as u64)
 }
 
-/// That no folder lists the file. Where none can be made without a name it is deleted at once, but some file systems of networks rename what is open instead, and others may refuse.
+/// That no folder lists the file. Where no file can be made without a name, it is deleted at once. But some network
+/// file systems rename a deleted file that is open, and others may refuse to delete it.
 fn check_nameless(file: &File) -> io::Result<()> {
     match file.metadata()?.nlink() {
         0 => Ok(()),

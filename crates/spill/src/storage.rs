@@ -99,8 +99,9 @@ fn memory_for<T>(count: usize) -> Error {
 }
 
 impl<T: Pod> Builder<T> {
-    /// For numbers of which there will be `expected`, or 0 if nobody knows: in a file of a folder, or in memory if none is given. Room for as many is set aside at once, so a number that
-    /// somebody merely promises is not one to give here.
+    /// A builder for `expected` numbers, or 0 if nobody knows how many: in a file of the folder, or in memory if none
+    /// is given. Room for as many is set aside at once, so a number that somebody merely promises is not one to give
+    /// here.
     ///
     /// # Errors
     /// [`Error`] if the folder takes no files, or there is no room for so many numbers.

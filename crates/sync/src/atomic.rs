@@ -68,7 +68,8 @@ impl AtomicBool {
         self.0.store(value, order);
     }
 
-    /// Puts a raised flag down; false if it was not up. Acquire if it was: pairs with the Release of whoever raised it.
+    /// Puts a raised flag down; false if it was not up. Acquire if it was: pairs with the Release of the thread that
+    /// raised it.
     ///
     /// An exchange and not a swap: loom lets a swap read an older value and yet be the latest to write, which loses the flag.
     #[inline]

@@ -1,9 +1,9 @@
-//! The only door to locks, atomics, threads and the clock.
+//! The only way to locks, atomics, threads and the clock.
 //!
-//! Ordinary builds get `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so that
-//! the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. Some things stay `std` on purpose: [`Arc`],
-//! because no protocol hangs on its counts, and what belongs to the process and outlives any one model ([`process`],
-//! [`Count`]).
+//! Ordinary builds get `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so
+//! that the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. Some things stay `std` on purpose.
+//! [`Arc`] does, because no protocol depends on its counts. So does everything that belongs to the process and outlives
+//! any one model ([`process`], [`Count`]).
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -15,10 +15,10 @@
 //! | time since a moment, the time of day | [`Moment`], [`unix_ms`] |
 //! | flags, settings and identities of the process | [`process`] |
 //!
-//! There is no condition variable: whoever waits, waits in ports and replies of the runtime or parks.
+//! There is no condition variable: a thread that waits does so in ports and replies of the runtime, or parks.
 //!
-//! What is left to the dependencies of the runtime (the stealing deques of `crossbeam-deque`, the task cell of `async-task`) is
-//! not modelled: to the checkers each of their calls is one step.
+//! The dependencies of the runtime (the stealing deques of `crossbeam-deque`, the task cell of `async-task`) are not
+//! modelled. To the checkers each of their calls is one step.
 #![deny(unsafe_code)]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "this is the door")]
 

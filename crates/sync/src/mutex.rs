@@ -6,8 +6,9 @@ use super::imp;
 
 pub use imp::sync::MutexGuard;
 
-/// A lock whose guard comes back even if a holder panicked. So what it protects is changed in single steps that cannot panic
-/// between two consistent states, or a panic under it ends everybody who could read what it left.
+/// A lock whose guard comes back even if a holder panicked. So the protected value must be changed in single steps that
+/// cannot panic between two consistent states. Otherwise a panic must end every thread that could read the inconsistent
+/// value.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(imp::sync::Mutex<T>);
 
@@ -40,7 +41,7 @@ impl<T> Mutex<T> {
         change(&mut self.lock())
     }
 
-    /// What it protected.
+    /// The protected value.
     #[inline]
     pub fn into_inner(self) -> T {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)

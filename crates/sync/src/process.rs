@@ -1,4 +1,4 @@
-//! What belongs to the process and not to any model: `std` always.
+//! Items that belong to the process and not to any model: `std` always.
 
 use std::sync::{Arc, PoisonError, RwLock, atomic};
 
@@ -44,7 +44,7 @@ impl<T: ?Sized> Setting<T> {
         Self(RwLock::new(None))
     }
 
-    /// What it is set to.
+    /// The value that it is set to.
     pub fn read(&self) -> Option<Arc<T>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

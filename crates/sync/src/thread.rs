@@ -16,7 +16,7 @@ pub use parking::{Thread, current, park};
 mod parking {
     use std::sync::Arc;
 
-    /// Whom to unpark.
+    /// The thread to unpark.
     #[derive(Clone, Debug)]
     pub struct Thread(Arc<(loom::sync::Mutex<bool>, loom::sync::Condvar)>);
 
@@ -40,7 +40,7 @@ mod parking {
     }
 
     impl Thread {
-        /// Lets it go on from where it parks, or from where it will park next.
+        /// Wakes the thread from where it parks, or from where it will park next.
         pub fn unpark(&self) {
             *self.0.0.lock().unwrap() = true;
             self.0.1.notify_one();
@@ -51,7 +51,7 @@ mod parking {
 /// Starts a named thread, which goes on by itself if its handle is dropped.
 ///
 /// # Errors
-/// Whatever the system says when it has no more threads to give.
+/// The system's error when it has no more threads to give.
 pub fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     body: impl FnOnce() -> T + Send + 'static,

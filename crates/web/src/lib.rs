@@ -12,9 +12,9 @@
 pub struct File {
     /// Its name below the address of the viewer.
     pub name: &'static str,
-    /// What it is, as `Content-Type` says it.
+    /// The media type, as in `Content-Type`.
     pub media_type: &'static str,
-    /// What is in it.
+    /// The file's content.
     pub bytes: &'static [u8],
 }
 

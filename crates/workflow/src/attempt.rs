@@ -24,7 +24,8 @@ const KEY: &str = "key";
 /// How long a request to another node may take, if the step does not say. It is the longest that nodes allow by default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
-/// How long one request waits for a job here and on another node; then it is told how far that is, and another follows.
+/// How long one request waits for a job, here and on another node. Then the answer says how far the job is, and another
+/// request follows.
 const WAIT_HERE_MS: u64 = 1_000;
 const WAIT_THERE_MS: u64 = 10_000;
 
@@ -45,7 +46,8 @@ pub(crate) struct Attempt {
     pub(crate) job: Option<String>,
     /// Whether the run was over before, so that an order may find a job that was cancelled then.
     pub(crate) is_resumed: bool,
-    /// Takes the job that this attempt begins. Closed by whoever wants no job any more: what comes too late for him is cancelled by who brings it.
+    /// Takes the job that this attempt begins. It is closed when no job is wanted any more. The one that brings a job
+    /// too late cancels it.
     pub(crate) ordered: Port<String>,
 }
 
@@ -154,8 +156,8 @@ impl Attempt {
         answer.await?
     }
 
-    /// What begins the job. If it takes a key, with ours: whoever keeps his jobs keeps that with them, so an order that is sent again after both have ended
-    /// is still the first one.
+    /// Begins the job. If it takes a key, with ours. A service that keeps its jobs keeps the key with them. So an order
+    /// that is sent again after both have ended is still the first one.
     async fn order(&self, key: &str) -> Result<Value, Fault> {
         let mut body = self.body.clone();
         let info = self.places.lookup(self.node.as_deref(), &self.service).await?;
@@ -181,7 +183,8 @@ impl Attempt {
         Options { within, key, ..Options::default() }
     }
 
-    /// Brings a data set to the node of the step, unless it is there: between nodes as an Arrow stream, from or to this process by its handle.
+    /// Brings a data set to the node of the step, unless it is there. Between nodes it travels as an Arrow stream, from
+    /// or to this process by its handle.
     async fn bring(&self, from: Option<&str>, dataset: &str) -> Result<(), Fault> {
         if from == self.node.as_deref() {
             return Ok(());

@@ -54,14 +54,14 @@ pub struct Workflow {
     services: Manifest,
 }
 
-/// What a workflow file holds.
+/// The contents of a workflow file.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Definition {
-    /// What it is called; runs are named after it.
+    /// Its name, which runs have too.
     #[schemars(length(min = 1, max = 60))]
     pub(crate) name: String,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default)]
     pub(crate) about: String,
     /// What can be set for each run: a default, whose type then holds, or a table with `type`.
@@ -72,7 +72,7 @@ pub(crate) struct Definition {
     pub(crate) services: BTreeMap<String, ServiceRecord>,
     /// The steps by name.
     pub(crate) steps: BTreeMap<String, Step>,
-    /// What the run answers; references are allowed. Default: nothing.
+    /// The answer of the run; references are allowed. Default: nothing.
     #[serde(default)]
     pub(crate) output: Value,
     /// How many items of all steps are done side by side. Default: 8.
@@ -111,10 +111,10 @@ pub(crate) enum Plain {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Described {
-    /// What kind of value it has.
+    /// The kind of its value.
     #[serde(rename = "type")]
     pub(crate) kind: Kind,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default)]
     pub(crate) about: String,
     /// Its value if none is given. Default: it must be given.
@@ -273,7 +273,7 @@ impl Workflow {
         &self.definition.name
     }
 
-    /// What it is for.
+    /// Its purpose.
     pub fn about(&self) -> &str {
         &self.definition.about
     }

@@ -1,7 +1,8 @@
-//! What happens next in a run: a state machine apart from everything that waits, sends or writes.
+//! Decides the next steps of a run: a state machine apart from everything that waits, sends or writes.
 //!
-//! It is told events and answers with commands. It knows steps, what each needs, how many items a mapped one has, and how often an item may be tried; it
-//! knows no services, values, clocks or tasks. So every order of events can be tried: `tests/schedules.rs` does, over all small graphs.
+//! It takes events and answers with commands. It knows the steps, the needs of each, the number of items of a mapped
+//! one, and how often an item may be tried. It knows no services, values, clocks or tasks. So every order of events can
+//! be tried: `tests/schedules.rs` does, over all small graphs.
 //!
 //! - A step is *expanded* when all that it needs is done: then it is known how many items it has (one, unless it is mapped).
 //! - Each item is begun, and succeeds or fails. A failure that may pass is tried again after a wait, as often as the step says.
@@ -36,7 +37,7 @@ pub struct Item {
     pub item: usize,
 }
 
-/// What has happened.
+/// The events.
 ///
 /// # Example
 /// See [`Machine`].
@@ -49,7 +50,7 @@ pub enum Event {
         /// How many.
         items: usize,
     },
-    /// What a step needs could not be worked out.
+    /// The needs of a step could not be worked out.
     NotExpanded {
         /// The step.
         step: usize,
@@ -69,7 +70,7 @@ pub enum Event {
     Cancel,
 }
 
-/// What is to be done.
+/// The commands.
 ///
 /// # Example
 /// See [`Machine`].
@@ -113,7 +114,7 @@ pub enum Outcome {
     Cancelled,
 }
 
-/// What an earlier part of the run has left behind.
+/// The state that an earlier part of the run has left.
 ///
 /// # Example
 /// See [`Machine::resume`].
@@ -180,7 +181,7 @@ impl Machine {
         Self::resume(nodes, parallel, &Progress::default())
     }
 
-    /// A run that goes on: what is done is not done again. Attempts are counted anew.
+    /// A run that goes on: what is done is not done again. Attempts are counted from 0 again.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -212,7 +213,7 @@ impl Machine {
         (machine, commands)
     }
 
-    /// How it has ended, if it has.
+    /// The outcome of the run, if it has ended.
     ///
     /// # Example
     /// ```
@@ -223,7 +224,8 @@ impl Machine {
         self.outcome
     }
 
-    /// What follows from an event. Events that say nothing new (of an item that was given up, after the end) are passed over.
+    /// The consequences of an event. Events that say nothing new (of an item that was given up, after the end) are
+    /// passed over.
     ///
     /// # Example
     /// See [`Machine`].

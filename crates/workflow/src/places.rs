@@ -48,7 +48,7 @@ impl Places {
         }
     }
 
-    /// What a service is.
+    /// The description of a service.
     pub(crate) async fn lookup(&self, node: Option<&str>, path: &str) -> Result<Info, Fault> {
         let format = Format::MessagePack;
         let message = Message {
@@ -63,5 +63,5 @@ impl Places {
     }
 }
 
-/// What is known of the services of a workflow: by node and path.
+/// Known services of a workflow, by node and path.
 pub(crate) type Known = BTreeMap<(Option<String>, String), Result<Info, Fault>>;

@@ -1,4 +1,4 @@
-//! What a run will do, found before it does anything: the services are there, have the operations, and are sent what they expect.
+//! Plans a run before it does anything: the services are there, have the operations, and are sent what they expect.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -245,7 +245,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// What references will be.
+/// The types that references will have.
 struct Types<'a> {
     workflow: &'a Workflow,
     info: &'a dyn Fn(&str) -> Option<&'a Result<Info, Fault>>,
@@ -306,7 +306,7 @@ impl<'a> Types<'a> {
         info.contract.operations.get(operation).map(|operation| Schema::of(&operation.reply))
     }
 
-    /// What a text in a body stands for.
+    /// The meaning of a text in a body.
     fn stands(&'a self, text: &str, item: Option<Schema<'a>>) -> Stands<'a> {
         // A text that cannot be read is told of elsewhere.
         let Ok(template) = Template::parse(text) else { return Stands::Anything };

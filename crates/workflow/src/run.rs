@@ -1,5 +1,5 @@
-//! A run as a document: what was done, what is being done, what came out. It is changed by what its runner tells, and by nothing else, so that whoever
-//! hears the changes has the same document.
+//! A run as a document: what was done, what is being done, what came out. Only its runner's reports change it, so every
+//! subscriber to the changes has the same document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,13 +76,13 @@ pub enum StepState {
 pub struct JobProgress {
     /// The share that is done, from 0 to 1.
     pub fraction: f64,
-    /// What is being done.
+    /// The present stage.
     #[serde(default)]
     pub stage: String,
 }
 
 impl JobProgress {
-    /// What the record of a job says; nothing if it does not.
+    /// The progress in the record of a job; `None` if there is none.
     pub(crate) fn of(progress: &Value) -> Option<Self> {
         let stage = progress.get("stage").and_then(Value::as_str).unwrap_or_default();
         // Whole per cent: what is less is no news.
@@ -104,7 +104,7 @@ pub struct ItemRecord {
     /// How often it was answered with a fault. Attempts of which nobody knows the fate do not count: they are sent again with the same key.
     #[serde(default)]
     pub refusals: u32,
-    /// What it works on, if the step is mapped.
+    /// The item that it works on, if the step is mapped.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub item: Value,
     /// The job that does it, if the step is done by jobs.
@@ -180,7 +180,7 @@ impl StepRecord {
 pub struct Run {
     /// The workflow's name.
     pub workflow: String,
-    /// What messages call its file.
+    /// The name of its file in messages.
     pub file: String,
     /// The workflow, as it was given.
     pub definition: String,
@@ -192,7 +192,7 @@ pub struct Run {
     pub steps: BTreeMap<String, StepRecord>,
     /// The time of the run, in milliseconds: it stands still while the run does.
     pub elapsed_ms: u64,
-    /// What it answers, when it is done.
+    /// Its answer, when it is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// Why it failed.
@@ -201,7 +201,7 @@ pub struct Run {
     /// How it is to end, if somebody has asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
-    /// How often it was begun, resumed or begun again from a step: whoever did it before has no say any more.
+    /// How often it was begun, resumed or begun again from a step. Earlier runners have no say any more.
     pub part: u64,
     /// Makes the keys of its requests different from those of all other runs, wherever they are.
     pub token: String,
@@ -209,7 +209,7 @@ pub struct Run {
     pub number: u64,
 }
 
-/// What has happened in a run.
+/// The events of a run.
 ///
 /// # Example
 /// See [`Run::apply`], and:
@@ -226,7 +226,7 @@ pub enum Progress {
     Expanded {
         /// The step.
         step: String,
-        /// What it is mapped over; one `null` if it is not mapped.
+        /// The items that it is mapped over; one `null` if it is not mapped.
         items: Vec<Value>,
     },
     /// An attempt begins.
@@ -283,7 +283,7 @@ pub enum Progress {
     Ended {
         /// How.
         state: RunState,
-        /// What it answers.
+        /// The answer.
         output: Value,
         /// Why it failed.
         fault: Option<Fault>,
@@ -296,7 +296,8 @@ pub(crate) fn is_fate_unknown(fault: &Fault) -> bool {
 }
 
 impl Run {
-    /// Makes it a run that goes on: what is done stays. From a step: that step and `again`, all that need it, are done anew.
+    /// Makes it a run that goes on: what is done stays. From a step: that step and `again`, all that need it, are done
+    /// again.
     pub(crate) fn reopen(&mut self, again: &BTreeSet<String>) {
         (self.state, self.fault, self.wish, self.output) = (RunState::Running, None, None, Value::Null);
         self.part += 1;

@@ -1,7 +1,8 @@
 //! Does a run: the commands of the machine become requests, waits and changes of the document; what comes of them becomes its events.
 //!
-//! A change is in the document, and on disk if the document is kept, before what follows from it is done. So a runner that ends at any moment leaves a run that
-//! another goes on with: what is done is not done again, and what was under way is sent again with the same key.
+//! A change is in the document, and on disk if the document is kept, before what follows from it is done. So a runner
+//! that ends at any moment leaves a run that another can resume. Finished work is not done again, and work under way is
+//! sent again with the same key.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -22,7 +23,7 @@ use crate::template::{Scope, fill};
 /// The largest answer of a step that is kept in the document.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
-/// What a runner is told.
+/// The messages to a runner.
 #[derive(Debug)]
 pub(crate) enum Heard {
     /// An attempt has ended.
@@ -61,7 +62,7 @@ struct Underway {
 /// A part of a run, as it goes.
 struct Part {
     machine: Machine,
-    /// What is still to be done before anything is heard.
+    /// The commands to carry out before any message is heard.
     commands: VecDeque<Command>,
     tasks: BTreeMap<Item, Underway>,
     /// How the run is to end, if somebody wishes that.
@@ -156,7 +157,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Takes in what the runner is told.
+    /// Takes in a message to the runner.
     async fn hear(&mut self, heard: Heard, part: &mut Part, at_ms: u64) -> Result<(), Deposed> {
         match heard {
             Heard::Ended { item, outcome } => {
@@ -233,7 +234,7 @@ impl Runner {
         body(&Scope { parameters: &self.parameters, output: &output, item })
     }
 
-    /// What a step is mapped over; one `null` if it is not mapped.
+    /// The items that a step is mapped over; one `null` if it is not mapped.
     fn items(&self, step: usize) -> Result<Vec<Value>, Fault> {
         let (name, step) = self.workflow.step(step);
         let Some(map) = &step.map else { return Ok(vec![Value::Null]) };
@@ -339,7 +340,7 @@ impl Runner {
     }
 }
 
-/// What an earlier part of the run has done.
+/// The results of an earlier part of the run.
 fn done(workflow: &Workflow, run: &Run) -> machine::Progress {
     let mut progress = machine::Progress::default();
     for (name, record) in &run.steps {

@@ -128,7 +128,7 @@ pub struct Review(pub Begin);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Submit, name = "run", reply = Begun)]
 pub struct Begin {
-    /// What messages call the file.
+    /// The name of the file in messages.
     pub file: String,
     /// The workflow, in TOML.
     pub definition: String,
@@ -181,7 +181,7 @@ impl Wait {
     }
 }
 
-/// Goes on with a run that is over and not done; or, from a step, does that step and all that need it again.
+/// Resumes a run that is over and not done; or, from a step, does that step and all that need it again.
 ///
 /// # Example
 /// ```
@@ -237,7 +237,7 @@ pub struct Remove {
     pub run: String,
 }
 
-/// What has happened in a run. Told by the node itself; subscribers hear it.
+/// An event of a run. Told by the node itself; subscribers hear it.
 ///
 /// # Example
 /// ```
@@ -252,7 +252,7 @@ pub struct Tell {
     pub run: String,
     /// Which part of it this is of.
     pub part: u64,
-    /// What.
+    /// The event.
     pub progress: Progress,
     /// When, in milliseconds of the run.
     pub at_ms: u64,
@@ -273,7 +273,7 @@ struct Reopen {
     again: BTreeSet<String>,
 }
 
-/// How other nodes are reached. Of the node itself: what a client would be told of it is nothing.
+/// How other nodes are reached. It belongs to the node itself: a client's description of it is empty.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Query, name = "reach", reply = Reached)]
 struct Reach {}

@@ -4,12 +4,12 @@
 
 use serde_json::Value;
 
-/// What a reference is to.
+/// The target of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A parameter of the run.
     Parameters,
-    /// What a step has answered.
+    /// The answer of a step.
     Step(String),
     /// The item that a mapped step works on.
     Item,

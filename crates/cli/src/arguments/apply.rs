@@ -1,4 +1,4 @@
-//! What `lehr apply` takes: manifests, and the node that is to run what they say.
+//! The arguments of `lehr apply`: manifests, and the node that is to run what they say.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::ask::RequestArguments;
 
-/// What `lehr apply` takes.
+/// The arguments of `lehr apply`.
 #[derive(Debug, Args)]
 #[command(after_help = APPLY_HELP)]
 pub struct ApplyArguments {

@@ -1,4 +1,4 @@
-//! What the commands that ask a node take: list, get, query, submit, watch, drop, upload.
+//! The arguments of the commands that ask a node: list, get, query, submit, watch, drop, upload.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub struct RequestArguments {
     pub key: Option<PathBuf>,
 }
 
-/// What `lehr ls` takes.
+/// The arguments of `lehr ls`.
 #[derive(Debug, Args)]
 #[command(after_help = LS_HELP)]
 pub struct LsArguments {
@@ -49,7 +49,7 @@ pub struct LsArguments {
     pub request: RequestArguments,
 }
 
-/// What `lehr get` takes.
+/// The arguments of `lehr get`.
 #[derive(Debug, Args)]
 #[command(after_help = GET_HELP)]
 pub struct GetArguments {
@@ -66,7 +66,7 @@ pub struct GetArguments {
     pub request: RequestArguments,
 }
 
-/// What `lehr query` and `lehr submit` take.
+/// The arguments of `lehr query` and `lehr submit`.
 #[derive(Debug, Args)]
 #[command(after_help = SEND_HELP)]
 pub struct SendArguments {
@@ -95,7 +95,7 @@ pub struct SendArguments {
     pub request: RequestArguments,
 }
 
-/// What `lehr watch` takes.
+/// The arguments of `lehr watch`.
 #[derive(Debug, Args)]
 #[command(after_help = WATCH_HELP)]
 pub struct WatchArguments {
@@ -120,7 +120,7 @@ pub struct WatchArguments {
     pub request: RequestArguments,
 }
 
-/// What `lehr drop` takes.
+/// The arguments of `lehr drop`.
 #[derive(Debug, Args)]
 #[command(after_help = DROP_HELP)]
 pub struct DropArguments {
@@ -133,7 +133,7 @@ pub struct DropArguments {
     pub request: RequestArguments,
 }
 
-/// What `lehr upload` takes.
+/// The arguments of `lehr upload`.
 #[derive(Debug, Args)]
 #[command(after_help = UPLOAD_HELP)]
 pub struct UploadArguments {

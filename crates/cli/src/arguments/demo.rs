@@ -1,4 +1,4 @@
-//! What `lehr demo` takes.
+//! The arguments of `lehr demo`.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::method::{ClusterOptions, ClusterResults};
 /// The most dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
 
-/// What `lehr demo` takes.
+/// The arguments of `lehr demo`.
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_HELP, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub struct DemoArguments {
@@ -28,7 +28,7 @@ pub struct DemoArguments {
     #[arg(long, hide = true, value_enum)]
     pub part: Option<PartArgument>,
 
-    /// What the clustering does.
+    /// The options of the clustering.
     #[command(flatten)]
     pub method: ClusterOptions,
 
@@ -36,7 +36,7 @@ pub struct DemoArguments {
     #[command(flatten)]
     pub execution: ExecutionArguments,
 
-    /// What becomes of the results.
+    /// The options of the results.
     #[command(flatten)]
     pub results: ClusterResults,
 }
@@ -87,7 +87,7 @@ pub enum DemoApplication {
     Demography(Box<super::demography::DemographyArguments>),
 }
 
-/// What `lehr demo chemistry` takes.
+/// The arguments of `lehr demo chemistry`.
 #[derive(Debug, Args)]
 pub struct CompoundsArguments {
     /// Use the compounds of this FPS file; also gzipped [default: those built in]
@@ -98,12 +98,12 @@ pub struct CompoundsArguments {
     #[arg(long, value_name = "TABLE", requires = "fingerprints")]
     pub activities: Option<PathBuf>,
 
-    /// What all applications take.
+    /// The arguments of all applications.
     #[command(flatten)]
     pub application: ApplicationArguments,
 }
 
-/// What `lehr demo genes` and `lehr demo patients` take.
+/// The arguments of `lehr demo genes` and `lehr demo patients`.
 #[derive(Debug, Args)]
 pub struct ApplicationArguments {
     /// Take this many items; evenly chosen, time and memory grow with the square [default: 1500]
@@ -126,12 +126,12 @@ pub struct ApplicationArguments {
     #[command(flatten)]
     pub execution: ExecutionArguments,
 
-    /// What becomes of the results.
+    /// The options of the results.
     #[command(flatten)]
     pub results: ApplicationResultsArguments,
 }
 
-/// What becomes of the results.
+/// The options of the results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct ApplicationResultsArguments {
@@ -157,7 +157,7 @@ pub struct ApplicationResultsArguments {
 }
 
 impl ApplicationArguments {
-    /// What is asked of the application.
+    /// The request to the application.
     pub fn asked(&self) -> Asked {
         let Self { items, clusters, dimension, seed, .. } = *self;
         Asked { items, clusters, dimension, seed }

@@ -1,4 +1,4 @@
-//! What `lehr demo demography` takes: regions and the roles of their columns, what is clustered, what becomes of the results.
+//! The arguments of `lehr demo demography`: regions and the roles of their columns, what is clustered, what becomes of the results.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use lehr_demos::regions::Roles;
 use super::at_least_one;
 use super::execution::ExecutionArguments;
 
-/// What `lehr demo demography` takes.
+/// The arguments of `lehr demo demography`.
 #[derive(Debug, Args)]
 #[command(after_help = DEMOGRAPHY_HELP)]
 pub struct DemographyArguments {
@@ -56,12 +56,12 @@ pub struct DemographyArguments {
     #[command(flatten)]
     pub execution: ExecutionArguments,
 
-    /// What becomes of the results.
+    /// The options of the results.
     #[command(flatten)]
     pub results: DemographyResults,
 }
 
-/// What becomes of the results.
+/// The options of the results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct DemographyResults {

@@ -1,4 +1,4 @@
-//! What `lehr distances` takes: the items, how they are compared, what becomes of the matrix.
+//! The arguments of `lehr distances`: the items, how they are compared, what becomes of the matrix.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::method::{argument_of, typed};
 use super::positive;
 use super::table::delimiter;
 
-/// What `lehr distances` takes.
+/// The arguments of `lehr distances`.
 #[derive(Debug, Args)]
 #[command(after_help = DISTANCES_HELP)]
 pub struct DistancesArguments {
@@ -32,7 +32,7 @@ pub struct DistancesArguments {
     #[command(flatten)]
     pub execution: ExecutionArguments,
 
-    /// What becomes of the matrix.
+    /// The options of the matrix.
     #[command(flatten)]
     pub results: MatrixArguments,
 }
@@ -56,7 +56,7 @@ fn augmented(command: Command, declared: Vec<OptionOf>) -> Command {
         .mut_arg("matrix", |matrix| matrix.allow_hyphen_values(true))
 }
 
-/// What was typed of them.
+/// The values that were typed.
 fn read(matches: &ArgMatches, declared: &[OptionOf]) -> Options {
     let mut given = typed(declared, matches);
     if let Some((open, extend)) = matches.get_one::<(i32, i32)>(GAP) {
@@ -112,7 +112,7 @@ pub struct FileArguments {
     pub delimiter: Option<u8>,
 }
 
-/// What becomes of the matrix.
+/// The options of the matrix.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The matrix")]
 pub struct MatrixArguments {

@@ -26,7 +26,7 @@ pub struct ExecutionArguments {
     pub engine: EngineArgument,
 }
 
-/// Who runs the blocks of rows.
+/// The engine that runs the blocks of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EngineArgument {
     /// Rank tasks that reduce together

@@ -1,10 +1,10 @@
-//! What `lehr keep` takes: the folder of a node, and that of its backup.
+//! The arguments of `lehr keep`: the folder of a node, and that of its backup.
 
 use std::path::PathBuf;
 
 use clap::Subcommand;
 
-/// What is done with what a node keeps.
+/// The commands on a node's kept data.
 #[derive(Debug, Subcommand)]
 pub enum KeepCommand {
     /// Copy what a node keeps into a new backup, with checksums

@@ -1,4 +1,4 @@
-//! What `lehr METHOD` takes, for every method that `lehr-methods` declares: the input, the options of the declaration, what becomes of the results.
+//! The arguments of `lehr METHOD`, for every method that `lehr-methods` declares: the input, the options of the declaration, what becomes of the results.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use super::spill::SpillArguments;
 use super::stream::StreamArguments;
 use super::table::TableArguments;
 
-/// A method, and what it was told.
+/// A method with its options.
 pub struct DeclaredArguments {
     /// The method.
     pub method: &'static dyn Method,
@@ -28,7 +28,7 @@ pub struct DeclaredArguments {
     pub options: Options,
     /// How it is computed.
     pub execution: ExecutionArguments,
-    /// What becomes of the results.
+    /// The options of the results.
     pub results: ResultArguments,
 }
 
@@ -85,7 +85,7 @@ impl ClassArguments {
     }
 }
 
-/// What help says of the dissimilarities.
+/// The help on the dissimilarities.
 fn matrix_help(words: MatrixWords) -> String {
     let missing = if words.may_miss_pairs { " NaN is a missing pair." } else { "" };
     format!(
@@ -99,7 +99,7 @@ fn matrix_help(words: MatrixWords) -> String {
 pub struct TableInput {
     /// The table, and how it is read.
     pub rows: RowArguments,
-    /// What only rows of bits and sparse rows have.
+    /// The options that only rows of bits and sparse rows have.
     pub packed: PackedArguments,
     /// How it becomes numbers.
     pub preparation: PreparationArguments,
@@ -121,7 +121,7 @@ pub struct RowArguments {
     pub table: TableArguments,
 }
 
-/// What only rows of bits and sparse rows have.
+/// The options that only rows of bits and sparse rows have.
 #[derive(Debug, Default, Args)]
 pub struct PackedArguments {
     /// Take the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them: columns of 0 and 1 in a 64th of the memory
@@ -148,7 +148,7 @@ fn first_column(text: &str) -> Result<FirstColumn, String> {
     }
 }
 
-/// What becomes of the results.
+/// The options of the results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct ResultArguments {
@@ -349,7 +349,7 @@ pub(super) fn typed(declared: &[OptionOf], matches: &ArgMatches) -> Options {
 }
 
 impl DeclaredArguments {
-    /// What was typed behind the name of a method.
+    /// The arguments that were typed after the name of a method.
     fn read(method: &'static dyn Method, matches: &ArgMatches) -> Result<Self, Error> {
         let input = match method.about().takes {
             Takes::Matrix(words) => {
@@ -382,7 +382,7 @@ impl DeclaredArguments {
 #[derive(Debug)]
 pub struct ClusterOptions(pub Options);
 
-/// What becomes of the results of `lehr cluster`, for such a command.
+/// The options of the results of `lehr cluster`, for such a command.
 #[derive(Debug)]
 pub struct ClusterResults(pub ResultArguments);
 
@@ -467,7 +467,7 @@ mod tests {
     use super::*;
     use crate::arguments::Arguments;
 
-    /// What the service of a contract says of its options.
+    /// A contract's description of its options.
     fn described(contract: &str) -> Value {
         let dispatcher = Dispatcher::new(1).unwrap();
         let host = Host::new(dispatcher.handle());

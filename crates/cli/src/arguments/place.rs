@@ -1,4 +1,4 @@
-//! What `lehr place` takes: new items, the map that they are placed in, how they are compared with its items.
+//! The arguments of `lehr place`: new items, the map that they are placed in, how they are compared with its items.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use super::distances::{ComparisonOptions, FileArguments};
 use super::{at_least_one, thread_count};
 
-/// What `lehr place` takes.
+/// The arguments of `lehr place`.
 #[derive(Debug, Args)]
 #[command(after_help = PLACE_HELP)]
 pub struct PlaceArguments {
@@ -27,7 +27,7 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub neighbours: usize,
 
-    /// How items are compared, as lehr distances was told for the map.
+    /// How items are compared, with the options of lehr distances for the map.
     #[command(flatten)]
     pub comparison: ComparisonOptions,
 

@@ -1,4 +1,4 @@
-//! What `lehr predict` takes: a model, and rows that it has not seen.
+//! The arguments of `lehr predict`: a model, and rows that it has not seen.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use super::at_least_one;
 use super::table::delimiter;
 
-/// What `lehr predict` takes.
+/// The arguments of `lehr predict`.
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_HELP)]
 pub struct PredictArguments {

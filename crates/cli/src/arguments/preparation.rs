@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use lehr_data::preparation::{Missing, Wishes};
 use lehr_data::read::{DateOrder, Encoding, TableForm};
 
-/// What `--missing` says without a word behind it.
+/// The value of `--missing` without a word after it.
 const OWN: &str = "own";
 
 /// How an ordinary table becomes numbers.
@@ -53,10 +53,10 @@ pub struct PreparationArguments {
     pub sheet: Option<String>,
 }
 
-/// What is done about gaps.
+/// How missing values are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gaps {
-    /// What the method does with them by itself.
+    /// The method's own way.
     Own,
     /// This.
     How(Missing),
@@ -109,8 +109,8 @@ fn decimal(text: &str) -> Result<char, String> {
 }
 
 impl PreparationArguments {
-    /// Whether the table is to be looked at column by column before a method sees it; `--missing` alone is also known
-    /// to methods that leave gaps out.
+    /// Whether the table must be looked at column by column before a method sees it. `--missing` alone is also known to
+    /// methods that leave missing values out.
     pub fn is_asked_for(&self) -> bool {
         let Self { auto, exclude, log, missing, na, decimal, dates, encoding, skip_lines, sheet } = self;
         let is_list = !(exclude.is_empty() && log.is_empty() && na.is_empty());
@@ -119,7 +119,8 @@ impl PreparationArguments {
         *auto || is_list || is_read_otherwise || matches!(missing, Some(Gaps::How(_)))
     }
 
-    /// What is asked of the preparation, columns as they were typed; `own` is what the method does with gaps by itself.
+    /// The options of the preparation, with columns as they were typed. `own` is the method's own way with missing
+    /// values.
     pub fn wishes(&self, columns: Option<Vec<String>>, own: Missing) -> Wishes {
         let missing = self.missing.map(|gaps| match gaps {
             Gaps::Own => own,

@@ -1,4 +1,4 @@
-//! What `lehr run` takes: a workflow, its parameters, where it runs, what becomes of it.
+//! The arguments of `lehr run`: a workflow, its parameters, where it runs, what becomes of it.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use super::ask::RequestArguments;
 use super::thread_count;
 
-/// What `lehr run` takes.
+/// The arguments of `lehr run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub struct RunArguments {

@@ -1,4 +1,4 @@
-//! What `lehr serve` takes: where it listens and for whom, what it starts, what it keeps, whom it joins.
+//! The arguments of `lehr serve`: where it listens and for whom, what it starts, what it keeps, whom it joins.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use lehr_services::Restart;
 
 use super::{at_least_one, positive, thread_count};
 
-/// What `lehr serve` takes.
+/// The arguments of `lehr serve`.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
 pub struct ServeArguments {
@@ -150,7 +150,7 @@ pub struct JoinArguments {
     pub ca: Option<PathBuf>,
 }
 
-/// What `lehr serve` fetches, and where.
+/// The sources that `lehr serve` fetches from, and where.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data from elsewhere")]
 pub struct SourceArguments {
@@ -186,7 +186,7 @@ pub struct PlacedService {
     pub settings: Option<Settings>,
 }
 
-/// What `lehr check-policy` takes.
+/// The arguments of `lehr check-policy`.
 #[derive(Debug, Args)]
 pub struct CheckPolicyArguments {
     /// The policy

@@ -1,4 +1,4 @@
-//! Where rows are kept that memory should not hold.
+//! Options for the folder of rows that memory should not hold.
 
 use std::path::PathBuf;
 

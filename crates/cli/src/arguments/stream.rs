@@ -41,7 +41,7 @@ pub struct StreamArguments {
 }
 
 impl StreamArguments {
-    /// Which columns mean what, and how fields are told apart.
+    /// The selection of columns, and the delimiter of fields.
     pub fn selection(&self) -> Selection {
         let header = match (self.header, self.no_header) {
             (true, _) => Some(true),

@@ -45,7 +45,7 @@ pub struct TableArguments {
 }
 
 impl TableArguments {
-    /// Which columns mean what, and how fields are told apart.
+    /// The selection of columns, and the delimiter of fields.
     pub fn selection(self) -> Selection {
         let header = match (self.header, self.no_header) {
             (true, _) => Some(true),

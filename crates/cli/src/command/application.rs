@@ -1,8 +1,10 @@
 //! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: from items that are built in to clusters and a map, in one run.
 //!
-//! In one process the run is a workflow over services ([`composed`]); several processes, and engines that jobs do not have, do the same stages one after the other ([`in_turn`]), as
-//! `lehr distances`, `lehr pairwise` and `lehr embed` do. The files are those of these commands, with the same bytes either way. Comparing is the long stage: what is finished of
-//! it is kept at every step, and a run that is gone on with compares the rest; clusters and map, the smaller part, are made anew.
+//! In one process the run is a workflow over services ([`composed`]). Several processes, and engines that jobs do not
+//! have, run the same stages one after the other ([`in_turn`]), as `lehr distances`, `lehr pairwise` and `lehr embed`
+//! do. The files are those of these commands, with the same bytes either way. Comparing is the long stage. Its finished
+//! part is kept at every step, and a resumed run compares the rest. Clusters and map, the shorter part, are computed
+//! again.
 
 mod composed;
 
@@ -206,7 +208,8 @@ impl Stages {
         self.stages.push((stage, (self.watch.seconds() - before).max(0.0)));
     }
 
-    /// Notes stages that others have timed, after each other and up to now; what is left of the time since the last stage's end is that stage's.
+    /// Notes stages that were timed elsewhere, one after the other and up to now. The rest of the time since the end of
+    /// the last stage belongs to that stage.
     fn told(&mut self, stages: &[(&'static str, f64)]) {
         let told: f64 = stages.iter().map(|(_, seconds)| seconds).sum();
         let left = (self.watch.seconds() - self.total() - told).max(0.0);
@@ -221,7 +224,8 @@ impl Stages {
     }
 }
 
-/// Why a method brought nothing home, or how to go on from where it was stopped: the pairs that were compared are in the checkpoint, but for those of which `unkept` says why not.
+/// The failure of a method, or how to resume it from where it was stopped. The compared pairs are in the checkpoint,
+/// except those for which `unkept` gives a reason.
 fn ended(
     error: Error,
     application: &Application,
@@ -235,7 +239,7 @@ fn ended(
     }
 }
 
-/// That it was stopped, and how to go on.
+/// The failure of a stopped run, and how to resume it.
 fn stopped(application: &Application, plan: &DistancesPlan, folder: &Folder, unkept: Option<&str>) -> Failure {
     let path = folder.checkpoint();
     let kept: Result<(), Failure> = application.items.compared(&plan.options, |metric| {

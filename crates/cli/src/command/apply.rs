@@ -62,7 +62,7 @@ pub fn text(file: &Path) -> Result<String, Failure> {
     })
 }
 
-/// What happens to each service.
+/// The change to each service.
 fn table(plan: &Plan) -> String {
     let mut rows = vec![["path", "contract", "action", "because"].map(str::to_owned)];
     for change in &plan.changes {

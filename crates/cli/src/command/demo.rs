@@ -1,7 +1,8 @@
 //! `lehr demo`: points that are built in, clustered by a workflow.
 //!
-//! Without options of the method the workflow of the data set is run, as `lehr run` would, over data sets and jobs of this process. With
-//! them, as one of several processes, or to go on with a run, the points are clustered as `lehr cluster` does.
+//! Without options of the method the workflow of the data set is run, as `lehr run` would, over data sets and jobs of
+//! this process. With options of the method, as one of several processes, or to resume a run, it clusters the points as
+//! `lehr cluster` does.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -67,7 +68,7 @@ fn environment(cause: &dyn std::fmt::Display) -> Failure {
     Failure::new(Kind::Environment, cause.to_string())
 }
 
-/// What comes of the clustering that is chosen.
+/// The outcome of the chosen clustering.
 struct Outcome {
     plan: MethodPlan,
     /// Claimed until this is dropped.

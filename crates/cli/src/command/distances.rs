@@ -26,7 +26,7 @@ use lehr_methods::distances::Items;
 use lehr_methods::numbers::{counted, duration, significant};
 use lehr_methods::rows::reading_warnings;
 
-/// What group-format files scale a number by.
+/// The scale of numbers in group-format files.
 const GROUP_SCALE: f64 = 1.0 / 32767.0;
 
 /// Runs the command to its end, together with the other processes of a job, if there are any.
@@ -108,7 +108,7 @@ fn measure<T: Precision>(
     tell(plan, &header, clock.seconds())
 }
 
-/// What there is to say of the values of all pairs.
+/// Facts about the values of all pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairFacts {
     /// How many pairs have none.
@@ -120,7 +120,7 @@ pub(super) struct PairFacts {
 }
 
 impl PairFacts {
-    /// Of a half: one reading.
+    /// The facts of a half, from one reading.
     pub fn of<T: Precision>(half: &Half<T>) -> Self {
         let mut extent = Extent::default();
         half.for_each(|value| extent.add(value));
@@ -128,7 +128,7 @@ impl PairFacts {
     }
 }
 
-/// What stands beside the numbers of all pairs, as the plan writes them.
+/// The header beside the numbers of all pairs, as the plan writes them.
 pub(super) fn described(
     plan: &DistancesPlan,
     facts: PairFacts,

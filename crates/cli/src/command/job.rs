@@ -1,6 +1,7 @@
 //! `lehr job`: this process's part of a job that a node spreads over several. Nobody types it; a node does, behind `mpiexec`.
 //!
-//! What is said to whom: progress to the node, a line of JSON each, on standard output; the outcome, in the folder; what ends this process alone, on standard error.
+//! Output goes to three places. Progress goes to the node, a line of JSON each, on standard output. The outcome goes
+//! into the folder. An error that ends this process alone goes to standard error.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -57,7 +58,7 @@ fn told(failure: lehr_jobs::Failure) -> Failure {
 /// Takes part in a job of a node, alone or as one of several processes.
 ///
 /// # Errors
-/// What has become of this process alone.
+/// The error that ends this process alone.
 pub fn take_part(folder: &Path) -> Result<ExitCode, Failure> {
     if let Some(code) = kept()? {
         return Ok(code);

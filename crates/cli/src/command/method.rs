@@ -1,9 +1,8 @@
 //! `lehr METHOD`, for every method that `lehr-methods` declares: data in, a folder of results out. `lehr demo census`
 //! goes the same way with points that are built in.
 //!
-//! The order matters: everything that can be wrong is found before anything is written, and nothing that was there
-//! before
-//! is touched until all results are complete.
+//! The order matters. Every error is found before anything is written, and earlier results stay untouched until all new
+//! ones are complete.
 
 mod summary;
 
@@ -79,15 +78,15 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
     output::result(&text)
 }
 
-/// What a method has found, and what its results tell of how it came about.
+/// A method's findings, and the facts about the run for its results.
 pub struct Finished<'a> {
-    /// What was asked for.
+    /// The plan that was asked for.
     pub plan: &'a MethodPlan,
     /// The data.
     pub data: Data<'a>,
-    /// What it found.
+    /// Its findings.
     pub fit: &'a dyn Fit,
-    /// What an owner of the data should know.
+    /// Warnings for the owner of the data.
     pub warnings: Vec<String>,
     /// Where the time went until here, in seconds.
     pub phases: Vec<(String, f64)>,
@@ -164,7 +163,7 @@ fn scale_of(data: Data<'_>, asked: Frame) -> Scale {
     origin.map_or(asked.scale(), |origin| origin.preparation.scale)
 }
 
-/// What the page tells of a run.
+/// The page's facts about a run.
 fn told<'a>(
     plan: &'a MethodPlan,
     data: Data<'_>,

@@ -1,7 +1,8 @@
 //! `lehr place`: new items and a map in, a folder with their positions in it out.
 //!
-//! The map was made from a sample, by `lehr embed`. Each new item is compared with the items of the sample alone and placed by the nearest of them, so that N items cost N times the
-//! sample and not N times N. Items do not see each other: they are placed in blocks, and what is finished is kept ([`log`]).
+//! The map was made from a sample, by `lehr embed`. Each new item is compared only with the items of the sample and
+//! placed by the nearest of them. So N items cost N times the sample, and not N times N. Items do not see each other:
+//! they are placed in blocks, and what is finished is kept ([`log`]).
 
 mod log;
 
@@ -40,7 +41,7 @@ const BLOCK_SECONDS: f64 = 0.25;
 const BLOCK_FIRST: usize = 16;
 /// Items of a block at most.
 const BLOCK_MOST: usize = 1 << 16;
-/// Faults that are told one by one.
+/// The number of faults that are reported one by one.
 const TOLD: usize = 10;
 
 /// Runs the command to its end.
@@ -74,7 +75,7 @@ struct Map {
     ids: Vec<String>,
     /// Items x dimension.
     positions: Vec<f64>,
-    /// What was measured of its items, where the matrix said so.
+    /// The metric of its items, where the matrix said so.
     metric: Option<String>,
     /// And how.
     parameters: serde_json::Map<String, Value>,
@@ -111,7 +112,8 @@ impl Map {
         Ok(Self { folder, dimension, ids, positions, metric, parameters })
     }
 
-    /// Where its items stand in a file that has these: one after the other in just the file that the map was made of, else by their ids.
+    /// The position of its items in a file that has them. If it is the very file that the map was made of, they come
+    /// one after the other, else by their ids.
     fn rows_of(&self, items: &Items, file: &Path) -> Result<Vec<usize>, Failure> {
         let ids = items.ids();
         if ids == self.ids {
@@ -313,7 +315,7 @@ fn interpolated(
     Ok(rows.flat_map(|(x, error)| x.iter().chain([error])).copied().collect())
 }
 
-/// What is wrong with the items of a block, by their ids.
+/// The error for the items of a block, by their ids.
 fn told(error: lehr_mining::Error, ids: &[String], first: usize, plan: &PlacePlan) -> Failure {
     let lehr_mining::Error::Unrelated { count, first: rows } = &error else { return Failure::from(error) };
     let named: Vec<&str> = rows.iter().map(|row| ids[first + row].as_str()).collect();

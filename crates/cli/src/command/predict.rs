@@ -18,7 +18,8 @@ use lehr_methods::{Frame, Learnt, ModelFile};
 /// Asks the model about the rows, and writes what it says.
 ///
 /// # Errors
-/// [`Kind::BadData`]: a file that is no model, a table that has not its columns; [`Kind::Usage`]: options that do not suit the model; [`Kind::Environment`]: files that cannot be read or written.
+/// [`Kind::BadData`]: a file that is no model, or a table that lacks its columns. [`Kind::Usage`]: options that do not
+/// suit the model. [`Kind::Environment`]: files that cannot be read or written.
 pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     let PredictArguments { model, input, bits, columns, id, missing, memberships, delimiter, header, no_header, out } =
         arguments;

@@ -1,6 +1,7 @@
 //! `lehr run`: a workflow, in this process or on a node.
 //!
-//! Both ways are the same service, [`Workflows`]; in this process it stands on a host that nothing reaches. What people see comes from its changes.
+//! Both ways are the same service, [`Workflows`]; in this process it stands on a host that nothing reaches. The output
+//! for people is made from its changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ use lehr_methods::numbers::{duration, left_aligned};
 /// How long services may take to end.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// What happens while a run is watched.
+/// The events while a run is watched.
 enum Heard {
     Seed(State<WorkflowState>),
     /// With the version that the document has by it.
@@ -145,7 +146,7 @@ async fn start(
     host.start(placement, move || Workflows::new(Some(client.clone())).wait_for_resume()).await
 }
 
-/// How a run is gone on with.
+/// How a run is resumed.
 pub struct Again {
     /// The command that does it.
     pub command: String,
@@ -167,7 +168,7 @@ pub struct Session<'a> {
     pub dispatcher: &'a Dispatcher,
     /// The node where it runs, if that is another.
     pub node: Option<&'a str>,
-    /// How it is gone on with; nothing if it cannot be.
+    /// The way to resume it; `None` if it cannot be resumed.
     pub again: Option<&'a Again>,
     /// Print the whole run.
     pub is_json: bool,
@@ -304,7 +305,7 @@ impl Session<'_> {
         }
     }
 
-    /// What came out.
+    /// Prints the outcome.
     fn end(&self, id: &str, run: &Run) -> Result<(), Failure> {
         let json = |value: &Value| format!("{value:#}\n");
         match run.state {
@@ -369,7 +370,7 @@ fn data_root(arguments: &RunArguments) -> PathBuf {
     arguments.data_root.clone().unwrap_or_else(of_the_file)
 }
 
-/// The command that goes on with a run.
+/// The command that resumes a run.
 fn resume_command(arguments: &RunArguments) -> String {
     let path = |path: &Path| shell_word(&path.to_string_lossy());
     let mut words = vec!["lehr run".to_owned(), path(&arguments.file)];
@@ -452,7 +453,7 @@ fn line(run: &Run, tell: &Tell) -> Option<String> {
     })
 }
 
-/// What a run would do.
+/// Shows the steps of a run without running it.
 fn show(plan: &Plan, is_json: bool) -> Result<(), Failure> {
     if is_json {
         let text =

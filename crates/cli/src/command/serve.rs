@@ -26,8 +26,8 @@ use crate::output;
 /// Runs a node until Ctrl-C. Its address goes to standard output when it listens.
 ///
 /// # Errors
-/// [`Kind::Usage`] for settings that cannot be meant, [`Kind::BadData`] for a policy or certificates that cannot, [`Kind::Environment`] if the address
-/// cannot be had or services had to be cut off at the end.
+/// [`Kind::Usage`] for invalid settings, [`Kind::BadData`] for an invalid policy or certificates. [`Kind::Environment`]
+/// if the address is not available, or if services had to be cut off at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     if arguments.log_json {
         output::speak_json();
@@ -72,7 +72,8 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     Err(Failure::new(Kind::Environment, format!("cut off after {} s: {paths}", arguments.grace)))
 }
 
-/// Reads the policy, the certificates and the token for other nodes anew. What cannot be used leaves what was there before.
+/// Reads the policy, the certificates and the token for other nodes again. If one of them cannot be used, the earlier
+/// one stays.
 fn reload(node: &Node, asking: &Client, arguments: &ServeArguments) {
     let kept =
         |failure: Failure| output::warning(&format!("not reloaded, so the one before counts: {}", failure.message));
@@ -226,7 +227,7 @@ fn joining(arguments: &ServeArguments, client: Client) -> Result<Joining, Failur
     }
 }
 
-/// Settings that cannot be meant are the command line's fault; an address that cannot be had is not.
+/// Invalid settings are the command line's fault; an address that is not available is not.
 fn refused(fault: &Fault) -> Failure {
     let kind = match fault.code() {
         Code::PermissionDenied | Code::InvalidValue => Kind::Usage,

@@ -13,7 +13,8 @@ use crate::output;
 /// Uploads a file, and prints what became of it.
 ///
 /// # Errors
-/// [`Kind::Usage`] if the name says neither what the file is nor what the data set is called; why it was refused, with the faults of the file.
+/// [`Kind::Usage`] if the name shows neither the format of the file nor the name of the data set. Otherwise the reason
+/// of the refusal, with the faults of the file.
 pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let mut datasets = Reference::<Datasets>::over(link);

@@ -1,4 +1,5 @@
-//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: the order is that of dissimilarities ([`super::pairs`]), and all go on from there.
+//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The order is that of dissimilarities
+//! ([`super::pairs`]), and all continue from there.
 //!
 //! Every process has all pairs when they are compared, so clusters and map need no order of their own. Between the order and the last word nothing can happen
 //! to the lead alone: what ends a stage early ends it for all.

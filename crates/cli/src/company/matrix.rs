@@ -50,7 +50,7 @@ pub(super) fn encode(order: Order, matrix: &Matrix) -> Result<Vec<u8>, Failure> 
     Ok(order)
 }
 
-/// What is to be done, and with what. The names of the items and their classes stay with the lead.
+/// The task and its data. The names of the items and their classes stay with the lead.
 pub(super) fn decode(order: &[u8]) -> Result<(Order, Matrix), Failure> {
     let misread = |cause: &str| Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"));
     let (length, rest) = order.split_first_chunk().ok_or_else(|| misread("it is cut"))?;

@@ -38,7 +38,7 @@ struct Head {
     dimension: usize,
     rows: usize,
     has_weights: bool,
-    /// Whether rows are positions on the sphere, whose distances are told along the surface.
+    /// Whether rows are positions on the sphere, whose distances are reported along the surface.
     is_sphere: bool,
     rows_are: RowsAre,
 }
@@ -59,7 +59,7 @@ enum RowsAre {
 struct Place {
     /// Absolute; none for a name that is no text.
     path: Option<String>,
-    /// What it begins with.
+    /// The mark at its beginning.
     mark: Mark,
     /// Which table it takes.
     table: String,
@@ -68,7 +68,7 @@ struct Place {
 }
 
 impl Company<'_> {
-    /// Tells the others to compute. All go on to the same call of the method.
+    /// Tells the others to compute. All make the same call of the method.
     ///
     /// # Errors
     /// [`Kind::Environment`] if they cannot be reached.
@@ -180,7 +180,7 @@ pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) ->
     Ok(code)
 }
 
-/// Writes this process's rows where the lead says. What goes wrong is the lead's to tell.
+/// Writes this process's rows where the lead says. The lead reports errors.
 fn follow_to(
     process: &Process,
     place: &[u8],
@@ -198,7 +198,7 @@ fn follow_to(
     Ok(())
 }
 
-/// What the ranks of this process made of their rows.
+/// The results of this process's ranks for their rows.
 type Ended = Result<Vec<Result<Option<String>, lehr_ranks::Error>>, lehr_ranks::Error>;
 
 fn write_rows(

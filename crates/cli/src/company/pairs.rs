@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | head | its length in 8 bytes; JSON ([`Head`]) |
 //! | items | where sequences end, 8 bytes each, and their letters; words; or numbers; the lowest byte first |
-//! | log | the checkpoint that the run goes on from, if it does |
+//! | log | the checkpoint from which the run is resumed, if it is |
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ struct Head {
     is_resumed: bool,
 }
 
-/// What items are.
+/// The kind of the items.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum ItemKind {
     Sequences { is_protein: bool },
@@ -48,7 +48,8 @@ enum ItemKind {
 }
 
 impl Company<'_> {
-    /// Tells the others to compute all pairs of `items`, from what `log` has on. All go on to the same call of [`all_pairs`].
+    /// Tells the others to compute all pairs of `items`, from what `log` has on. All make the same call of
+    /// [`all_pairs`].
     ///
     /// # Errors
     /// [`Kind::Environment`] if they cannot be reached.

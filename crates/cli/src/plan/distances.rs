@@ -23,7 +23,7 @@ const GIB: f64 = (1u64 << 30) as f64;
 pub struct DistancesPlan {
     /// The file, as typed.
     pub input: PathBuf,
-    /// What it holds.
+    /// Its contents.
     pub holds: Holds,
     /// How items are compared, and what becomes of equal ones.
     pub options: Options,
@@ -37,7 +37,7 @@ pub struct DistancesPlan {
     pub form: Form,
     /// The folder for the matrix.
     pub out: PathBuf,
-    /// The folder whose checkpoint is gone on with.
+    /// The folder with the checkpoint to resume.
     pub resumed: Option<PathBuf>,
     /// Replace what would otherwise be protected.
     pub force: bool,
@@ -53,7 +53,7 @@ pub struct DistancesPlan {
     pub resume_command: String,
 }
 
-/// What a file holds, as far as its first bytes tell.
+/// The contents of a file, as far as its first bytes show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Items: sequences in FASTA, fingerprints in FPS, or the rows of a table.
@@ -132,7 +132,7 @@ impl DistancesPlan {
     }
 }
 
-/// What a file holds, as far as its first bytes tell, if the options go together and with that.
+/// The contents of a file, as far as its first bytes show, if the options suit it and each other.
 ///
 /// # Errors
 /// [`Kind::Usage`]: options that do not.

@@ -23,7 +23,7 @@ use crate::exit::{Failure, Kind, as_typed};
 use crate::plan::{command_without_end, execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
 
-/// What stands for standard input.
+/// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// How many clusters the demonstration looks for.
@@ -35,9 +35,9 @@ pub struct MethodPlan {
     pub method: &'static dyn Method,
     /// Where the data come from.
     pub source: Source,
-    /// What the method is told: what was given, or what the checkpoint says.
+    /// The options of the method: those that were given, or those of the checkpoint.
     pub options: Options,
-    /// The content of the checkpoint that the run goes on from, and the folder it came from.
+    /// The content of the checkpoint from which the run is resumed, and the folder it came from.
     pub resumed: Option<(Vec<u8>, PathBuf)>,
     /// Engine, ranks and threads.
     pub execution: Execution,
@@ -57,7 +57,7 @@ pub struct MethodPlan {
     pub resume_command: String,
     /// Options that were typed by their former names.
     pub former: Vec<String>,
-    /// What was typed, without the number of clusters, where to stop, and where results go: a report says it with another number.
+    /// The typed command without the number of clusters, the place to stop and the place of results. A report shows it with another number.
     pub command: String,
 }
 
@@ -73,7 +73,7 @@ pub struct Source {
     pub missing: bool,
     /// How many packed bits its rows have, if it is an array of such.
     pub bits: Option<usize>,
-    /// What the first column of SVMlight's text is numbered, if that is said.
+    /// The number of the first column of SVMlight's text, if it is given.
     pub first_column: Option<FirstColumn>,
     /// The table with the weights of rows of bits or of sparse rows, if they have any.
     pub weights_from: Option<PathBuf>,
@@ -91,7 +91,7 @@ pub struct Source {
 
 /// How an ordinary table becomes numbers.
 pub struct Preparing {
-    /// What is asked of the preparation, columns as they were typed.
+    /// The options of the preparation, with columns as they were typed.
     pub wishes: Wishes,
     /// How the table is read.
     pub form: TableForm,
@@ -99,7 +99,7 @@ pub struct Preparing {
     pub sets_aside: bool,
 }
 
-/// What data come from.
+/// The source of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A file.
@@ -257,7 +257,7 @@ impl PreparedTable {
     }
 }
 
-/// What was typed, but for the source.
+/// The arguments as typed, without the source.
 struct Typed<'a> {
     options: Options,
     execution: ExecutionArguments,

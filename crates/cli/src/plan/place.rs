@@ -23,7 +23,7 @@ pub struct PlacePlan {
     pub map: PathBuf,
     /// The file with the items of the map.
     pub among: PathBuf,
-    /// What both files hold.
+    /// The kind of the items in both files.
     pub kind: ItemKind,
     /// How items are compared.
     pub options: Options,
@@ -35,7 +35,7 @@ pub struct PlacePlan {
     pub execution: Execution,
     /// The folder for results.
     pub out: PathBuf,
-    /// The folder whose checkpoint is gone on with.
+    /// The folder with the checkpoint to resume.
     pub resumed: Option<PathBuf>,
     /// Replace what would otherwise be protected.
     pub force: bool,

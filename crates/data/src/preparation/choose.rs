@@ -1,4 +1,4 @@
-//! Which columns are used and how: what was asked for, and what the table says where nothing was.
+//! Chooses the columns that are used and how: what was asked for, and what the table says where nothing was.
 
 use super::{ColumnUse, Feature, FeatureValue, Missing, Preparation, Wishes};
 use crate::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
@@ -72,7 +72,7 @@ struct How {
     words: String,
 }
 
-/// That every column that is named is there.
+/// Checks that every named column is there.
 fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
     let named = wishes.columns.iter().flatten().chain(&wishes.exclude).chain(&wishes.log);
     let wanted: Vec<String> = named.filter(|name| frame.column(name).is_none()).cloned().collect();
@@ -83,7 +83,7 @@ fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
     Err(Error::NoSuchColumns { name: frame.name().into(), wanted, columns })
 }
 
-/// That every column that was asked for can be used.
+/// Checks that every chosen column can be used.
 fn refused(frame: &DataFrame, wishes: &Wishes, uses: &[ColumnUse]) -> Result<(), Error> {
     let is_asked_for = |name: &String| wishes.columns.iter().flatten().chain(&wishes.log).any(|asked| asked == name);
     let refused = uses.iter().find(|used| !used.is_used && is_asked_for(&used.column));
@@ -150,7 +150,8 @@ fn decided(
 
 /// Why a column of numbers says too little for distances: most of its values are missing, or nearly all are one.
 ///
-/// Values that were filled in would otherwise make most of a distance, and few rows that are not as all others would be clusters of their own.
+/// Filled values would otherwise make up most of a distance. The few rows that differ from all others would be clusters
+/// of their own.
 fn too_little(column: &FrameColumn, account: &ColumnAccount) -> Option<String> {
     let Values::Numbers(values) = &column.values else { return None };
     if 2 * account.missing > account.rows {

@@ -1,7 +1,7 @@
 //! A table as a stream: some rows at a time, so that no more of it is held than those.
 //!
-//! What is decided on the first rows of a table (columns, header, delimiter) is decided on the first rows of the stream. Rows of weight 0, which influence nothing, are looked at and
-//! left out, so that where batches are cut does not hang on them.
+//! The first rows of the stream decide what the first rows of a table decide: columns, header, delimiter. Rows of
+//! weight 0, which influence nothing, are looked at and left out, so that where batches are cut does not hang on them.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,10 +15,11 @@ use super::{Form, Selection, again, csv, form_of, npy, rows_of};
 use crate::error::Error;
 use crate::points::Points;
 
-/// The rows of a table of text or of an NPY array (each may be packed by gzip), or with the feature `parquet` of a Parquet file, some at a time.
+/// The rows of a table of text or of an NPY array (each may be packed by gzip), some at a time. With the feature
+/// `parquet` also those of a Parquet file.
 ///
-/// Faults are told of the rows that are read together: all of them, the first ten in full. What is only known when all rows have been read (a weight column of nothing but zeros, a column
-/// that turns out to have numbers) is told at the end.
+/// Faults are reported for the rows that are read together: all of them, the first ten in full. Faults that only show
+/// after all rows are reported at the end, such as a weight column of nothing but zeros.
 ///
 /// Where tables with the same header follow each other, as `cat day-*.csv` gives them, it is passed over each time.
 ///
@@ -44,7 +45,7 @@ enum Rows<'a> {
     Array(Box<npy::Rows<'a>>),
     #[cfg(feature = "parquet")]
     Columns(Box<parquet::Rows>),
-    /// What has no rows before all of it was read, and where the next one is.
+    /// A format without rows until all of it was read, and the next row to give out.
     Whole(Box<Points>, usize),
 }
 
@@ -52,7 +53,8 @@ impl Batches<'static> {
     /// The rows of a file, as [`points`](super::points) reads it.
     ///
     /// # Errors
-    /// As [`points`](super::points), but for faults of rows; [`Error::Format`] for an array that is stored column after column, of which no row is whole before the last column.
+    /// As [`points`](super::points), except for faults of rows. Also [`Error::Format`] for an array that is stored
+    /// column after column, since no row is whole before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
         Self::of(rows_of(path)?, &again(path), selection)
     }

@@ -41,8 +41,8 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
 
 /// The class of each of these items, none of what the table says nothing of; rows of other items do not matter.
 ///
-/// A table that has just these items in this order says of each what its row says, whatever their ids: so items that share an id have the classes of their own rows in the results
-/// of a run over them. In any other, items are found by their ids.
+/// If a table has just these items in this order, its rows give the classes, whatever the ids. So items that share an
+/// id have the classes of their own rows in the results of a run over them. In any other, items are found by their ids.
 ///
 /// # Errors
 /// As [`classes`]; ids with two classes are faults only where items are found by them.
@@ -128,7 +128,8 @@ fn told(
     Ok(read)
 }
 
-/// Which of the items with these ids a column says 1 of, where it says 0 of the others: a property that each has or has not. Rows of other items do not matter.
+/// The items for which a column is 1, where it is 0 for the others: a property that each has or has not. Rows of other
+/// items do not matter.
 ///
 /// # Errors
 /// As [`classes`]; [`Error::Format`] for an item of which nothing is said, or neither 0 nor 1.

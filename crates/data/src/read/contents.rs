@@ -1,7 +1,7 @@
-//! What a file seems to hold: so that who gives a file to the wrong reader is told what it is, and not how it fails as something else.
+//! The format that a file seems to have. With it, a file given to the wrong reader is reported by its own format.
 //!
-//! A reader that cannot take what is there answers with [`Error::Contents`](crate::Error::Contents). Nothing is read in another way because of
-//! what stands here: whether a source is fingerprints or sparse rows, where both can be read, is decided by their readers.
+//! A reader that cannot take what is there answers with [`Error::Contents`](crate::Error::Contents). Nothing here
+//! changes how a file is read. The readers of fingerprints and sparse rows decide whether a source is theirs.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use crate::read::{dissimilarities, fps, matrix_market, npy, svmlight};
 /// How much is looked at.
 pub(super) const LOOKED_AT: usize = 1 << 16;
 
-/// What a source holds that is surely neither a table of text nor an array; sparse rows in SVMlight's text are not looked for, since a table can look so.
+/// The format of a source that is surely neither a table of text nor an array. SVMlight's text is not looked for,
+/// because a table can look like it.
 ///
 /// # Errors
 /// Those of reading the first bytes.
@@ -47,7 +48,7 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
     })
 }
 
-/// What a source holds that is no array: a table where it is nothing else.
+/// The kind of a source that is no array: a table where it is nothing else.
 ///
 /// # Errors
 /// Those of reading the first bytes; [`Error::Format`] for formats that nothing here reads.

@@ -1,12 +1,13 @@
 //! Tables of text into points: which columns, header or not, and every field that is not what it should be.
 //!
-//! Decided on the first [`SAMPLE_ROWS`] rows, before any number is kept: whether there is a header, and (where no columns were
-//! asked for) which columns are numeric. Then rows stream through one at a time.
+//! The first [`SAMPLE_ROWS`] rows decide, before any number is kept, whether there is a header. If no columns were
+//! asked for, they also decide which columns are numeric. Then rows stream through one at a time.
 //!
 //! - **Header.** Whether the first row has names is decided in `header.rs`.
-//! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers in more than half
-//!   of all rows although it had none in the first is reported. The others are left out, which is told with a value of each ([`LeftOut`]). Where values may be missing, a column whose first rows
-//!   are all gaps is numeric too if numbers follow and no text does.
+//! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers
+//!   in more than half of all rows although it had none in the first is reported. The others are left out, and reported
+//!   with a value of each ([`LeftOut`]). Where values may be missing, a column whose first rows are all gaps is numeric
+//!   too if numbers follow and no text does.
 
 use lehr_spill::{Builder, Spill, Storage};
 
@@ -25,7 +26,7 @@ use crate::read::source::Source;
 /// Rows on which header and numeric columns are decided.
 pub const SAMPLE_ROWS: usize = 100;
 
-/// What files write where a value is missing.
+/// Spellings of a missing value in files.
 pub const MISSING: [&str; 16] =
     ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
 
@@ -92,7 +93,8 @@ fn are_thousands(field: &str) -> bool {
     })
 }
 
-/// A table whose layout is known and that has no row yet, the records that it was found out from, less the header, and those that follow.
+/// A table with a known layout and no rows yet. With it, the records that the layout was found from, without the
+/// header, and the reader of the following ones.
 fn begun<'a>(
     source: Source<'a>,
     selection: &Selection,
@@ -138,7 +140,7 @@ pub(super) struct Written {
     pub has_header: bool,
     pub names: Vec<String>,
     pub columns: Vec<usize>,
-    /// Of the columns, and then of the weights; nothing of plain numbers.
+    /// Number formats of the columns, and then of the weights; `None` for plain numbers.
     pub forms: Vec<Option<NumberForm>>,
     pub weights: Option<usize>,
     pub id: Option<usize>,
@@ -150,7 +152,7 @@ pub(super) struct Written {
 /// The rows of a text, some at a time.
 pub(super) struct Rows<'a> {
     records: Records<'a>,
-    /// What the layout was found out from, as far as it has not been taken yet.
+    /// The records that the layout was found from and that have not been taken yet.
     sample: std::vec::IntoIter<Record>,
     record: Record,
     table: Table,
@@ -241,8 +243,8 @@ fn is_code(field: &str) -> bool {
     bytes.len() > 1 && bytes[0] == b'0' && bytes[1] != b'.' && bytes.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a field that is no number is a name rather than a number gone wrong: not the mark of a missing value, and, beside
-/// true numbers, not something that begins as a number does.
+/// Whether a field that is no number is a name rather than a mistyped number. The mark of a missing value is no name;
+/// beside true numbers, neither is text that begins as a number does.
 pub(super) fn is_name(field: &str, is_beside_numbers: bool) -> bool {
     let begins_as_number = field.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
     let is_number_gone_wrong = is_beside_numbers && begins_as_number;
@@ -259,7 +261,7 @@ struct Layout {
     names: Vec<String>,
     has_header: bool,
     columns: Vec<usize>,
-    /// Of these columns, and then of the weights; nothing of plain numbers, and none at all if all are.
+    /// Number formats of these columns, and then of the weights; `None` for plain numbers, and empty if all are plain.
     forms: Vec<Option<NumberForm>>,
     weights: Option<usize>,
     id: Option<usize>,
@@ -267,7 +269,7 @@ struct Layout {
     left_out: Vec<Aside>,
     /// Columns among `columns` of which nothing but gaps is known yet, with the count of texts seen in each.
     unknown: Vec<Aside>,
-    /// What was decided on the first rows, for people.
+    /// Decisions made on the first rows, for people.
     notes: Vec<String>,
 }
 
@@ -294,7 +296,7 @@ impl Aside {
     }
 }
 
-/// What is said of a table without a column of numbers. Its first row may have names or not: no number shows which.
+/// The error for a table without a column of numbers. Its first row may have names or not: no number shows which.
 fn no_numbers(source: &str, sample: &[Record], has_header: bool, names: &[String], left_out: &[Aside]) -> Error {
     let shown = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let is_structure = |field: &str| looks_like_smiles(field.trim());
@@ -319,7 +321,8 @@ fn no_numbers(source: &str, sample: &[Record], has_header: bool, names: &[String
     Error::Format { name: source.into(), expected: "a column of numbers".into(), found }
 }
 
-/// Whether a text looks like a structure in SMILES: atoms, bonds, rings and branches, and among them two atoms of carbon at least or a bond. Words of a language have other letters.
+/// Whether a text looks like a structure in SMILES: atoms, bonds, rings and branches. It must have at least two atoms
+/// of carbon or a bond. Words of a language have other letters.
 fn looks_like_smiles(text: &str) -> bool {
     let text = text.split_ascii_whitespace().next().unwrap_or_default();
     let is_plain =

@@ -1,13 +1,14 @@
 //! Text in other encodings than UTF-8 into UTF-8, as it is read.
 //!
-//! UTF-16 is known by its byte order mark, or by every other byte being 0 as in text of a European language. Bytes that are not UTF-8 are taken for Windows-1252, which has Latin-1
-//! within it and gives every byte a letter, unless most letters beyond ASCII are UTF-8: then the text is damaged, and is refused.
+//! UTF-16 is known by its byte order mark, or by every other byte being 0 as in text of a European language. Bytes that
+//! are not UTF-8 are read as Windows-1252, which includes Latin-1 and gives every byte a letter. But if most letters
+//! beyond ASCII are UTF-8, the text is damaged and refused.
 
 use std::io::{self, Read};
 
 use super::Encoding;
 
-/// What the bytes 80 to 9F are in Windows-1252; those that it leaves open are control characters.
+/// The characters of the bytes 80 to 9F in Windows-1252; those that it leaves open are control characters.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

@@ -1,4 +1,4 @@
-//! What was found out about a whole table while it was read, to be saved with what is made of it.
+//! The format of a whole table as it was detected, to be saved with the results.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct Dialect {
     pub format: Format,
     /// How characters are stored.
     pub encoding: Encoding,
-    /// What stands between fields; a space stands for any run of spaces and tabs.
+    /// The delimiter of fields; a space stands for any run of spaces and tabs.
     pub delimiter: Option<char>,
     /// How many lines above the header were left out.
     pub skipped: usize,
@@ -33,7 +33,7 @@ pub struct Dialect {
     pub footer_rows: usize,
     /// The sheet of a workbook.
     pub sheet: Option<String>,
-    /// What stands before the fraction of numbers, where a column shows it.
+    /// The decimal mark of numbers, where a column shows it.
     pub decimal: Option<char>,
     /// The order of the parts of dates, where a column shows it.
     pub dates: Option<DateOrder>,
@@ -66,7 +66,7 @@ pub enum Format {
 }
 
 impl Dialect {
-    /// What is to be asked of the next table of the same kind. Where its values begin and end is found out again.
+    /// The options for reading the next table of the same kind. Where its values begin and end is found out again.
     pub fn form(&self) -> TableForm {
         TableForm {
             delimiter: self.delimiter,

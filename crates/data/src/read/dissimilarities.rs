@@ -12,7 +12,7 @@ use crate::read::source::{Source, open, stopped};
 use crate::read::unpack::MAGIC;
 use crate::read::{contents, npy};
 
-/// What a matrix is given as.
+/// The formats of a matrix.
 const EXPECTED: &str = "an NPY array of dissimilarities, or the header beside one (.json)";
 
 /// The most bytes that a header may have.

@@ -14,7 +14,7 @@ use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 /// A line longer than this is taken for a file of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;
 
-/// What to expect in a FASTA file. The default: the alphabet is found out, gaps are faults.
+/// Options for reading a FASTA file. The default: the alphabet is found out, gaps are faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expected {
     /// The alphabet; `None`: found out.
@@ -78,7 +78,7 @@ pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Resu
     Sequences::from_parts(letters, ends, ids, alphabet, name.into(), place)
 }
 
-/// What a file holds, before it is known what its letters mean.
+/// The contents of a file, before the meaning of its letters is known.
 #[derive(Default)]
 struct Text {
     letters: Vec<u8>,
@@ -132,7 +132,7 @@ impl Text {
         Ok(())
     }
 
-    /// What the letters seem to be.
+    /// The alphabet that the letters seem to be of.
     fn alphabet(&self) -> Alphabet {
         Alphabet::likely([&self.letters])
     }

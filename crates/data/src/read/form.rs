@@ -1,4 +1,4 @@
-//! What is asked for of a table before it is read: where nothing is asked, it is found out and reported.
+//! Requests about the form of a table before it is read. Without a request, the reader detects the form and reports it.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::frame::ReadAs;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TableForm {
-    /// What stands between fields; a space stands for any run of spaces and tabs.
+    /// The delimiter of fields; a space stands for any run of spaces and tabs.
     pub delimiter: Option<char>,
     /// Whether there are names of columns above the values.
     pub header: Option<bool>,
@@ -34,11 +34,11 @@ pub struct TableForm {
     pub sheet: Option<String>,
     /// What stands before the fraction of numbers: `.` or `,`.
     pub decimal: Option<char>,
-    /// What stands between thousands.
+    /// The mark between thousands.
     pub thousands: Option<char>,
     /// The order of the parts of dates such as `3/4/2021`.
     pub dates: Option<DateOrder>,
-    /// What becomes of rows that have more or fewer fields than there are columns; they are faults unless all rows show why.
+    /// How rows with more or fewer fields than there are columns are handled; they are faults unless all rows show why.
     pub ragged: Option<Ragged>,
     /// Further spellings of a missing value, such as `-999`.
     pub missing: Vec<String>,
@@ -48,7 +48,7 @@ pub struct TableForm {
     pub columns: BTreeMap<String, ReadAs>,
 }
 
-/// What becomes of rows that have more or fewer fields than there are columns.
+/// How rows with more or fewer fields than there are columns are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ragged {

@@ -1,7 +1,8 @@
 //! A table as people have it into a [`DataFrame`]: what each column is shows in all of its values.
 //!
-//! In the order in which a table visits it: its rows become a [`Grid`] of fields; every column is surveyed, and all of them are decided on together (`written.rs`); then each becomes
-//! values. Whatever is decided and is not the usual is a note of the data frame.
+//! First the rows of a table become a [`Grid`] of fields. Then every column is surveyed, and all of them are decided on
+//! together (`written.rs`). Last, each becomes values. Every decision that is not the usual one is a note of the data
+//! frame.
 
 use std::io::Read;
 use std::path::Path;
@@ -23,8 +24,9 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 
 /// A table of named columns of numbers, categories and times, each read as all of its values show.
 ///
-/// What `form` leaves open is found out; what is found out stands in the data frame: of each column in
-/// [`read_as`](FrameColumn::read_as), of the table in [`dialect`](DataFrame::dialect) and for people in [`notes`](DataFrame::notes).
+/// Everything that `form` leaves open is detected. The data frame says what was found: for each column in
+/// [`read_as`](FrameColumn::read_as), for the table in [`dialect`](DataFrame::dialect), and for people in
+/// [`notes`](DataFrame::notes).
 ///
 /// # Errors
 /// As [`points`](super::points), except that text and gaps are no faults. [`Error::Faults`] for rows that have more or fewer fields than the others.
@@ -68,7 +70,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
 }
 
-/// A column as whoever has it knows it.
+/// A column as its caller has it.
 #[derive(Clone, Debug)]
 pub enum Given {
     /// Its values are known.
@@ -123,7 +125,7 @@ pub fn data_frame_of(name: &str, columns: Vec<Given>, form: &TableForm) -> Resul
     Ok(frame.with_notes(of_texts.notes))
 }
 
-/// Reads what can be opened more than once: text that turns out not to be UTF-8 is read anew.
+/// Reads a source that can be opened more than once: text that turns out not to be UTF-8 is read again.
 pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<Framed, Error> {
     let (line, found) = match of_source(open()?, form) {
         Err(Error::Encoding { line, found, .. }) if form.encoding.is_none() && !found.contains("zero byte") => {
@@ -159,7 +161,7 @@ pub(super) struct Framed {
     grid: Grid,
     /// The row of the grid that each row is of.
     rows: Vec<usize>,
-    /// Of columns of text, how they would be read as numbers.
+    /// For columns of text, the way they would be read as numbers.
     as_numbers: Vec<Option<AsNumber>>,
     missing: Vec<String>,
     /// Rows of other lengths than the others.
@@ -330,7 +332,7 @@ fn of_text(
     of_grid(&name, grid, form, dialect, notes)
 }
 
-/// What a first line such as `sep=;` says that stands between fields, and that line.
+/// The delimiter that a first line such as `sep=;` names, and that line.
 fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     let end = head.iter().position(|byte| *byte == terminator)?;
     let line = std::str::from_utf8(&head[..end]).ok()?.trim_end_matches(['\r', '\n']);
@@ -343,7 +345,7 @@ fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     }
 }
 
-/// What stands behind so many lines.
+/// The text after so many lines.
 fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
     for _ in 0..lines {
         let Some(end) = text.iter().position(|byte| *byte == terminator) else { return &[] };
@@ -352,7 +354,8 @@ fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
     text
 }
 
-/// How a text quotes its fields: within `"` unless `'` stands at both ends of fields and `"` at none; with a backslash if quotes have one before them and are never doubled.
+/// How a text quotes its fields. The quote is `"`, unless `'` is at both ends of fields and `"` at none. Quotes are
+/// escaped by a backslash if they have one before them and are never doubled.
 pub(super) fn quoting_of(head: &[u8]) -> Quoting {
     let is_edge =
         |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b',' | b';' | b'\t' | b'|' | b'\n' | b'\r'));
@@ -486,7 +489,8 @@ fn columns(
     Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
 }
 
-/// How many rows at the end have sums of those above, whatever they are called: one, or one for each part of the table and then one for all of it.
+/// How many rows at the end are sums of those above, whatever they are called. That is one, or one for each part of the
+/// table and then one for all of it.
 ///
 /// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares and means have none, and columns with gaps need not.
 fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
@@ -525,7 +529,8 @@ fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// What a row sums up of those above it: all of its numbers must be sums, or all means, and one at least of numbers that are not all 0.
+/// Whether a row is a total of those above it. All of its numbers must be sums, or all means, and at least one must be
+/// of numbers that are not all 0.
 fn sums_up(row: usize, columns: &[FrameColumn], count: usize, grid: &Grid) -> Option<&'static str> {
     let (mut sums, mut means, mut others) = (0, 0, 0);
     for (place, column) in columns.iter().enumerate() {

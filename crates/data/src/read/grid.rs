@@ -1,13 +1,14 @@
 //! The fields of a table as text, before anybody knows what they are.
 //!
-//! What a column is shows in all of its values, so all are kept until then: as one text with the places where fields end, which costs four bytes a field beside its letters.
-//! Sheets and documents in JSON have typed values; these stand here as programs write them, with their kind.
+//! All values of a column show its type, so all are kept until then, as one text with the positions where fields end.
+//! That costs four bytes for each field beside its letters. Sheets and documents in JSON have typed values; these stand
+//! here as programs write them, with their kind.
 
 use std::collections::BTreeMap;
 
 use super::records::Record;
 
-/// What a file says that a value is.
+/// The type of a value, as the file says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text, of which nothing is known.
@@ -34,7 +35,7 @@ pub(super) struct Grid {
     fields: Vec<usize>,
     /// The line or row of the file where each row stands, counted from 1.
     lines: Vec<u64>,
-    /// Of each field, where the file has types.
+    /// The type of each field, where the file has types.
     kinds: Vec<Kind>,
     /// How many blank lines stood before a row, where there were some.
     blank: BTreeMap<usize, u64>,

@@ -1,12 +1,15 @@
-//! Whether the first row of a table of text has names or values.
+//! Detects whether the first row of a table of text has names or values.
 //!
 //! 1. What the caller says; a `#` before the row, as NumPy writes one; columns asked for by a name: these decide.
-//! 2. A word in a wanted column is a name, and so the row is a header. The mark of a missing value ([`MISSING`](super::csv::MISSING)) is no word, nor, beside true
-//!    numbers, what begins with a digit, a sign or a point: a first row of values with an `n/a` or a `3.5x` is reported, not taken for names.
-//! 3. Numbers alone may be names too. They are names if they are years (1700 to 2100, ascending or descending, at least two) above columns that do not hold years, and a word or
-//!    nothing stands beside them (`country,2019,2020`); or if they count the columns (`,0,1,2`, from 0 or 1 on) and nothing stands beside them.
-//! 4. Where such numbers are likely to be names but the row beside them does not show it, the table is refused: taken for values, they would change every result without a word. So are a single
-//!    year beside a word, years that are evenly spaced, and at least three numbers that count columns of fractions.
+//! 2. A word in a wanted column is a name, and so the row is a header. The mark of a missing value
+//!    ([`MISSING`](super::csv::MISSING)) is no word. Beside true numbers, text that begins with a digit, a sign or a
+//!    point is none either. So a first row of values with an `n/a` or a `3.5x` is reported, not taken for names.
+//! 3. Numbers alone may be names too. They are names in two cases. Either they are years above columns that do not hold
+//!    years, with a word or nothing beside them (`country,2019,2020`). At least two years must ascend or descend,
+//!    within 1700 to 2100. Or they count the columns, from 0 or 1 on, with nothing beside them (`,0,1,2`).
+//! 4. If such numbers are likely to be names but the row beside them does not show it, the table is refused. Read as
+//!    values, they would change every result silently. So are a single year beside a word, years that are evenly
+//!    spaced, and at least three numbers that count columns of fractions.
 //!
 //! All other rows of numbers are values, and so is one whose word stands below it once more.
 
@@ -15,7 +18,7 @@ use super::csv::{is_gap, is_name, is_numeric, number};
 use super::records::Record;
 use crate::error::{Error, quoted};
 
-/// What is taken for a year.
+/// The numbers that count as years.
 const YEARS: std::ops::RangeInclusive<u32> = 1700..=2100;
 
 /// Whether the first row of these has names.

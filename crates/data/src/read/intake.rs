@@ -10,7 +10,7 @@ use crate::points::{Points, total_weight_fault, weight_fault};
 pub(super) struct Layout {
     /// Those of the points, in their order.
     pub columns: Vec<Column>,
-    /// What results call them.
+    /// The names in results.
     pub names: Vec<String>,
     pub weights: Option<Column>,
     pub has_ids: bool,
@@ -43,7 +43,8 @@ pub(super) struct Intake<'l> {
 }
 
 impl<'l> Intake<'l> {
-    /// For so many rows, or 0 if nobody knows, of what messages call `name`; with their values in memory or in a file of a folder.
+    /// For so many rows, or 0 if nobody knows, of the data that messages call `name`. Their values are in memory, or in
+    /// a file of a folder.
     pub fn new(name: &str, layout: &'l Layout, spill: Option<&Spill>, rows: usize) -> Result<Self, Error> {
         let values = Builder::new(spill, rows.saturating_mul(layout.columns.len()));
         let values = values.map_err(|error| Error::kept(name, error))?;
@@ -83,7 +84,7 @@ impl<'l> Intake<'l> {
         self.values.extend(row.values).map_err(|error| Error::kept(self.faults.name(), error))
     }
 
-    /// That the weights are not all 0, and have a sum.
+    /// Checks that the weights are not all 0, and have a sum.
     fn look_at_the_total_weight(&mut self) {
         if let (Some(column), true) = (&self.layout.weights, self.faults.is_empty())
             && let Some((expected, found)) = total_weight_fault(&self.weights, self.row)
@@ -92,7 +93,8 @@ impl<'l> Intake<'l> {
         }
     }
 
-    /// What is wrong where no row was kept: in those that were looked at and, if `is_all` says that there is no other, with their weights.
+    /// The faults where no row was kept: those of the rows that were read. If `is_all` says that there are no other
+    /// rows, also those of their weights.
     pub fn into_faults(mut self, is_all: bool) -> Result<(), Error> {
         if is_all {
             self.look_at_the_total_weight();

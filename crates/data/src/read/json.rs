@@ -1,7 +1,8 @@
 //! Rows as objects in JSON: one on each line, or all of them in an array.
 //!
-//! The keys are the columns, in the order in which they come up first; a key that an object lacks is a missing value. Objects within objects become columns of their own (`a.b`), and so do lists
-//! of numbers that are all of one length (`a.0`, `a.1`); other lists stay as text. Notes report all of that. A document of one object is no table.
+//! The keys are the columns, in the order in which they come up first; a key that an object lacks is a missing value.
+//! Objects within objects become columns of their own (`a.b`). So do lists of numbers that all have the same length
+//! (`a.0`, `a.1`); other lists stay text. Notes report all of that. A document of one object is no table.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -112,7 +113,8 @@ impl fmt::Display for Json {
     }
 }
 
-/// Whether a text begins as rows in JSON: a list of objects, or an object that ends on its line with another one on the next. A name that ends as those of such files do promises it.
+/// Whether a text begins as rows in JSON: a list of objects, or an object on a line with another one after it. A name
+/// that ends as those of such files do promises it.
 pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     let text = head.trim_ascii_start();
     let name = name.to_lowercase();
@@ -235,7 +237,7 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
     Ok(Objects { grid, names, dialect: Dialect { format, ..Dialect::default() }, notes })
 }
 
-/// Of each column, the length of its lists if it has nothing else than lists of numbers, all of one length: a position, a colour.
+/// For each column, the length of its lists if it has only lists of numbers, all of one length: a position, a colour.
 fn lengths_of_lists(rows: &[(u64, Vec<(usize, Json)>)], columns: usize) -> Vec<Option<usize>> {
     let mut lengths = vec![None; columns];
     let mut are_lists = vec![true; columns];

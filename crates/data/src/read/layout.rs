@@ -1,7 +1,9 @@
-//! Where the table stands in a file: title lines, names of columns and their units above it, totals and sources below it, and rows that are none.
+//! The position of the table in a file. Above it are title lines and units, below it totals and sources, and within it
+//! rows that are not its own.
 //!
-//! What most rows have, fields or types, shows what the others are. A row is left out only where it can be no row of the table, and a note reports each that is left out. Rows that may be
-//! a total are kept apart until numbers are known: then the sum shows it (`frame.rs`).
+//! The fields and types of most rows show what the others are. A row is left out only where it can be no row of the
+//! table, and a note reports each that is left out. Rows that may be a total are kept apart until numbers are known:
+//! then the sum shows it (`frame.rs`).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -305,7 +307,8 @@ fn has_written(grid: &Grid, row: usize) -> bool {
     grid.fields(row).any(|field| is_value(field) && field.trim().parse::<f64>().is_err())
 }
 
-/// Whether a row below the names has words where others have values because its values are missing or wrong: fewer words than half of those columns.
+/// Whether a row below the names holds data although it has words where others have values, because its values are
+/// missing or wrong. It has such words in at most half of those columns.
 fn is_data_like(grid: &Grid, row: usize, typed: &[bool]) -> bool {
     let columns: Vec<usize> = (0..typed.len()).filter(|column| typed[*column]).collect();
     let words = columns

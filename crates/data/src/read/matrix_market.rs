@@ -1,7 +1,8 @@
 //! Sparse rows from Matrix Market's coordinate files (`.mtx`): a header, comments, a line of sizes, then `row column value` a line, both counted from 1.
 //!
-//! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order, none of one place twice; values of 0 are dropped. Dense (`array`) files, complex numbers and
-//! matrices of which half is left out (`symmetric` and its kin, which are no rows of a table) are refused by name.
+//! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order,
+//! none of one place twice; values of 0 are dropped. Dense (`array`) files and complex numbers are refused by name. So
+//! are matrices that store only one half (`symmetric` and similar ones), since they are no rows of a table.
 
 use std::io::Read;
 use std::path::Path;

@@ -79,7 +79,7 @@ pub(super) fn incomplete_of_typed<'a>(again: Again<'_, 'a>, selection: &Selectio
     })
 }
 
-/// What a table is as a data frame, or what is wrong with it: said by the reader that finds less.
+/// The table as a data frame, or what is wrong with it, from the reader that finds less.
 fn settled<'a, T>(
     refused: csv::Refused,
     again: Again<'_, 'a>,
@@ -125,7 +125,8 @@ fn no_text(name: &str) -> Error {
 /// How much of a stream shows how its rows are written.
 const SAMPLE_BYTES: usize = 1 << 16;
 
-/// The rows of a table of text, some at a time: in the forms of numbers, and behind the title lines, that its first rows show.
+/// The rows of a table of text, some at a time. Its first rows show the forms of numbers and the title lines, which are
+/// skipped.
 pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<csv::Rows<'a>, Error> {
     let form = asked(selection);
     let mut encoding = form.encoding.or_else(|| decode::seen(source.peek(SAMPLE_BYTES))).unwrap_or_default();
@@ -206,7 +207,7 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
     )
 }
 
-/// What is asked of a table of text.
+/// The options for a table of text.
 fn asked(selection: &Selection) -> TableForm {
     TableForm {
         delimiter: selection.delimiter.map(char::from).or(selection.form.delimiter),
@@ -342,8 +343,8 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     })
 }
 
-/// Whether a column is one of numbers where none were chosen: all of its values are numbers, or most are and the others look like mistakes, which are
-/// reported.
+/// Whether a column is one of numbers, if no columns were chosen. All of its values are numbers, or most are and the
+/// others look like mistakes, which are reported.
 fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
     let of = &framed.frame.columns()[column];
     match (&of.read_as, &of.values) {
@@ -394,7 +395,7 @@ impl Measures {
 /// A reader that keeps what it has given, so that it can be read once more, unless that becomes too much.
 pub(super) struct Stream<'a> {
     reader: RefCell<Box<dyn Read + 'a>>,
-    /// What was read; nothing if it was too much.
+    /// The bytes that were read; `None` if they were too many.
     kept: RefCell<Option<Rc<Vec<u8>>>>,
 }
 

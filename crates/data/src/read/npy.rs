@@ -1,8 +1,8 @@
 //! NPY arrays, versions 1 to 3, into points.
 //!
-//! The header is a Python dictionary with three known keys. It is read by a scanner that never goes back and a bounded length, so
-//! that no header, however strange, costs more than its own bytes; the values are converted as they arrive, so that a header that
-//! promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
+//! The header is a Python dictionary with three known keys. A scanner reads it that never goes back and has a bounded
+//! length, so no header, however strange, costs more than its own bytes. Values are converted as they arrive, so a
+//! header that promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -24,7 +24,7 @@ const HEADER_BYTES_MAX: usize = 1 << 20;
 const CHUNK: usize = 1 << 16;
 /// How many values of an array that is stored column after column are held at a time, unless that is less than [`ROWS_ACROSS`] rows.
 const ACROSS: usize = 1 << 22;
-/// How many rows are taken from every column before it is gone to again, at least: so that a look at the disk brings more than a few numbers.
+/// The least number of rows that are read from a column at a time, so that each access to the disk brings many numbers.
 const ROWS_ACROSS: usize = 512;
 
 /// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the array is held than a block of it.
@@ -76,7 +76,7 @@ pub(super) struct Rows<'a> {
     taken: usize,
     /// Rows that are behind.
     row: usize,
-    /// What is chosen of a row.
+    /// The chosen values of a row.
     values: Vec<f64>,
     /// Whether there was a row of weight above 0.
     has_weight: bool,
@@ -214,7 +214,8 @@ impl Chosen {
         }
     }
 
-    /// What is chosen of a row of the array; where that is not all in its order, it is put into `values`.
+    /// The chosen values of a row of the array. If they are not all of its values in their order, they are put into
+    /// `values`.
     fn row<'r>(&self, fields: &'r [f64], values: &'r mut Vec<f64>) -> Row<'r> {
         let (weight, id) = (self.weights.map(|index| fields[index]), self.id.map(|index| fields[index].to_string()));
         let values = if self.is_all() {
@@ -249,7 +250,7 @@ fn column_name(index: usize) -> String {
     format!("x{index}")
 }
 
-/// What the bytes after the header are.
+/// The shape, the element type and the order of the values after the header.
 pub(super) struct Header {
     pub(super) element: Element,
     is_little_endian: bool,
@@ -305,7 +306,7 @@ impl Element {
     }
 }
 
-/// What elements of a type that is not read are, as far as its letter tells, and what may be done.
+/// A type of element that is not read, as far as its letter tells, and how to convert it.
 fn about(element: &str) -> &'static str {
     match element.bytes().next() {
         Some(b'c') => ", complex numbers; save their real and imaginary parts",
@@ -396,14 +397,15 @@ impl Header {
         self.is_fortran_order && self.shape[0] > 1 && self.shape[1] > 1
     }
 
-    /// That there is a row at least: a header may promise any number of columns, and what is made for each of them must not cost more than was read.
+    /// Checks that there is at least one row. A header may promise any number of columns, and memory for each of them
+    /// must not exceed the bytes that were read.
     fn needs_a_row(&self, source: &mut Source<'_>) -> Result<(), Error> {
         let bytes = self.shape[1] * self.element.bytes();
         let found = source.fill(bytes, None)?.len();
         if found < bytes { Err(self.cut_short(source, found)) } else { Ok(()) }
     }
 
-    /// What is said where the values end too early, after so many bytes of them.
+    /// The error where the values end too early, after so many bytes of them.
     fn cut_short(&self, source: &Source<'_>, found: usize) -> Error {
         let [rows, dimension] = self.shape;
         let bytes = rows * dimension * self.element.bytes();
@@ -429,7 +431,8 @@ impl Header {
         source.again().filter(|_| source.left() == Some(bytes))
     }
 
-    /// The rows of an array that is stored column after column, one at a time, out of a file that is gone over by blocks of rows. `source` is where its values begin.
+    /// The rows of an array that is stored column after column, one at a time. The file is read in blocks of rows.
+    /// `source` is where its values begin.
     fn rows_across(
         &self,
         mut file: File,
@@ -651,7 +654,7 @@ fn value(text: &str) -> Option<(Value<'_>, &str)> {
     Some((Value::Text(text), rest))
 }
 
-/// What follows a list that starts here; brackets within quotes do not count.
+/// The text after a list that starts here; brackets within quotes do not count.
 fn after_list(text: &str) -> Option<&str> {
     let (mut depth, mut quote) = (0usize, None);
     for (index, byte) in text.bytes().enumerate() {

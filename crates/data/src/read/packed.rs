@@ -1,4 +1,5 @@
-//! Rows of bits from packed NPY arrays: eight columns to a byte, the first in the highest bit, as `numpy.packbits` along the last axis writes them.
+//! Rows of bits from packed NPY arrays. As `numpy.packbits` along the last axis writes them, a byte holds eight
+//! columns, the first in the highest bit.
 
 use std::path::Path;
 

@@ -1,8 +1,10 @@
 //! Parquet files: rows of numbers out of their columns.
 //!
-//! Values stand column after column in groups of rows, and become rows block by block: of each column that is wanted some thousand values are read, in turns, so that of a file no more is
-//! held than a block of rows and a page of each column. What a file says of itself is checked before memory is taken for it ([`Parquet`]), what its pages unpack to in `pages.rs`, what they say of
-//! themselves in `header.rs`; where the library panics, the file is damaged. Who wants columns of other kinds, one after the other, reads them with [`Parquet::column`].
+//! Values are stored column after column in groups of rows, and become rows block by block. In turns, some thousand
+//! values of each chosen column are read. So no more of a file is held than a block of rows and a page of each column.
+//! [`Parquet`] checks the sizes that a file claims before memory is taken for them. `pages.rs` checks the size of
+//! unpacked pages, `header.rs` reads their headers. Where the library panics, the file is damaged. Read columns of
+//! other types one after the other with [`Parquet::column`].
 
 mod file;
 mod header;
@@ -209,7 +211,7 @@ fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, 
     })
 }
 
-/// What is said of a file that is refused, or of one of its columns.
+/// The error for a file that is refused, or for one of its columns.
 fn told(refused: Refused, name: &str, column: Option<&Column>) -> Error {
     let name = match column {
         Some(Column { index, name: Some(column) }) => format!("{name}, column {} ({column:?})", index + 1),
@@ -545,7 +547,7 @@ fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<us
     }
 }
 
-/// What is said of values in 16 bits that have another length.
+/// The error for values in 16 bits that have another length.
 const NO_HALF: &str = "floating point in 16 bits that has another length";
 
 /// A number in 16 bits, the lower byte first; nothing of other lengths.

@@ -1,11 +1,12 @@
 //! Text into records and fields: lines, quotes, delimiters, and where each record stands.
 //!
-//! A record is a line, or several where a quoted field has line ends in it. It is handed out with the number of its first line,
-//! because messages need it; that (with CRLF, blank lines and open quotes, which the usual readers count or mend in their own
-//! ways) is why this is not a library's reader. The `csv` crate serves as the oracle in the tests.
+//! A record is a line, or several where a quoted field has line ends in it. A record has the number of its first line,
+//! because messages need it. That is why this is no library's reader: the usual readers count or repair CRLF, blank
+//! lines and open quotes in their own ways. The `csv` crate serves as the oracle in the tests.
 //!
-//! Quotes are `"`, doubled within quotes. A data frame is asked for more ([`Quoting`]): other quotes, letters escaped by a backslash, and quotes that nothing closes taken
-//! for letters, so that one of them does not swallow the rows behind it.
+//! Quotes are `"`, doubled within quotes. A data frame needs more ([`Quoting`]): other quotes and letters escaped by a
+//! backslash. Quotes that nothing closes are taken for letters, so that one of them does not swallow the following
+//! rows.
 //!
 //! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line ignored. Where spaces
 //! divide, a lone `#` before the first record marks it as a header, as NumPy's `savetxt` writes it, and is no field.
@@ -25,7 +26,7 @@ const HEAD_LINES: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quoting {
     pub(crate) quote: u8,
-    /// What stands before a quote within quotes, where it is not doubled.
+    /// The escape before a quote within quotes, where quotes are not doubled.
     pub(crate) escape: Option<u8>,
     /// Whether a quote that opens a field and that nothing closes is a letter.
     pub(crate) is_tolerant: bool,
@@ -222,7 +223,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Whether the quote that is open at the end of the first line of the window, `length` bytes long, is closed before a delimiter or a line end.
+    /// Whether the open quote at the end of the window's first line, `length` bytes long, closes before a delimiter or
+    /// a line end.
     fn closes(&mut self, length: usize) -> Result<bool, Error> {
         let (quoting, delimiter, terminator) = (self.quoting, self.delimiter, self.terminator);
         let Some(opening) = last_open(&self.source.window()[..length], delimiter, quoting) else { return Ok(true) };
@@ -282,8 +284,9 @@ fn last_open(bytes: &[u8], delimiter: u8, quoting: Quoting) -> Option<usize> {
     opening.filter(|_| scan.is_open())
 }
 
-/// Whether the quote that closes what these bytes are within stands before a delimiter or a line end; nothing if none does, or the bytes end before that is known. A quote that
-/// stands before anything else is a letter, unless it stands behind a delimiter: then it opens a field, and what these bytes are within was opened by a letter.
+/// Whether the quote that closes the field around these bytes is before a delimiter or a line end. `None` if there is
+/// none, or if the bytes end before that is known. A quote before anything else is a letter. But if it is after a
+/// delimiter it opens a field, so the field around these bytes was opened by a letter.
 fn closing(bytes: &[u8], delimiter: u8, terminator: u8, quoting: Quoting) -> Option<bool> {
     let mut place = 0;
     while place < bytes.len() {
@@ -383,8 +386,8 @@ fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     }
 }
 
-/// Whether a quote that opens a field before this text is one: it is closed before a delimiter, or by a quote with the rest of the field behind it. A quote behind a delimiter opens
-/// a field of its own.
+/// Whether a quote that opens a field before this text is one. It must be closed before a delimiter, or by a quote with
+/// the rest of the field after it. A quote behind a delimiter opens a field of its own.
 fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     if is_closed(text, delimiter, quoting) {
         return true;
@@ -440,8 +443,9 @@ impl Quotes {
     }
 }
 
-/// Whether a field counts as a number when a delimiter is looked for. Numbers with decimal commas are not read, but a table of them is divided by
-/// semicolons, and who has one is told of its commas and not of rows that are too long.
+/// Whether a field counts as a number when a delimiter is looked for. Numbers with decimal commas are not read, but
+/// their tables have semicolons as delimiters. With this, the error is about the commas and not about rows that are too
+/// long.
 fn is_number(field: &str, delimiter: u8) -> bool {
     let may_have_commas = matches!(delimiter, b';' | b'\t' | b'|');
     field.parse::<f64>().is_ok() || may_have_commas && is_number_with_commas(field)
@@ -449,9 +453,9 @@ fn is_number(field: &str, delimiter: u8) -> bool {
 
 /// The delimiter under which the first lines look most like a table.
 ///
-/// Each candidate is scored by how many of the lines have as many fields as most of them do (at least two), times how many of the
-/// fields are numbers; the first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. Where nothing divides the lines,
-/// there is one column, and the answer does not matter.
+/// A candidate's score is the number of lines with the most common number of fields (at least two), times the number of
+/// numeric fields. The first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. Where nothing divides the
+/// lines, there is one column, and the answer does not matter.
 pub(crate) fn detect_delimiter(
     head: &[u8],
     terminator: u8,

@@ -14,7 +14,7 @@ use super::source::Source;
 use super::{Dialect, Format, TableForm};
 use crate::error::{Error, quoted};
 
-/// What the first bytes of these files are.
+/// The first bytes of these files.
 const ZIP: &[u8] = b"PK\x03\x04";
 const OLD: &[u8] = b"\xd0\xcf\x11\xe0";
 /// How many cells a sheet may have: a small file may say that its last cell is far away.

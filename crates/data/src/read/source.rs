@@ -1,8 +1,9 @@
 //! The bytes of a data source: looked at before they are taken, unpacked where they are gzip, and as text in lines.
 //!
-//! What a file may have around its contents is dealt with here, once for all readers: packing ([`Unpacked`], known by the first bytes and never by a name,
-//! so that a wrongly named file still reads), a byte order mark, the three kinds of line ends, and whether text is UTF-8. A [`Source`] keeps a window of
-//! bytes that grows as asked, hands out slices of it, and knows how far it is, so that whoever finds something wrong can say where.
+//! This file handles everything that may surround a file's contents, once for all readers. That is packing
+//! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the
+//! packing, never the name, so a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows on
+//! demand, and gives out slices of it. It knows its position, so that a reader can say where a fault is.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -36,9 +37,9 @@ pub(crate) struct Source<'a> {
     reader: Unpacked<'a>,
     /// Bytes read from below the decompressor.
     taken: Rc<Cell<u64>>,
-    /// Of a file, as it is on the disk.
+    /// The length of a file, as it is on the disk.
     length: Option<u64>,
-    /// Of a file, to open it again.
+    /// The path of a file, to open it again.
     path: Option<PathBuf>,
     /// Bytes read and not yet dropped; those before `start` are spent.
     buffer: Vec<u8>,
@@ -46,9 +47,9 @@ pub(crate) struct Source<'a> {
     /// Offset of `buffer[start]` from the start of the unpacked bytes.
     offset: u64,
     is_at_end: bool,
-    /// What stopped a [`Source::peek`], for the next read to tell.
+    /// The error that stopped a [`Source::peek`], for the next read to report.
     pending: Option<io::Error>,
-    /// What ends lines; nothing before the first one was asked for.
+    /// The byte that ends lines; `None` before it was first asked for.
     terminator: Option<u8>,
 }
 
@@ -106,7 +107,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// What messages call the source.
+    /// The name of the source in messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -146,7 +147,8 @@ impl<'a> Source<'a> {
         Ok(self.window())
     }
 
-    /// The first `bytes` bytes of the window, fewer if the source ends or fails before them. The failure is told by who reads on, and knows how far it came.
+    /// The first `bytes` bytes of the window, fewer if the source ends or fails before them. The next read reports the
+    /// failure, because it knows how far it came.
     pub(crate) fn peek(&mut self, bytes: usize) -> &[u8] {
         while self.window().len() < bytes && !self.is_at_end && self.pending.is_none() {
             self.pending = self.chunk().err();
@@ -184,8 +186,8 @@ impl<'a> Source<'a> {
         Ok(!self.is_at_end)
     }
 
-    /// What ends the lines of a text: a line feed, alone or behind a carriage return, or a carriage return alone, as old programs of the Macintosh write.
-    /// The first line end outside of quotes says which.
+    /// The line end of a text: a line feed, alone or after a carriage return, or a carriage return alone, as on old
+    /// Macintosh systems. The first line end outside of quotes says which.
     ///
     /// # Errors
     /// [`Error::Encoding`] for text in UTF-16, by its byte order mark; those of reading.
@@ -291,7 +293,7 @@ pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     }
 }
 
-/// What ends the lines of a text that begins so.
+/// The line end of a text that begins so.
 fn terminator_of(head: &[u8]) -> u8 {
     let first = |heeds_quotes: bool| {
         let mut is_quoted = false;
@@ -329,7 +331,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// What a file is whose first bytes are those of a format that is not read here.
+/// The name of a format that is not read here, if a file's first bytes are of one.
 pub(crate) fn foreign_format(head: &[u8]) -> Option<&'static str> {
     const FOREIGN: [(&[u8], &str); 11] = [
         (b"PK\x03\x04", "a ZIP archive (as .npz and .xlsx files are)"),

@@ -1,9 +1,12 @@
 //! Sparse rows from SVMlight's text, which LIBSVM and others write too: `label column:value column:value … # comment`, a row a line.
 //!
-//! Clusters are found without classes, so labels are read (a number, or several with commas between them), checked, and left out; a line may have none. `qid:number`, by which SVMlight groups the rows
-//! of a ranking, is no column and left out as well. What stands behind `#` is a comment, and a line of nothing else is no row. Columns may come in any order, none twice; values of 0 are dropped.
+//! Clusters are found without classes, so labels are read (a number, or several with commas between them), checked, and
+//! left out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is no column and
+//! left out as well. Text after `#` is a comment, and a line of nothing else is no row. Columns may come in any order,
+//! none twice; values of 0 are dropped.
 //!
-//! Whether columns count from 1, as SVMlight itself has them, or from 0, as some programs write them, no file says: where the reader is not told, it is from 0 if a column 0 occurs, else from 1.
+//! No file says whether columns count from 1, as in SVMlight itself, or from 0, as some programs write them. If you do
+//! not say it, they count from 0 if a column 0 occurs, else from 1.
 
 use std::io::Read;
 use std::path::Path;
@@ -28,8 +31,9 @@ pub(super) fn is_called_svmlight(source: &Source<'_>) -> bool {
     [".svm", ".svmlight", ".libsvm"].iter().any(|ending| stem.ends_with(ending))
 }
 
-/// Whether a source begins as SVMlight's text: the first three rows, or as many as there are, are labels and nothing but columns that ascend with their values; and one of them has two columns or a `qid`, since of
-/// single ones a table of numbers and times of day (`5 12:30`) has as many.
+/// Whether a source begins as SVMlight's text: its first three rows are labels followed only by ascending columns with
+/// their values. One row must have two columns or a `qid`, because a table of numbers and times of day (`5 12:30`) also
+/// has single ones.
 pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     let head = source.peek(LOOKED_AT);
     let is_whole = head.len() < LOOKED_AT;
@@ -171,7 +175,7 @@ pub(super) fn read(mut source: Source<'_>, first_column: Option<FirstColumn>) ->
     Ok(Sparse::new(starts, columns, values, dimension)?.with_name(name).with_first_column(first))
 }
 
-/// What stands before a comment.
+/// The text before a comment.
 fn before_comment(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|byte| *byte == b'#').unwrap_or(line.len());
     &line[..end]

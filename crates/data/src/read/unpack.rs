@@ -1,8 +1,9 @@
 //! Gzip, unpacked while it is read and no further than a limit.
 //!
-//! Gzip is recognised by its first two bytes. Several members one after another are one text, as `cat a.gz b.gz` makes them, and of each the checksum and the
-//! length are verified. A file within a file is not unpacked: each layer would multiply what a few bytes become. What is wrong with packed bytes is an
-//! [`io::Error`] that carries a [`Damage`], so that whoever reads through any number of readers can tell it from a failing disk.
+//! Gzip is recognised by its first two bytes. Several members one after another are one text, as `cat a.gz b.gz` makes
+//! them, and of each the checksum and the length are verified. A file within a file is not unpacked: each layer would
+//! multiply what a few bytes become. A fault in packed bytes is an [`io::Error`] that carries a [`Damage`]. So a caller
+//! above any number of readers can tell it from a failing disk.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -13,7 +14,7 @@ use flate2::read::MultiGzDecoder;
 /// How every gzip file begins.
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// What is wrong with bytes, and not with the disk that they come from.
+/// A fault in the bytes, not in the disk that they come from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("a gzip file that ends too early")]
@@ -27,7 +28,7 @@ pub(crate) enum Damage {
 }
 
 impl Damage {
-    /// What an error carries, if it is about bytes.
+    /// The damage that an error carries, if it is about bytes.
     pub(crate) fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }

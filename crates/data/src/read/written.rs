@@ -1,7 +1,8 @@
-//! What people write in the cells of a column, and what it means.
+//! The ways in which people write values in the cells of a column, and their meaning.
 //!
-//! Every value of a column is looked at before any is read ([`Survey`]): its form is one that explains all of them. Where several do, other columns of the table say which is
-//! meant ([`decide`]); where these are silent too, the more usual one is taken and the column is said to be ambiguous.
+//! Every value of a column is looked at before any is read ([`Survey`]): its form is one that explains all of them.
+//! Where several do, other columns of the table may show which is meant ([`decide`]). If they show nothing either, the
+//! more usual form is taken and the column is reported as ambiguous.
 
 mod date;
 pub mod gap;
@@ -17,7 +18,7 @@ use crate::frame::{Categories, NumberForm, ReadAs, Values};
 use date::{Date, Orders};
 use number::{Mark, Parts};
 
-/// What the values of a column could be, as far as they have been looked at.
+/// The types that the values of a column could have, as far as they have been looked at.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// How many rows have a value.
@@ -45,7 +46,7 @@ pub(super) struct Survey {
     doubtful: Vec<String>,
 }
 
-/// What the values of a column are as dates.
+/// The dates that the values of a column could be.
 #[derive(Debug)]
 struct Times {
     /// The orders that all of them allow.
@@ -306,15 +307,16 @@ fn pointed(field: &str) -> Option<(usize, usize)> {
     fraction.iter().all(u8::is_ascii_digit).then_some((whole, fraction.len()))
 }
 
-/// What was decided of the columns of a table.
+/// The decisions on the columns of a table.
 pub(super) struct Decided {
     /// How each is read.
     pub(super) read_as: Vec<ReadAs>,
-    /// What stands before the fraction of numbers, where a column shows it.
+    /// The decimal mark of numbers, where a column shows it.
     pub(super) decimal: Option<char>,
     /// The order of the parts of dates, where a column shows it.
     pub(super) dates: Option<DateOrder>,
-    /// Of each column of text, the words for gaps that are texts in it: no column of numbers or dates has them for a gap.
+    /// For each column of text, the words for missing values that are texts in it, because no column of numbers or
+    /// dates uses them so.
     pub(super) texts: Vec<Vec<String>>,
     pub(super) notes: Vec<String>,
 }
@@ -377,7 +379,7 @@ pub(super) fn decide(
     Decided { read_as, decimal, dates, texts, notes }
 }
 
-/// What the columns of a table show together.
+/// The evidence from all columns of a table together.
 struct Others {
     decimal: Option<char>,
     dates: Option<DateOrder>,

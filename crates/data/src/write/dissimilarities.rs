@@ -1,12 +1,12 @@
 //! Dissimilarities into files: the numbers (NPY, or big-endian rows) and the header beside them.
 //!
-//! Rows come from whoever has them, one at a time, so that a matrix of several gigabytes is never held twice.
+//! The caller gives rows one at a time, so that a matrix of several gigabytes is never held twice.
 
 use std::io::{self, Write};
 
 use crate::dissimilarities::{Element, Form, Header, LARGEST_U16, MISSING_I16, MISSING_U16};
 
-/// What is known of all values before the first is written: fixed point needs the largest.
+/// Facts about all values, known before the first is written: fixed point needs the largest.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Extent {
     /// The largest value, 0 if there is none.

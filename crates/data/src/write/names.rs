@@ -4,7 +4,8 @@
 
 use std::collections::HashSet;
 
-/// What columns of data are called in a table whose other columns are called `ours`: as they are, or with as many `_` behind them as it takes to be no other column's name.
+/// The names of data columns in a table whose other columns are called `ours`. A name stays as it is, or gets as many
+/// `_` after it as make it distinct.
 ///
 /// With each column stand others that are named after it, `prefixes` before its name; these too are distinct from all. A column of the data whose name is that of such a one gives way
 /// as it does to `ours`. Of columns of one name the first keeps it.

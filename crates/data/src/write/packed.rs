@@ -7,9 +7,10 @@ use crate::error::Error;
 use crate::fingerprints::Fingerprints;
 use crate::write::{AtomicFile, npy};
 
-/// Writes rows of bits as an NPY file of bytes: eight columns to a byte, the first in the highest bit, as `numpy.packbits` along the last axis leaves them.
+/// Writes rows of bits as an NPY file of bytes. As `numpy.packbits` along the last axis writes them, a byte holds eight
+/// columns, the first in the highest bit.
 ///
-/// The format has no place for weights, ids and names, nor for the number of columns, which a reader must be told.
+/// The format has no place for weights, ids and names, nor for the number of columns: give the number to the reader.
 ///
 /// # Errors
 /// [`Error::Write`], [`Error::Directory`]; then no file is left behind.
@@ -31,11 +32,12 @@ pub fn fingerprints(path: &Path, rows: &Fingerprints) -> Result<(), Error> {
     file.commit()
 }
 
-/// Writes an array of `rows` rows of `bits` columns to `out`, in NPY version 1. `fill` is called with each row in turn and has all of its words to write: bit b of a row is bit `b % 64` of word
-/// `b / 64`. So rows need not be in memory together.
+/// Writes an array of `rows` rows of `bits` columns to `out`, in NPY version 1. `fill` is called with each row in turn
+/// and must write all of its words. Bit b of a row is bit `b % 64` of word `b / 64`. So rows need not be in memory
+/// together.
 ///
 /// # Errors
-/// What `out` reports.
+/// The errors of `out`.
 pub fn array(mut out: impl Write, rows: usize, bits: usize, mut fill: impl FnMut(usize, &mut [u64])) -> io::Result<()> {
     let width = bits.div_ceil(8);
     npy::header(&mut out, "|u1", &format!("({rows}, {width})"))?;

@@ -1,4 +1,4 @@
-//! What an application found: a table of its items, the summary, and the text at the end of a run.
+//! The results of an application: a table of its items, the summary, and the text at the end of a run.
 
 use std::io;
 
@@ -17,11 +17,11 @@ use super::Application;
 /// Marks of a cluster that the terminal shows; the report has more.
 const MARKS: usize = 3;
 
-/// What a run found.
+/// The findings of a run.
 pub struct Found<'a> {
-    /// What was asked.
+    /// The application.
     pub application: &'a Application,
-    /// What the dissimilarities are.
+    /// The header of the dissimilarities.
     pub header: &'a Header,
     /// All of them.
     pub matrix: &'a Dissimilarities,
@@ -35,15 +35,15 @@ pub struct Found<'a> {
     pub shepard: &'a Shepard,
     /// Clusters beside known classes, if any are known.
     pub agreement: Option<&'a Agreement>,
-    /// What marks each cluster, where items have features.
+    /// The marks of each cluster, where items have features.
     pub marks: &'a [Vec<(&'a str, f64)>],
     /// Where the active items are, where some are known to be.
     pub enrichment: Option<&'a Enrichment>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: &'a [String],
 }
 
-/// What [`knowledge`] is about.
+/// The subject of [`knowledge`].
 pub fn knowledge_name(found: &Found<'_>) -> &'static str {
     if found.enrichment.is_some() {
         "active"
@@ -54,7 +54,7 @@ pub fn knowledge_name(found: &Found<'_>) -> &'static str {
     }
 }
 
-/// What is known of a cluster beyond its dissimilarities: its items by known class, or the features that mark it, so many at most.
+/// Describes a cluster beyond its dissimilarities: its items by known class, or the features that mark it, so many at most.
 pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
     if let Some(share) = found.enrichment.and_then(|enrichment| enrichment.clusters.get(cluster)) {
         return format!(
@@ -108,7 +108,7 @@ pub fn write_ids(out: &mut impl io::Write, application: &Application) -> io::Res
     Ok(())
 }
 
-/// What `summary.json` says of it.
+/// Its facts for `summary.json`.
 pub fn facts(found: &Found<'_>) -> Value {
     let Found { application, header, model, map, .. } = found;
     let mut clusters = lehr_methods::pairwise::cluster_facts(&application.ids, model);

@@ -1,5 +1,5 @@
-//! The stages of an application as jobs of services, and what the report and the tables are written from: the results
-//! of the jobs, and of the comparison its data set and figures.
+//! The stages of an application as jobs of services, and the input of the report and the tables. That input is the
+//! results of the jobs, and the data set and figures of the comparison.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_jobs::datasets::Datasets;
@@ -24,7 +24,7 @@ pub struct Services {
 /// The services at the paths that the workflows name, each with all threads: one stage at a time.
 ///
 /// # Errors
-/// If one of them cannot be had.
+/// If one of them cannot be started.
 pub async fn start(host: &Host, threads: usize, distances: Distances) -> Result<Services, Fault> {
     let settings = Settings { threads: Some(threads), ..Settings::default() };
     let settings = ["/distances", "/pairwise", "/embedding"].map(|path| (path.to_owned(), settings.clone()));
@@ -57,7 +57,7 @@ fn job<'a>(run: &'a Run, step: &str) -> Result<&'a String, Fault> {
     id.ok_or_else(|| Fault::new(Code::UnknownEntry, format!("no job has done the step {step}")))
 }
 
-/// What the services of a run gave.
+/// The results of a run's services.
 pub struct Given {
     /// Pairs without a value.
     pub missing: u64,
@@ -73,7 +73,7 @@ pub struct Given {
     pub map: Map,
 }
 
-/// What the services of a run gave.
+/// The results of a run's services.
 ///
 /// # Errors
 /// If a job has not given what its method gives.

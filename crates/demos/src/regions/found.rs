@@ -1,4 +1,4 @@
-//! What the views of regions came to: tables, the summary, and the text at the end of a run.
+//! The results of the views of regions: tables, the summary, and the text at the end of a run.
 
 use std::io;
 
@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 
 use super::{Profile, Regions, View, agreement};
 
-/// What summaries say that this is.
+/// The method in summaries.
 pub const METHOD: &str = "deterministic annealing of regions by attributes, by position and by both";
 /// Marks of a cluster that the terminal shows; the report has all attributes.
 const MARKS: usize = 3;
 
-/// What one view of the regions came to.
+/// The findings for one view of the regions.
 pub struct Found {
     /// The view.
     pub view: View,
     /// Its clusters.
     pub model: Model,
-    /// What they are like.
+    /// Their profiles.
     pub profiles: Vec<Profile>,
     /// How long it took.
     pub seconds: f64,
 }
 
-/// What a view is by, in words.
+/// The columns of a view, in words.
 pub fn title(regions: &Regions, view: View) -> String {
     match (view, &regions.subgroup) {
         (View::Attributes, _) => "attributes".to_owned(),
@@ -54,8 +54,8 @@ pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]
     Ok(())
 }
 
-/// Writes `view`, `cluster`, `regions`, `people`, `subgroup` and the middle where they are known, then the mean of each
-/// attribute: a line a cluster of each view.
+/// Writes a line for each cluster of each view. Its columns are `view`, `cluster`, `regions`, `people`, `subgroup` and
+/// the middle where they are known, then the mean of each attribute.
 ///
 /// # Errors
 /// Those of the writer.
@@ -101,7 +101,7 @@ pub fn agreements(regions: &Regions, found: &[Found]) -> Vec<(View, View, f64)> 
         .collect()
 }
 
-/// What `summary.json` says of them. `mix`: the share of positions in the variance where both count.
+/// Their facts for `summary.json`. `mix`: the share of positions in the variance where both count.
 pub fn facts(regions: &Regions, found: &[Found], mix: f64, parameters: &Parameters) -> Value {
     let people: f64 = regions.people.iter().sum();
     let views: Vec<Value> = found

@@ -7,22 +7,23 @@
 //! e(i, j+1) = max(h(i, j) - open, e(i, j) - extend)        f likewise downwards
 //! ```
 //!
-//! The values are *packed*: see [`super::packing`]. Nothing here knows, since packing turns a score with its counts into one whole number that adds up
-//! along an alignment as scores do. There is no "minus infinity" either: a gap that would begin before the first letter is worth an opening more than the
-//! border, which no alignment can gain from, so that every value has a bound that [`super::packing`] can compute.
+//! The values are *packed*: see [`super::packing`]. Nothing here knows, since packing turns a score with its counts
+//! into one whole number that adds up along an alignment as scores do. There is no "minus infinity" either: a gap that
+//! would begin before the first letter counts an opening less than the border. No alignment can gain from it, and every
+//! value has a bound that [`super::packing`] can compute.
 
 use crate::lanes::{Lanes, Number};
 
-/// What a cell adds to a packed value.
+/// The packed values that a cell may add.
 #[derive(Clone, Debug)]
 pub(crate) struct Weights<N> {
     /// The first letter in a gap costs this.
     pub(crate) open: N,
     /// Each further one costs this.
     pub(crate) extend: N,
-    /// What the first place of a border costs: as `open`, or 0 where end gaps are free.
+    /// The cost of the first place of a border: as `open`, or 0 where end gaps are free.
     pub(crate) border_open: N,
-    /// What each further one costs.
+    /// Each further place of a border costs this.
     pub(crate) border_extend: N,
     /// Whether gaps at the ends are free, if the alignment is not local.
     pub(crate) ends_are_free: bool,
@@ -62,7 +63,7 @@ impl<N: Number> State<N> {
     }
 }
 
-/// What a sweep found.
+/// The result of a sweep.
 #[derive(Debug)]
 pub(crate) struct Sweep<N: Number> {
     /// Lane by lane, the packed value of the best alignment.
@@ -77,7 +78,8 @@ impl<N: Number> Sweep<N> {
 
 /// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, the borders costing what `weights` say.
 ///
-/// Where end gaps are free, the best over the last row and the last column is taken, or no overlap at all, which is worth 0.
+/// Where end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too,
+/// and is worth 0.
 ///
 /// Cost: query x longest cells of 11 operations on a line; no allocation.
 #[inline(always)]

@@ -1,17 +1,19 @@
 //! A score and the counts behind it in one whole number, so that the best alignment carries its counts along.
 //!
-//! The percentage of identical letters needs to know of the best alignment how many letters agree and how long it is. Two usual ways: remember every
-//! decision and walk back (memory and branches), or carry the counts beside the score and choose them with every maximum (three times the work). Here
-//! they are *in* the score:
+//! The percentage of identical letters needs to know of the best alignment how many letters agree and how long it is.
+//! There are two usual ways. One remembers every decision and walks back, which needs memory and branches. The other
+//! carries the counts beside the score and chooses them with every maximum, which is three times the work. Here they
+//! are *in* the score:
 //!
 //! ```text
 //! v = score · A + matches · B - columns · D - transitions        A > B > D, each larger than all that is below it can be
 //! ```
 //!
-//! All four add up along an alignment, so v does, and the recurrences for scores find the alignment of the largest v. Comparing v compares scores first.
-//! Of alignments with the same score it prefers more matches, then fewer columns: so *the* alignment, of which a score alone leaves thousands, is defined,
-//! does not depend on the order of computing, and is the same when two sequences change places. Counts cost no instruction; they cost bits, and
-//! the lanes are 16, 32 or 64 wide as the longest sequence needs.
+//! All four add up along an alignment, so v does, and the recurrences for scores find the alignment of the largest v.
+//! Comparing v compares scores first. Of alignments with the same score it prefers more matches, then fewer columns. A
+//! score alone leaves thousands of alignments; this order defines *the* alignment, whatever the order of computing and
+//! whichever sequence comes first. Counts cost no instruction; they cost bits, and the lanes are 16, 32 or 64 wide as
+//! the longest sequence needs.
 
 use crate::alignment::{Alignment, Counted, Mode};
 use crate::scoring::Scoring;
@@ -59,7 +61,7 @@ impl Packing {
         self.width
     }
 
-    /// What two letters across from each other add.
+    /// The value that two aligned letters add.
     pub(super) fn letters(&self, score: i32, is_match: bool, is_transition: bool) -> i64 {
         let mut value = i64::from(score) << self.matches;
         if self.matches > self.columns && is_match {
@@ -74,12 +76,12 @@ impl Packing {
         value
     }
 
-    /// What a letter in a gap takes away.
+    /// The amount that a letter in a gap subtracts.
     pub(super) fn gap(&self, cost: i32) -> i64 {
         (i64::from(cost) << self.matches) + (i64::from(self.counts_gaps) << self.transitions)
     }
 
-    /// What a place beyond a sequence's end adds: less than nothing, so that no local alignment wants it.
+    /// The score that a place beyond a sequence's end adds: less than nothing, so that no local alignment wants it.
     pub(super) fn beyond(&self) -> i64 {
         -1 << self.matches
     }

@@ -1,7 +1,7 @@
 //! The oracle: one pair, one cell at a time, each part of a value by name.
 //!
-//! Slow and plain on purpose. It follows the recurrences as a textbook has them (minus infinity, three tables, a comparison part by part) and shares
-//! nothing with the kernel, so that both can only be right together.
+//! Slow and plain on purpose. It follows the recurrences as a textbook has them: minus infinity, three tables, a
+//! comparison part by part. It shares nothing with the kernel, so the two agree only if both are right.
 
 use crate::alignment::{Alignment, Counted, Mode, is_transition};
 use crate::scoring::Scoring;
@@ -70,7 +70,7 @@ fn add(a: Parts, b: Parts) -> Parts {
     (a.0 + b.0, a.1 + b.1, a.2 + b.2, a.3 + b.3)
 }
 
-/// What two letters across from each other add.
+/// The parts that two aligned letters add.
 pub(crate) fn letter_parts(x: u8, y: u8, scoring: &Scoring, counted: Counted) -> Parts {
     let score = i64::from(scoring.matrix().score(x, y));
     if counted == Counted::Score {

@@ -1,9 +1,11 @@
-//! What data sets and uploads contain, by number: on disk below a folder, or in memory and in files without a name.
+//! The contents of data sets and uploads, by number: on disk below a folder, or in memory and in files without a name.
 //!
-//! A content is written once and never changed, so nothing here has to agree with the document but the numbers. What the document does not name is
-//! removed by [`Contents::sweep`], unless the document itself was lost or restored ([`Contents::freeze`]).
+//! A content is written once and never changed, so nothing here has to agree with the document but the numbers.
+//! [`Contents::sweep`] removes contents that the document does not name, unless the document itself was lost or
+//! restored ([`Contents::freeze`]).
 //!
-//! Beside the bytes of an upload stands a file of checksums, one for each piece, so that no byte is read that is not the one that was acknowledged.
+//! Beside the bytes of an upload is a file of checksums, one for each piece. So no byte is read that differs from the
+//! acknowledged one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -44,7 +46,7 @@ struct Held {
     is_frozen: bool,
 }
 
-/// That something could not be kept. A full disk is told to the client too: room is what it can ask for.
+/// The fault of a content that could not be kept. The client learns of a full disk too, because it can ask for room.
 fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     let reason = if is_full(error) {
         "the data could not be kept: no space left on the disk of the node"
@@ -54,7 +56,7 @@ fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     Fault::new(Code::InsufficientResources, reason).log(error.to_string())
 }
 
-/// That an upload has other bytes than those that were acknowledged.
+/// The fault of an upload with other bytes than the acknowledged ones.
 fn damaged_upload(damage: &str) -> Fault {
     let reason = format!("what was kept of the upload is damaged: {damage}; remove it and upload it again");
     Fault::new(Code::OperationFailed, reason)
@@ -274,7 +276,7 @@ impl Contents {
     /// later upload takes their place.
     ///
     /// # Errors
-    /// What the disk says.
+    /// The disk's error.
     pub(crate) fn orphans(&self) -> io::Result<(Vec<(u64, Table)>, usize)> {
         let (mut tables, mut uploads) = (Vec::new(), 0);
         let Some(folder) = &self.folder else { return Ok((tables, uploads)) };
@@ -341,7 +343,8 @@ impl Contents {
     }
 }
 
-/// The checksums of the pieces of an upload, in a file: for each piece where it ends and its hash, two little-endian numbers of eight bytes.
+/// The checksums of the pieces of an upload, in a file. Each piece has two little-endian numbers of eight bytes: its
+/// end and its hash.
 struct Sums {
     path: PathBuf,
 }

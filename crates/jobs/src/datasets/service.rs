@@ -1,8 +1,9 @@
 //! The service of data sets.
 //!
-//! What a client asks for is one thing, what changes the document another: `begin`, `rename` and `remove` change it themselves; `append`, `finish`, `open`
-//! and `put` run beside everything and send the service a change of its own (`grow`, `start_reading`, `settle`), whose form outside has no data.
-//! Files are read on threads of their own. Every change leaves contents of which the document may not know yet; so they are removed one change later.
+//! A client's request and the change of the document may be two operations. `begin`, `rename` and `remove` change the
+//! document themselves. `append`, `finish`, `open` and `put` run beside everything. They send the service a change of
+//! its own (`grow`, `start_reading`, `settle`), whose outer form has no data. Files are read on threads of their own.
+//! Every change leaves contents of which the document may not know yet; so they are removed one change later.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -112,7 +113,7 @@ impl DatasetService {
         Self::new(Limits::default()).expect("no folder is asked for")
     }
 
-    /// Removes what the document does not name. What it names now was kept before this change began.
+    /// Removes what the document does not name. Contents that it names now were kept before this change began.
     fn sweep(&self) {
         let contents = self.document.datasets.values().map(|dataset| dataset.content);
         let uploads = self.document.uploads.values().map(|upload| upload.content);
@@ -410,13 +411,14 @@ impl Independent<Finish> for DatasetService {
     }
 }
 
-/// What a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is over. Bytes that are being read then are read in
-/// vain, since nobody knows them any more.
+/// What a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is over. If
+/// bytes are being read then, the reading is wasted, since nobody knows them any more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {
-    /// Begins something under a name, and says what came of it and whether the request has begun it. A task of its own does so: if the request ends
-    /// before the service has answered, the task still learns what was begun, and takes it back.
+    /// Begins something under a name, and says what came of it and whether the request has begun it. A task of its own
+    /// begins it. If the request ends before the service has answered, the task still learns of the beginning, and
+    /// takes it back.
     pub(super) async fn by<O>(call: &Call, begin: O, name: String) -> Result<(O::Reply, Option<Self>), Fault>
     where
         O: Operation<Contract = Datasets>,

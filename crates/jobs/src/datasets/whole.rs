@@ -57,10 +57,10 @@ pub struct UploadFile {
     pub name: String,
     /// The file.
     pub data: Bytes,
-    /// What it is, as a media type.
+    /// The format of the file, as a media type.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// What it is; goes before the media type.
+    /// The format of the file; takes precedence over the media type.
     #[serde(default)]
     pub format: Option<Form>,
     /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.

@@ -15,7 +15,7 @@ use lehr_services::{Code, Fault};
 use super::column::{Column, Intake, Values, chosen, table, unsupported};
 use crate::table::{Columns, GAPS, ID, Table, WEIGHTS, scale_of};
 
-/// What a file, as opposed to a stream, begins with.
+/// The first bytes of a file, as opposed to a stream.
 const MAGIC: &[u8] = b"ARROW1";
 
 /// Writes a table as a stream of one batch.
@@ -36,11 +36,11 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
     writer.finish()
 }
 
-/// Reads a table that is sent as bytes, with the roles that it has. Whoever sent them, a panic of the library is a fault.
+/// Reads a table that is sent as bytes, with the roles that it has. A panic of the library is a fault, from any sender.
 ///
 /// # Errors
-/// [`Code::InvalidValue`]; [`Code::TooLarge`] if its values would take more than its bytes can hold: a whole number of eight bits becomes one of 64, and words of a dictionary are
-/// not sent by us.
+/// [`Code::InvalidValue`]. Also [`Code::TooLarge`] if its values would take more memory than its bytes can hold. A
+/// whole number of eight bits becomes one of 64, and words of a dictionary are not sent by us.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);
     super::guarded(&format!("{name}: expected a sound Arrow stream or file"), || {
@@ -114,7 +114,7 @@ fn collect(
     table(columns, &wanted, has_gaps, name, intake)
 }
 
-/// What the values of a type become; nothing if no table holds them.
+/// The values that a type becomes; `None` if no table holds them.
 fn values_of(of: &DataType) -> Option<Values> {
     match of {
         DataType::Float32 => Some(Values::Singles(Vec::new())),
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(Table::joined(&[table.slice(0, 1), part]).unwrap().checksum(), table.checksum());
     }
 
-    /// What a file or stream of one batch is refused with.
+    /// The fault of a file or stream of one batch.
     fn refused(bytes: &[u8], bytes_max: u64) -> Fault {
         read_from(Cursor::new(bytes), &Columns::default(), false, "a", bytes_max).unwrap_err()
     }

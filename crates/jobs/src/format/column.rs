@@ -52,13 +52,13 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// Of the file that messages call `name`, whose values may take so much.
+    /// An intake for the file that messages call `name`, with room for so many bytes of values.
     pub(crate) fn new(name: &str, bytes_max: u64) -> Self {
         let told = Left(Arc::new(Mutex::new(bytes_max)));
         Self { faults: Faults::new(name), bytes_max, left: bytes_max, told, full: None }
     }
 
-    /// What is left whenever [`Intake::tell`] says it.
+    /// The memory that is left whenever [`Intake::tell`] says it.
     pub(crate) fn left(&self) -> Left {
         self.told.clone()
     }
@@ -73,7 +73,7 @@ impl Intake {
         self.full.is_some()
     }
 
-    /// That there was no room, if there was none.
+    /// The fault if there was no room.
     ///
     /// # Errors
     /// [`Code::TooLarge`].
@@ -135,7 +135,7 @@ impl Column {
         });
     }
 
-    /// A row without a value: a fault. What stands in its place is never seen.
+    /// A row without a value: a fault. The value in its place is never seen.
     pub(crate) fn gap(&mut self, intake: &mut Intake) {
         if !(self.has_gaps && matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..))) {
             self.fault(intake, "a value", || "none".to_owned());
@@ -272,7 +272,7 @@ pub(crate) fn table(
     builder.build()
 }
 
-/// Of the columns of a file, by index, those that are wanted: in the order asked for, then weights and ids.
+/// The wanted columns of a file, by index, in the order asked for, then weights and ids.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] with those that are not there.

@@ -1,5 +1,5 @@
-//! Parquet files of flat columns, one column after the other. What a file says of itself, and what its pages unpack to, is checked by the room of data: a small file may not take the memory of a
-//! node.
+//! Parquet files of flat columns, one column after the other. `lehr-data` checks the sizes that a file claims and the
+//! size of its unpacked pages. So a small file cannot take the memory of a node.
 
 use std::fs::File;
 
@@ -133,7 +133,8 @@ fn take(
     }
 }
 
-/// Hands each value of a column of one group to `put`, and gaps to the column, as long as there is room; `at_once` of them are in memory.
+/// Passes each value of a column of one group to `put`, and missing values to the column, as long as there is room.
+/// `at_once` of them are in memory.
 fn each<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | head | JSON ([`Head`]) |
 //! | tables | one for each input, in the order of the head, as Arrow streams |
-//! | checkpoint, log | what the job goes on from |
+//! | checkpoint, log | the state that the job resumes from |
 //!
 //! Each part has its length in 8 bytes before it, the lowest first; all bits set say that there is no such part.
 
@@ -27,7 +27,7 @@ const HEAD: &str = "order.json";
 /// The length of a part that is not there.
 const NONE: u64 = u64::MAX;
 
-/// What is to be done, but for the tables.
+/// The task, without the tables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Head {
     /// The name of the method's contract.
@@ -62,7 +62,8 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.arrow"))
 }
 
-/// The order that a node has put into a folder, with what the job goes on from, for the first process of the job: what it gives to all and makes its [`Part`](super::Part) from.
+/// The order that a node has put into a folder, with the state that the job resumes from, for the first process of the
+/// job. That process gives it to all and makes its [`Part`](super::Part) from it.
 ///
 /// # Errors
 /// A folder that cannot be read or has no order; a checkpoint that is damaged. The node finds that in the folder too.

@@ -15,7 +15,7 @@ use crate::table::Columns;
 
 const FILE: &str = "outcome.json";
 
-/// What came of an order.
+/// The outcome of an order.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
@@ -23,7 +23,7 @@ pub(super) enum Outcome {
     Failed(Failed),
 }
 
-/// What there is beside the tables, which stand in files of their own.
+/// The results beside the tables, which are in files of their own.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Done {
     /// Their names and checksums.

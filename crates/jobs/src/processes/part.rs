@@ -1,4 +1,4 @@
-//! What one process does of a job that several run.
+//! The part of one process in a job that several run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Part {
     /// The part of another process, which needs no folder in common with the first.
     ///
     /// # Errors
-    /// An order that cannot be read; no place for what the job goes on from.
+    /// An order that cannot be read; no place for the state that the job resumes from.
     pub fn follow(order: &[u8]) -> Result<Self, Failure> {
         let Order { head, inputs, checkpoint, log } = Order::read(order)?;
         let saved = Saved::copied(checkpoint, log)
@@ -54,7 +54,7 @@ impl Part {
         Ok(Self { head, inputs, saved, signal: Signal::default(), folder: None })
     }
 
-    /// What asks it to stop.
+    /// A handle that asks it to stop.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.signal.clone())
     }
@@ -62,7 +62,8 @@ impl Part {
     /// Does it, with the processes of a job if there are several. The first tells how far it is, and leaves the outcome in its folder; the others do neither.
     ///
     /// # Errors
-    /// What has become of this process alone, or may have: the others may wait for it, and have to be ended. Whatever ends a run in all processes alike is the outcome, and no error here.
+    /// What has become of this process alone, or may have: the others may wait for it, and have to be ended. An error
+    /// that ends a run in all processes alike is the outcome, and no error here.
     pub fn run(
         self,
         processes: Option<lehr_ranks::Job>,

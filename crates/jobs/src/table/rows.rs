@@ -140,8 +140,8 @@ impl Table {
     /// and counts are taken.
     ///
     /// # Errors
-    /// Of the room of data: a column that is not there, or is text; numbers that are not finite, weights that are none,
-    /// with their rows.
+    /// The errors of `lehr-data`, with their rows: a column that is not there, or is text; numbers that are not finite;
+    /// invalid weights.
     pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
@@ -181,7 +181,7 @@ impl Table {
     /// and ids left out.
     ///
     /// # Errors
-    /// Of the room of data: a column that is not there, or is text; numbers that are infinite, with their rows.
+    /// The errors of `lehr-data`: a column that is not there, or is text; numbers that are infinite, with their rows.
     pub fn records(&self, name: &str, columns: &Columns) -> Result<Incomplete, Error> {
         let chosen = self.chosen(name, columns)?;
         if self.rows() == 0 {
@@ -202,7 +202,7 @@ impl Table {
     /// if there are none.
     ///
     /// # Errors
-    /// Of the room of data: no such column, rows of different lengths or of other letters, with their rows; weights
+    /// The errors of `lehr-data`: no such column, rows of different lengths or of other letters, with their rows; weights
     /// that are none.
     ///
     /// # Example
@@ -236,7 +236,7 @@ impl Table {
     /// has it. Weights and ids are chosen as for [`points`](Self::points).
     ///
     /// # Errors
-    /// Of the room of data: no such column, fields that are none, with their rows; weights that are none.
+    /// The errors of `lehr-data`: no such column, fields that are none, with their rows; weights that are none.
     ///
     /// # Example
     /// ```

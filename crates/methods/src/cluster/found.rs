@@ -24,7 +24,7 @@ use crate::table::Table;
 /// A clustering that was found. Clusters are numbered by falling weight.
 #[derive(Debug)]
 pub struct Fitted {
-    /// What it was told.
+    /// The parameters.
     pub parameters: Parameters,
     /// Coordinates of a point.
     pub dimension: usize,
@@ -32,9 +32,9 @@ pub struct Fitted {
     pub centers: Vec<f64>,
     /// One for each centre.
     pub clusters: Vec<Cluster>,
-    /// The cluster of each row; [`vector::OUTLIER`] for one in the sponge.
+    /// The cluster of each row; [`vector::OUTLIER`] for an outlier.
     pub labels: Vec<u32>,
-    /// The rows in the sponge, where there is one.
+    /// The outliers, where there is an outlier radius.
     pub outliers: Option<Outliers>,
     /// How surely a row is in its cluster: 1 where k-means put it.
     pub probabilities: Vec<f64>,
@@ -44,15 +44,15 @@ pub struct Fitted {
     pub sum_of_squares: f64,
     /// Passes over the rows.
     pub iterations: u64,
-    /// How it came about.
+    /// The course of the run.
     pub course: Course,
-    /// What is asked about other rows.
+    /// The centres with which other rows are labelled.
     pub centroids: Centroids,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
@@ -60,7 +60,7 @@ pub struct Fitted {
     standing: OnceLock<Standing>,
     /// Which lie out of the ordinary, once somebody asks.
     outlying: OnceLock<Outlying>,
-    /// What sets the clusters apart, once somebody asks.
+    /// The differences between the clusters, once somebody asks for them.
     explanation: OnceLock<Option<Explanation>>,
 }
 
@@ -88,12 +88,12 @@ pub struct Annealed {
     pub splits: Vec<Split>,
     /// How the number of clusters was chosen, where it was.
     pub number: Option<Number>,
-    /// What the finish compared.
+    /// The candidates that the finish compared.
     pub finish: Finish,
 }
 
 impl Fitted {
-    /// What annealing found with these parameters.
+    /// The result of annealing with these parameters.
     pub fn annealed(model: vector::Model, parameters: vector::Parameters) -> Self {
         let centroids = model.centroids();
         let annealed = Annealed {
@@ -128,7 +128,7 @@ impl Fitted {
         }
     }
 
-    /// What k-means found with these parameters.
+    /// The result of k-means with these parameters.
     pub fn by_kmeans(model: kmeans::Model, parameters: kmeans::Parameters) -> Self {
         let centroids = model.centroids();
         Self {
@@ -163,7 +163,7 @@ impl Fitted {
         (self.sum_of_squares / weight).sqrt()
     }
 
-    /// How it was cooled, if it was.
+    /// The course of annealing, if it was annealed.
     pub fn cooled(&self) -> Option<&Annealed> {
         match &self.course {
             Course::Annealed(annealed) => Some(annealed),
@@ -193,9 +193,8 @@ impl Fitted {
         is_squared.then(|| self.outlying.get_or_init(|| Outlying::of(self, self.standing(data), data.rows())))
     }
 
-    /// What sets the clusters apart, by the columns of their table; nothing for positions on the sphere, rows of bits and
-    /// sparse rows. Of more than 100,000 rows, or a million values, so many are
-    /// looked at, evenly chosen.
+    /// The differences between the clusters, by the columns of their table. `None` for positions on the sphere, rows of
+    /// bits and sparse rows. Of more than 100,000 rows, or a million values, so many are looked at, evenly chosen.
     ///
     /// # Panics
     /// If `data` are not the rows that were clustered.
@@ -249,9 +248,9 @@ impl Fitted {
 
     /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by falling weight.
     ///
-    /// Centres are in the units of the columns (degrees on the sphere); the spread is the root mean square distance of
-    /// the cluster's rows to the centre, in km along the surface on the
-    /// sphere, in scaled units where columns are scaled. Of bits, a centre is how frequent each is.
+    /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
+    /// the cluster's rows to the centre. It is in km along the surface on the sphere, in scaled units where columns are
+    /// scaled. Of bits, a centre is how frequent each is.
     fn centers_table(&self, data: Data<'_>) -> Table<'static> {
         let rows = data.rows();
         let centers = self.each_center().map(|center| rows.center(center));
@@ -267,8 +266,8 @@ impl Fitted {
 
     /// `id`, `cluster`, `probability`, and how the row stands: `distance`, `second_cluster`, `second_distance`.
     ///
-    /// The cluster is -1 for rows in the sponge. The probability is that of the cluster named, at the last temperature
-    /// at which assignments were soft. Rows that cost nats have no distances.
+    /// The cluster is -1 for outliers. The probability is that of the cluster named, at the last temperature at which
+    /// assignments were soft. Rows that cost nats have no distances.
     fn labels_table<'a>(&'a self, data: Data<'a>) -> Table<'a> {
         let rows = data.rows();
         let table = Table::new("labels")
@@ -353,7 +352,7 @@ struct Unit {
     spread: &'static str,
 }
 
-/// What `summary.json` says of the result.
+/// The facts about the result for `summary.json`.
 #[derive(Serialize)]
 struct Outcome<'a> {
     clusters: usize,
@@ -369,7 +368,7 @@ struct Outcome<'a> {
     way: Way<'a>,
 }
 
-/// The rows in the sponge, where there is one: those that `labels.csv` has at -1.
+/// The outliers, where there is an outlier radius: the rows that `labels.csv` has at -1.
 #[derive(Serialize)]
 struct OutlierFacts {
     rows: u64,
@@ -393,7 +392,7 @@ struct Energies {
     critical_temperature: f64,
 }
 
-/// What led to the result.
+/// The way to the result.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Way<'a> {
@@ -411,7 +410,7 @@ enum Way<'a> {
 struct NumberFacts<'a> {
     clusters: usize,
     reason: String,
-    /// What a separation must reach, in nats.
+    /// The separation that is needed, in nats.
     needed: f64,
     /// How many rows were looked at, and how many have positive weight.
     rows: usize,
@@ -465,7 +464,7 @@ fn chosen(rows: usize, columns: usize) -> Option<Vec<usize>> {
     (rows > most).then(|| (0..most).map(place).collect())
 }
 
-/// What sets each cluster apart, a line a cluster as far as people read.
+/// The differences of each cluster, a line each, for as many clusters as people read.
 fn portraits(clusters: &[Portrait]) -> String {
     /// Beyond, `marks.csv` tells them.
     const MOST: usize = 20;

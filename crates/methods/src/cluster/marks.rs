@@ -1,5 +1,6 @@
-//! What marks the clusters of rows of very many columns, bits or sparse ones: the columns in which one differs most
-//! from all together, and how full its rows are.
+//! The marks of clusters with very many columns, bits or sparse rows.
+//!
+//! They are the columns in which a cluster differs most from all together, and how full its rows are.
 //!
 //! A centre of a thousand numbers says nothing at a glance; the few that differ most from those of all rows do.
 
@@ -20,8 +21,8 @@ pub struct Mark {
     pub overall: f64,
 }
 
-/// The columns of each cluster whose means differ most from those in all clusters, the greatest difference first,
-/// `most` at most; none that does not differ.
+/// For each cluster, at most `most` columns whose means differ most from those in all clusters, the greatest difference
+/// first. Columns that do not differ are left out.
 pub fn of_clusters(model: &Fitted, most: usize) -> Vec<Vec<Mark>> {
     let centers = || model.each_center();
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
@@ -63,7 +64,7 @@ pub struct Filled {
     pub of_clusters: Vec<f64>,
 }
 
-/// How many bits the rows of each cluster have set on average, or how many values that are not 0; nothing for rows of
+/// How many bits the rows of each cluster have set on average, or how many values that are not 0. `None` for rows of
 /// few columns.
 pub fn filled(space: &Rows, model: &Fitted) -> Option<Filled> {
     if space.are_bits() {

@@ -1,4 +1,4 @@
-//! What a clustering can be told, by annealing and by k-means.
+//! The options of a clustering, by annealing and by k-means.
 
 use lehr_data::{Fingerprints, Points};
 use lehr_mining::kmeans;
@@ -6,7 +6,7 @@ use lehr_mining::vector::{self, Cost};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What [`Cluster`](super::Cluster) can be told. The default chooses the number of clusters.
+/// The options of [`Cluster`](super::Cluster). The default chooses the number of clusters.
 ///
 /// # Example
 /// ```
@@ -93,7 +93,7 @@ pub enum RowCost {
     Bernoulli,
 }
 
-/// What a sweep of k-means looks at.
+/// The rows and centres that a k-means iteration looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sweeps {
@@ -132,7 +132,7 @@ impl From<vector::Precision> for Precision {
     }
 }
 
-/// What the library is told, by method.
+/// The library's parameters, by method.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameters {
     /// Of annealing.
@@ -326,7 +326,7 @@ impl Options {
         faults
     }
 
-    /// What is said to one method and is of the other.
+    /// Options that were given to one method and belong to the other.
     fn of_the_other_method(&self) -> Vec<String> {
         let default = Self::default();
         let of_da = [

@@ -53,7 +53,7 @@ pub struct OutlyingRow {
 }
 
 impl Standing {
-    /// Of rows in clusters with these centres, K x D.
+    /// Measures rows in clusters with these centres, K x D.
     ///
     /// Cost: a distance of each row to each centre; of bits and sparse rows by what is not 0 in the row.
     ///
@@ -89,7 +89,7 @@ struct Distances<'a> {
     rows: Input<'a>,
     centers: &'a [f64],
     dimension: usize,
-    /// Of rows that are mostly 0: the coordinates of all centres side by side, D x K, and the squares of the centres.
+    /// For rows that are mostly 0: the coordinates of all centres side by side, D x K, and the squares of the centres.
     across: Option<(Vec<f64>, Vec<f64>)>,
     row: Vec<f64>,
     lengths: Vec<f64>,
@@ -149,8 +149,8 @@ impl<'a> Distances<'a> {
 }
 
 impl Outlying {
-    /// The rows of a clustering that lie out of the ordinary: far beyond what is usual in their cluster, or in a
-    /// cluster of hardly any rows.
+    /// The unusual rows of a clustering: those far beyond the usual distance in their cluster, and those in a cluster
+    /// of hardly any rows.
     pub(super) fn of(fitted: &Fitted, standing: &Standing, rows: &Rows) -> Self {
         Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
     }

@@ -16,7 +16,7 @@ pub const COLUMN_NAMES: &str = "column_names";
 /// Whether they were scaled before, likewise.
 pub const STANDARDISED: &str = "standardised";
 
-/// What items are.
+/// The kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// Genes or proteins.
@@ -28,7 +28,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// What messages call them.
+    /// The name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sequences => "sequences",
@@ -38,7 +38,7 @@ impl ItemKind {
     }
 }
 
-/// What dissimilarities are computed of.
+/// The input of dissimilarities.
 ///
 /// # Example
 /// ```
@@ -63,7 +63,7 @@ pub enum Items {
 
 #[allow(clippy::len_without_is_empty, reason = "there is always at least one item")]
 impl Items {
-    /// What they are.
+    /// Their kind.
     pub fn kind(&self) -> ItemKind {
         match self {
             Items::Sequences(_) => ItemKind::Sequences,
@@ -144,7 +144,7 @@ impl Items {
     /// these.
     ///
     /// # Errors
-    /// What the others are expected to be, and are not.
+    /// The kind that the others should be, and are not.
     pub fn joined(&self, rows: &[usize], others: &Self, options: &Options) -> Result<Self, String> {
         match (self, others) {
             (Items::Sequences(own), Items::Sequences(others)) => {
@@ -185,8 +185,8 @@ impl Items {
         }
     }
 
-    /// What is to be known of how these are compared, beside the name of the dissimilarity: what it says itself, and of rows by which columns, and whether they
-    /// were scaled.
+    /// The facts about how these are compared, beside the name of the dissimilarity. They are its own parameters, and
+    /// for rows the columns and whether these were scaled.
     pub fn parameters(&self, options: &Options, metric: &dyn lehr_distances::Metric) -> Map<String, Value> {
         let mut parameters = metric.parameters();
         if let Items::Records(records) = self {
@@ -238,7 +238,7 @@ fn of_rows(metric: Option<Metric>) -> rows::Measure {
     }
 }
 
-/// How sequences of an alphabet are aligned. What is not given depends on the alphabet.
+/// How sequences of an alphabet are aligned. Parameters that are not given depend on the alphabet.
 fn of_alignments(options: &Options, alphabet: Alphabet) -> Result<sequence::Parameters, Error> {
     let measure = match options.metric {
         Some(Metric::IdentityWithoutGaps) => sequence::Measure::IdentityWithoutGaps,

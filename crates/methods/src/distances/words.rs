@@ -54,7 +54,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// What it is a measure of.
+    /// The kind of items that it measures.
     pub(super) fn of(self) -> ItemKind {
         match self {
             Self::Tanimoto => ItemKind::Fingerprints,
@@ -128,7 +128,7 @@ impl Alignment {
     }
 }
 
-/// What a place of aligned nucleotides counts where a letter stands for several of them.
+/// How a place of aligned nucleotides counts where a letter stands for several of them.
 ///
 /// # Example
 /// ```
@@ -154,7 +154,7 @@ impl From<Ambiguous> for columns::Ambiguous {
     }
 }
 
-/// What the letters of sequences are.
+/// The letters of sequences.
 ///
 /// # Example
 /// ```
@@ -213,7 +213,7 @@ impl From<Element> for dissimilarities::Element {
 }
 
 impl<'de> Deserialize<'de> for Element {
-    /// By its name, or by its bits, as services were told before.
+    /// By its name, or by its bits, as earlier versions of services take it.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(deserializer)?;
         Ok(match (given.as_str(), given.as_u64()) {

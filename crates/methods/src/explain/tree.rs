@@ -1,7 +1,7 @@
 //! A small decision tree that says of which cluster a row is, by one column at a time.
 //!
-//! Source: classification trees (Breiman et al. 1984) by Gini's impurity, grown where the impurity falls most, until it
-//! repeats nearly all labels or has as many leaves as a person reads.
+//! Source: classification trees (Breiman et al. 1984) by Gini's impurity. They are grown where the impurity falls most,
+//! until they repeat nearly all labels or have as many leaves as a person reads.
 
 use lehr_data::frame::Values;
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub struct Tree {
     pub rules: Vec<Rule>,
 }
 
-/// What holds for the rows of a leaf.
+/// The condition that the rows of a leaf meet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rule {
     /// Conditions that all hold, in words: `revenue > 812`.

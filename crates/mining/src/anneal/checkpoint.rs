@@ -1,4 +1,4 @@
-//! A run on disk: what it was told, which data it is of, and where it is.
+//! A run on disk: its parameters, its data and its state.
 //!
 //! The file is two lines of text: `lehr checkpoint FORMAT xxh3 HASH`, then the content as JSON, numbers in their shortest form that reads back to the
 //! same bits. It is written whole or not at all, so whatever moment a run is killed at, the last checkpoint is good.
@@ -18,17 +18,20 @@ use crate::Error;
 
 const MAGIC: &str = "lehr checkpoint";
 
-/// Parameters of a method whose runs can be gone on with. Other crates name it, and cannot make a [`Checkpoint`] of their own.
+/// Parameters of a method whose runs can be resumed. Other crates name it, and cannot make a [`Checkpoint`] of their
+/// own.
 pub trait Resumable: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// What a checkpoint says it is of.
+    /// The method's name in a checkpoint.
     const NAME: &'static str;
-    /// Raised with every change of what the parameters or the state say: a run of another format is refused by its number, and not by a field that is missing.
+    /// Raised with every change of the parameters' or the state's meaning. So a run of another format is refused by its
+    /// number, and not by a missing field.
     const FORMAT: u32;
     /// Everything that a run is.
     type State: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
-/// A run that can be gone on with, on any number of ranks and under any engine, to the same bits. `M` is the method's parameters.
+/// A run that can be resumed, on any number of ranks and under any engine, to the same bits. `M` is the method's
+/// parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
 pub struct Checkpoint<M: Resumable> {
@@ -72,8 +75,8 @@ impl<M: Resumable> Checkpoint<M> {
     /// Reads a checkpoint.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is no checkpoint
-    /// of this method, was cut, or was changed.
+    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it has another format.
+    /// [`Error::CheckpointDamaged`] if it is no checkpoint of this method, was cut, or was changed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         read_framed(path, M::NAME, M::FORMAT)
     }
@@ -96,8 +99,8 @@ impl<M: Resumable> Checkpoint<M> {
         serde_json::from_slice(content).map_err(damaged)
     }
 
-    /// Whether there is a checkpoint of this method at `path`, in whatever format: for programs that go on with a run of any of several methods. What is wrong with one that is not,
-    /// [`read`](Self::read) says.
+    /// Whether there is a checkpoint of this method at `path`, in whatever format: for programs that resume a run of
+    /// any of several methods. [`read`](Self::read) reports the fault of a file that is none.
     pub fn is_at(path: &Path) -> bool {
         let read = |path| Some(fs::read_to_string(path).ok()?.split_once('\n')?.1.to_owned());
         read(path)
@@ -116,7 +119,7 @@ impl<M: Resumable> AnyCheckpoint for Checkpoint<M> {
     }
 }
 
-/// What the content of every method's checkpoint begins with.
+/// The beginning of every method's checkpoint.
 #[derive(Deserialize)]
 struct Named {
     method: String,

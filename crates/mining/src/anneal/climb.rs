@@ -1,8 +1,10 @@
 //! The largest eigenvalue of a symmetric operator of which nothing is known but what it makes of a vector.
 //!
-//! Each step takes the best vector of the span of the present one, its residual and the last step (Knyazev 2001, without a preconditioner). That climbs to the algebraically largest eigenvalue
-//! whatever lies below, and where the largest lie close together in some tenth of the steps of power iteration. A product costs a pass over all rows or a reading of a matrix, which is why steps are what is
-//! saved here, and why many operators climb side by side: one pass gives a product to each.
+//! Each step takes the best vector of the span of the present one, its residual and the last step (Knyazev 2001,
+//! without a preconditioner). That climbs to the algebraically largest eigenvalue whatever lies below. Where the
+//! largest lie close together it takes some tenth of the steps of power iteration. A product costs a pass over all rows
+//! or a reading of a matrix, so steps must be saved. That is also why many operators climb side by side: one pass gives
+//! a product to each.
 
 use lehr_numerics::factor::eigenpairs;
 
@@ -55,7 +57,8 @@ impl Climb {
         &self.now.vector
     }
 
-    /// What the present image has beside its part along the vector, into `out`; made [`unit`], its image is what [`Climb::take`] wants.
+    /// The part of the present image beside its part along the vector, into `out`. Made [`unit`], its image is the
+    /// input of [`Climb::take`].
     pub fn residual(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.now.image);
         add(out, -self.value, &self.now.vector);

@@ -1,7 +1,8 @@
 //! Growing from one component: the part of a course that every annealed method has.
 //!
-//! A temperature at a time, until there are as many components as wanted (and as many more as will be merged again), the final temperature is reached, or it is cold. Where no
-//! number is wanted, the account of plateaus is kept here, with the components to go back to.
+//! Growth takes a temperature at a time. It ends when there are as many components as wanted, and as many more as will
+//! be merged again. It also ends at the final temperature, or when it is cold. Where no number is wanted, the account
+//! of plateaus is kept here, with the components to go back to.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ pub(crate) struct Limits {
     pub rows: usize,
     /// Factor from one temperature to the next.
     pub cooling: f64,
-    /// What a fixed point is, as a share of the temperature.
+    /// The tolerance of a fixed point, as a share of the temperature.
     pub tolerance: f64,
     /// The same at the final temperature, where the answer is read off.
     pub last_tolerance: f64,
@@ -68,7 +69,8 @@ impl<C: Clone> Grown<C> {
         }
     }
 
-    /// The last temperature finished in the input's unit, `unit` of which is one of the stored; before the first, one component at the mean cost that is given in the input's unit.
+    /// The last finished temperature in the input's unit; `unit` of these is one of the stored. Before the first it is
+    /// one component at the mean cost, which is given in the input's unit.
     pub fn step(&self, unit: f64, mean_cost: f64) -> Step {
         self.history.last().cloned().unwrap_or(Step {
             index: 0,
@@ -85,7 +87,7 @@ impl<C: Clone> Grown<C> {
         })
     }
 
-    /// What to settle by at the present temperature: the tolerance, and the most components.
+    /// The limits for settling at the present temperature: the tolerance, and the most components.
     pub fn bounds(&self, limits: &Limits) -> (f64, usize) {
         let at_last = limits.last.is_some_and(|last| self.temperature <= last);
         let tolerance = if at_last { limits.tolerance.min(limits.last_tolerance) } else { limits.tolerance };
@@ -162,8 +164,8 @@ impl<C: Clone> Grown<C> {
         self.plateaus.push(Plateau { clusters, from: temperature, to: None });
     }
 
-    /// Notes that the last number lasts to the end: down to where nothing divides any more (`highest` is the highest critical temperature left), or to where it is cold enough.
-    /// Unless it leaves less than two rows a cluster.
+    /// Notes that the last number lasts to the end. That is where nothing divides any more (`highest` is the highest
+    /// critical temperature left), or where it is cold. Unless it leaves less than two rows a cluster.
     fn close_plateau(&mut self, highest: f64, rows: usize, unit: f64) {
         let least = COLDEST_PLATEAU * self.critical_temperature;
         let coldest = self.temperature.min(highest.max(least)) * unit;
@@ -177,8 +179,8 @@ impl<C: Clone> Grown<C> {
         }
     }
 
-    /// Goes back to the components to be made hard: those of the number that persisted longest, or of the wanted number when it first existed; the present ones where there are
-    /// neither.
+    /// Goes back to the components to be made hard. They are those of the number that persisted longest, or of the
+    /// wanted number when it first existed, or else the present ones.
     pub fn go_back(&mut self) {
         let snapshot = self.snapshot.take();
         if let Some((components, temperature)) = self.persistent.take().or(snapshot) {

@@ -1,4 +1,4 @@
-//! What an annealed run tells: its history, and how far it is.
+//! Reports of an annealed run: its history, and how far it is.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub struct Step {
     pub max_move: f64,
     /// The highest temperature at which one of the components divides; 0 where none may any more, since nobody asks then: while memberships are made hard.
     pub next_critical: f64,
-    /// The share of the weight in the sponge; 0, and not written down, where there is none.
+    /// The share of the weight outside the outlier radius; 0, and not written, where there is none.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub sponge: f64,
 }
@@ -63,7 +63,7 @@ pub struct Split {
     pub clusters: usize,
 }
 
-/// What a run is doing.
+/// The stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Choosing the number of clusters.

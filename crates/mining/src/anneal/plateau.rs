@@ -12,8 +12,8 @@ pub struct Plateau {
     pub clusters: usize,
     /// The temperature at which there were first so many.
     pub from: f64,
-    /// The temperature at which there were first more, or down to which it was seen that there are no more; nothing if the run ended with the most clusters allowed, or
-    /// with less than two rows a cluster, which any few rows come to in the end.
+    /// The temperature at which there were first more clusters, or down to which there are no more. `None` if the run
+    /// ended with the most clusters allowed, or with less than two rows a cluster, since any few rows come to that.
     pub to: Option<f64>,
 }
 
@@ -34,7 +34,7 @@ pub struct Suggestion {
 }
 
 impl Suggestion {
-    /// What plateaus suggest; `found` clusters if none of them has an end.
+    /// The suggestion of plateaus; `found` clusters if none of them has an end.
     pub(crate) fn new(plateaus: Vec<Plateau>, found: usize) -> Self {
         Self { clusters: widest(&plateaus).map_or(found, |plateau| plateau.clusters), plateaus }
     }
@@ -44,7 +44,7 @@ impl Suggestion {
         widest(&self.plateaus)
     }
 
-    /// That no number stands out, if none does.
+    /// The warning that no number stands out, if none does.
     pub(crate) fn warning(&self) -> Option<String> {
         let plateau = widest(&self.plateaus).filter(|plateau| plateau.width() < CLEAR)?;
         Some(format!(

@@ -1,4 +1,5 @@
-//! A run as its ranks see it, whatever the method: what it was told, where it goes on from, who watches it, and what it took.
+//! A run as its ranks see it, whatever the method: its parameters, the state to resume from, the observer, and the time
+//! it took.
 
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
@@ -8,13 +9,13 @@ use super::{Control, Interrupt, Observer, Progress};
 use crate::Error;
 use crate::round::{Heeding, LeafCells, Rounds};
 
-/// What all ranks of a run share.
+/// The parts that all ranks of a run share.
 pub(crate) struct Run<'o, M: Resumable> {
     pub parameters: M,
     fingerprint: u64,
-    /// Where to go on from.
+    /// The state to resume from.
     pub state: Option<M::State>,
-    /// What was done before the loops began.
+    /// The phases before the loops began.
     phases: Phases,
     pub trace: Trace,
     interrupt: Option<Interrupt>,
@@ -22,7 +23,7 @@ pub(crate) struct Run<'o, M: Resumable> {
     observer: LeafCells<&'o mut dyn Observer>,
 }
 
-/// What a run took.
+/// The time and the passes of a run.
 #[derive(Debug)]
 pub(crate) struct Spent {
     /// The most rows of a rank over the mean.
@@ -38,11 +39,11 @@ pub(crate) trait Course<M: Resumable>: Send {
     /// Shows the whole state; what is swapped for it meanwhile must be back in the end.
     fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
     fn is_done(&self) -> bool;
-    /// What the step that comes is called in timers and traces.
+    /// The name of the next step in timers and traces.
     fn phase(&self) -> &'static str;
     /// Where the run is, for its observer.
     fn progress(&mut self) -> Progress;
-    /// One step, such as a temperature or a group of trials. What it leaves when it fails is of no use.
+    /// One step, such as a temperature or a group of trials. If it fails, the remaining state is of no use.
     fn advance(&mut self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn begin(rounds: &mut dyn Rounds, phases: &mut Phases, name: &'static
 }
 
 impl<'o, M: Resumable> Run<'o, M> {
-    /// A run on the data of a fingerprint, or one that goes on from a state.
+    /// A run on the data of a hash, or one that resumes from a state.
     pub fn new(
         fingerprint: u64,
         parameters: M,
@@ -125,7 +126,8 @@ impl<'o, M: Resumable> Run<'o, M> {
         }
     }
 
-    /// Tells the observer how far the run is, then offers it the checkpoint, which `slot` keeps from one call to the next; true if it wants to stop. On the lead only.
+    /// Reports the progress to the observer, then offers it the checkpoint, which `slot` keeps from one call to the
+    /// next. True if the observer wants to stop. On the lead only.
     fn tell<C: Course<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) -> bool {
         let progress = course.progress();
         let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;

@@ -1,4 +1,4 @@
-//! Which components divide.
+//! Chooses the components that divide.
 
 /// After a division the children wait until the temperature has fallen this far.
 pub(crate) const CHILD_HOLD: f64 = 0.9;

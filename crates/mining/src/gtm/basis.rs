@@ -7,7 +7,8 @@ use lehr_numerics::elementary::exp;
 use lehr_numerics::factor::leading_eigenpair;
 use serde::{Deserialize, Serialize};
 
-/// What is added to the diagonal of a matrix that has no factor, over its mean diagonal entry; ten times as much each time until it has one.
+/// The ridge that is added to the diagonal of a matrix without a factor, over its mean diagonal entry. It grows tenfold
+/// each time until there is a factor.
 const RIDGE: f64 = 1e-12;
 
 /// A grid of nodes and a grid of functions.
@@ -130,8 +131,9 @@ pub(crate) fn factored(functions: usize, mut matrix: Vec<f64>) -> Vec<f64> {
     }
 }
 
-/// The largest eigenvalue of `P C`: how much of a displacement of the nodes the regularised regression on the functions lets through, once its mean is taken off
-/// (`mining-spec` 4.2). At most 1. `diagonal` is `alpha K / (beta N)`.
+/// The largest eigenvalue of `P C`. It says how much of a displacement of the nodes the regularised regression on the
+/// functions lets through, after subtracting its mean (`mining-spec` 4.2). At most 1. `diagonal` is
+/// `alpha K / (beta N)`.
 pub(crate) fn transmission(phi: &[f64], functions: usize, diagonal: f64) -> f64 {
     let count = phi.len() / functions;
     let factor = factored(functions, gram(phi, functions, |_| 1.0, diagonal));

@@ -40,7 +40,7 @@ const FOLLOWED: f64 = 0.8;
 /// Share of the work that is done when the rows are placed.
 const FITTED: f64 = 0.98;
 
-/// What happened at one temperature, in the input's units.
+/// The state at one temperature, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// A pure number: 1 is ordinary EM.
@@ -55,7 +55,7 @@ pub struct Step {
     pub sweeps: u64,
 }
 
-/// What is being done.
+/// The present phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     #[default]
@@ -100,7 +100,7 @@ pub struct State {
     pub(crate) sweeps: u64,
 }
 
-/// What all steps of a run share.
+/// The parts that all steps of a run share.
 pub(crate) struct Problem<'a> {
     pub table: &'a Table,
     pub parameters: &'a Parameters,
@@ -218,7 +218,7 @@ impl run::Course<Parameters> for Course<'_> {
 }
 
 impl<'a> Course<'a> {
-    /// A new fit, or one that goes on from a state.
+    /// A new fit, or one that resumes from a state.
     pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
         let mut course = Self { problem, planes: Vec::new(), total: Vec::new(), state: state.unwrap_or_default() };
         course.lay_planes();
@@ -406,7 +406,8 @@ impl<'a> Course<'a> {
         self.seed();
     }
 
-    /// Measures an end. After the first the plane is begun with; after the second the likelier is kept, of equal ones the first.
+    /// Measures an end. After the first, the fit begins again with the plane. After the second, the one with the higher
+    /// likelihood is kept; of equal ones the first.
     async fn measure(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.pass(rounds).await?;
         let Problem { table, frame, .. } = self.problem;

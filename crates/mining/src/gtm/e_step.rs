@@ -1,7 +1,8 @@
 //! The E-step of a map: memberships of a leaf's rows in nodes and what they add up to. This file does not know that there are ranks.
 //!
-//! With noise `1 / beta` and temperature T the memberships are those of annealed clustering with equal priors at `2 T / beta` (paper 004 section 7), so its kernels are used. A
-//! partial is [`TOTALS`], then for each node its mass and first moment, or, where cells are missing, the mass of each column and its first moment.
+//! With noise `1 / beta` and temperature T the memberships are those of annealed clustering with equal priors at
+//! `2 T / beta` (paper 004, section 7). So its kernels are used. A partial is [`TOTALS`], then for each node its mass
+//! and first moment. Where cells are missing, it is the mass of each column and its first moment.
 
 use std::cell::RefCell;
 

@@ -20,7 +20,7 @@ pub(crate) struct Sheet {
     pub noise: f64,
 }
 
-/// What does not change during a fit.
+/// The constants of a fit.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     /// The basis functions at all nodes, K x M.

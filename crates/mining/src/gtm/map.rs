@@ -1,4 +1,4 @@
-//! A fitted map: where it goes in the data's space, how much it is stretched, and where on it rows come from that it has never seen.
+//! A fitted map: its position in the data's space, how much it is stretched, and the positions of new rows on it.
 
 use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub struct Projection {
     pub latent: usize,
     /// N x L, row-major, -1 to 1: the posterior mean of each row. Between two far modes it may be where neither is; the entropy tells.
     pub positions: Vec<f64>,
-    /// The likeliest node of each row; of equal ones the first.
+    /// The most likely node of each row; of equal ones the first.
     pub modes: Vec<u32>,
     /// Its share of the posterior.
     pub probabilities: Vec<f64>,
@@ -181,7 +181,8 @@ impl Map {
         image
     }
 
-    /// How much the map is stretched at a place: the length, area or volume in the space of the data over that on the map, `sqrt det(J J')` with `J = dy/dz`.
+    /// How much the map is stretched at a place. It is the length, area or volume in the space of the data over that on
+    /// the map: `sqrt det(J J')` with `J = dy/dz`.
     ///
     /// # Panics
     /// If `place` has not as many coordinates as the map has dimensions.
@@ -243,8 +244,9 @@ impl Map {
         Ok(projection)
     }
 
-    /// How well the map is laid out: Spearman's correlation of the distances of pairs of nodes on the map, each axis as long as it is stretched on average, and in the space of the
-    /// data; -1 to 1. Near 1 for a map without folds, whatever its proportions. Of more than 1,000 nodes every second, third, … is taken.
+    /// How well the map is laid out, -1 to 1. It is Spearman's correlation of the distances of pairs of nodes on the
+    /// map and in the space of the data. On the map, each axis is as long as it is stretched on average. Near 1 for a
+    /// map without folds, whatever its proportions. Of more than 1,000 nodes every second, third, … is taken.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());

@@ -22,7 +22,7 @@ const ORDER: f64 = 0.05;
 pub struct Candidate {
     /// Where it began.
     pub start: Start,
-    /// Of its end: `sum w ln p(x)`, in the input's units.
+    /// The log-likelihood of its end: `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
     /// How well the end is laid out ([`Map::order`]).
     pub order: f64,
@@ -45,7 +45,8 @@ pub struct Model {
     pub order: f64,
     /// Where it began.
     pub start: Start,
-    /// Every beginning that was followed to its end, this one's too, in that order. Of two the likelier was kept, of equally likely ones the first.
+    /// All fits that were followed to their end, from each beginning in order, including this one. Of two, the one with
+    /// the higher likelihood was kept; of equal ones the first.
     pub candidates: Vec<Candidate>,
     /// The temperature below which the map begins to unfold.
     pub critical_temperature: f64,
@@ -61,13 +62,13 @@ pub struct Model {
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
 }
 
-/// What the lead of a run brings home.
+/// The result of a run's lead.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
@@ -149,7 +150,7 @@ fn candidate(problem: &Problem<'_>, climb: &Climb, order: f64, log_likelihood: f
     }
 }
 
-/// What the user should know of a fit.
+/// The warnings of a fit for the user.
 fn warnings(
     input: &Input<'_>,
     problem: &Problem<'_>,

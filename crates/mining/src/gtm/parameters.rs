@@ -1,4 +1,4 @@
-//! What a fit of a map may be told, and the one check of it.
+//! The parameters of a map, and their one check.
 
 use std::fmt;
 
@@ -36,7 +36,8 @@ impl fmt::Display for Start {
     }
 }
 
-/// How to fit a map. The default lays out a plane of 15 x 15 nodes (20 x 20 from 2,000 rows on) from either beginning, and keeps the likelier end.
+/// How to fit a map. The default lays out a plane of 15 x 15 nodes, or 20 x 20 from 2,000 rows on. It starts from
+/// either beginning, and keeps the fit with the higher likelihood.
 ///
 /// # Example
 /// ```

@@ -1,6 +1,6 @@
-//! Where on the map a row came from: posterior over nodes, its mean, its mode, its entropy, and how likely the row is.
+//! Places rows on the map: posterior over nodes, its mean, its mode, its entropy, and how likely the row is.
 //!
-//! The same function places the rows of a fit and rows that come later, so a row of the fit is given what it was given.
+//! The same function places the rows of a fit and rows that come later. So a row of the fit gets the same place again.
 
 use std::cell::RefCell;
 
@@ -39,7 +39,7 @@ pub(crate) struct Placing<'a> {
 pub(crate) struct Placed {
     /// N x L: the means of the posteriors.
     pub positions: Vec<f64>,
-    /// The likeliest node of each row, of equal ones the first.
+    /// The most likely node of each row; of equal ones the first.
     pub modes: Vec<u32>,
     /// Its share of the posterior.
     pub probabilities: Vec<f64>,

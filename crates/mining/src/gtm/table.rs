@@ -72,7 +72,7 @@ impl Table {
         Ok(Self { rows, observed, column_weights, cells, variance, empty_rows })
     }
 
-    /// What a log-likelihood per unit of weight in stored units is more than one in the input's.
+    /// How much more a log-likelihood per unit of weight is in stored units than in the input's.
     pub fn log_unit(&self) -> f64 {
         self.cells / self.rows.total_weight * lehr_numerics::elementary::ln(self.rows.units.length)
     }

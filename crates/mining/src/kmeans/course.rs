@@ -1,4 +1,5 @@
-//! The course of a run: the starts one after the other, in steps of some sweeps, each of which can be resumed; the best is kept.
+//! The course of a run: the starts one after the other, in steps of some iterations. It can be resumed after each step,
+//! and the best start is kept.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::lloyd::{AWAY, Centers, LastMove, Lloyd, Patience, Remembered};
 use crate::round::{LeafCells, Rounds};
 use crate::rows::{Input, Rows, Scalar};
 
-/// The most sweeps of a step: whoever wants to stop waits for no more than these.
+/// The most iterations of a step; a request to stop waits for no more than these.
 const STEP_SWEEPS: u64 = 8;
 
 /// A start on its way.
@@ -20,7 +21,7 @@ struct Start {
     centers: Vec<f64>,
     /// Passes over the rows so far.
     sweeps: u64,
-    /// What the last of them came to; none before the first, and where a sweep is made again.
+    /// The cost of the last of them; `None` before the first, and where an iteration is made again.
     cost: Option<f64>,
     /// Sweeps that were made again because a centre had no row, which `sweeps` leaves out; the largest number where no row is left for one.
     #[serde(default)]
@@ -87,7 +88,8 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok(stored)
     }
 
-    /// Centres with a row in the place of each that no row was nearest to in the last sweep; nothing if every row is where a centre is.
+    /// Centres with a row in the place of each that no row was nearest to in the last iteration. `None` if every row is
+    /// where a centre is.
     async fn without_empty(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<Option<Vec<f64>>, Error> {
         let masses = self.lloyd.masses();
         let (empty, held): (Vec<usize>, Vec<usize>) = (0..centers.len()).partition(|&k| masses[k] == 0.0);
@@ -103,7 +105,8 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok((all.len() > held.len()).then_some(values))
     }
 
-    /// What becomes of the best centres when rows are labelled. Means of what is nearest to them are written to the last digit; others are what the labels are by.
+    /// How the best centres move when rows are labelled. Means of what is nearest to them are written to the last
+    /// digit; others are what the labels are by.
     pub fn last_move(&self) -> LastMove {
         if self.state.is_best_fixed { LastMove::ToTheMeans } else { LastMove::Nowhere }
     }

@@ -34,13 +34,13 @@ pub struct Model {
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
 }
 
-/// What the lead of a run brings home.
+/// The result of a run's lead.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub state: State,

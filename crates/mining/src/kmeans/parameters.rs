@@ -1,4 +1,4 @@
-//! What a run of k-means may be told, and the one check of it.
+//! The parameters of k-means, and their one check.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,10 @@ use crate::rows::{Input, PLACE, Precision};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sweeps {
-    /// Near rows lie in boxes; a centre that every row of a box has a nearer one than is left out, and a box around which no centre has moved is not gone over again. In more than 16
-    /// dimensions every centre matters to every box, and this is the plain form; rows of bits remember how near each of 16 and more centres can be, and are held against those that may be near.
+    /// Near rows lie in boxes. A centre is left out if every row of a box has a nearer one. A box around which no
+    /// centre has moved is not looked at again. In more than 16 dimensions every centre matters to every box, and this
+    /// is the plain form. Rows of bits remember how near each of 16 and more centres can be, and are compared with
+    /// those that may be near.
     #[default]
     Bounded,
     /// Each row against each centre, as Lloyd's algorithm says.
@@ -37,7 +39,8 @@ pub struct Parameters {
     pub starts: usize,
     /// The most sweeps of a start, at least 1. Default: 300.
     pub max_sweeps: u64,
-    /// A sweep that lowers the sum of squares by no more than this share is the last of its start, 0 to 1; 0 goes on to the fixed point. Default: 0.
+    /// An iteration that lowers the sum of squares by no more than this share is the last of its start, 0 to 1. With 0
+    /// iterations continue to the fixed point. Default: 0.
     pub tolerance: f64,
     /// Draws the starts. Default: 0.
     pub seed: u64,

@@ -1,4 +1,5 @@
-//! The course of a run: medoids are added one by one, then swapped while a swap gains; one step at a time, each of which can be resumed.
+//! The course of a run: medoids are added one by one, then swapped while a swap gains. The run proceeds one step at a
+//! time, and can be resumed after each.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ pub struct State {
     pub(crate) medoids: Vec<u32>,
     /// Readings of the matrix.
     pub(crate) passes: u64,
-    /// Of these, those that looked for swaps.
+    /// The number of these that looked for swaps.
     pub(crate) swap_passes: u64,
     pub(crate) swaps: u64,
     /// Whether the last pass found no swap that gains.

@@ -1,4 +1,4 @@
-//! What k-medoids brings home.
+//! The result of k-medoids.
 
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Spread;
@@ -44,13 +44,13 @@ pub struct Model {
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks; empty for engines that have no ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The most items of a rank over the mean.
     pub imbalance: f64,
 }
 
-/// What the lead of a run brings home.
+/// The result of a run's lead.
 pub(super) struct Outcome {
     pub state: State,
     pub assigned: Assigned,

@@ -1,4 +1,4 @@
-//! What k-medoids can be told, and the one check of it.
+//! The parameters of k-medoids, and their one check.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
 //! Medoids, who is nearest to which, and the swaps that lower the cost.
 //!
-//! What a swap of medoid m for candidate c changes is a sum over items that needs each dissimilarity to c once for all m together (Schubert and Rousseeuw 2021,
-//! eq. 6 to 9): what the removal of each medoid costs is kept, and an item changes the share of its own medoid only.
+//! The change of the cost by a swap of medoid m for candidate c is a sum over items. It needs each dissimilarity to c
+//! once for all m together (Schubert and Rousseeuw 2021, eq. 6 to 9). The cost of removing each medoid is kept, and an
+//! item changes only the share of its own medoid.
 
 use lehr_numerics::lanes::Real;
 
@@ -16,7 +17,7 @@ pub(super) struct Problem<'a, T: Real> {
     pub matrix: Matrix<'a, T>,
     /// About 1.
     pub weights: Vec<f64>,
-    /// What 1 is worth.
+    /// The value of the unit.
     pub weight_unit: f64,
 }
 
@@ -25,7 +26,7 @@ impl<T: Real> Problem<'_, T> {
         self.matrix.items
     }
 
-    /// What 1 is worth of the matrix's numbers.
+    /// The value of the unit of the matrix's numbers.
     pub fn unit(&self) -> f64 {
         self.matrix.unit
     }
@@ -46,7 +47,7 @@ pub(super) struct Assigned {
     pub distance: Vec<f64>,
     /// To the second nearest; infinite while there is only one.
     second: Vec<f64>,
-    /// What the removal of each medoid would cost.
+    /// The cost of removing each medoid.
     removal: Vec<f64>,
     pub cost: f64,
 }
@@ -92,7 +93,8 @@ impl Assigned {
         }
     }
 
-    /// What it costs that the nearest medoid of an item is at another distance; an item of weight 0 costs nothing at any.
+    /// The change of an item's cost if its nearest medoid is at another distance; an item of weight 0 costs nothing at
+    /// any.
     fn loss<T: Real>(&self, problem: &Problem<'_, T>, item: usize, distance: f64) -> f64 {
         let weight = problem.weights[item];
         if weight > 0.0 { weight * (distance - self.distance[item]) } else { 0.0 }

@@ -49,7 +49,7 @@ pub struct Centroids {
     /// The radius beyond which a row is of no centre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sponge: Option<f64>,
-    /// Whether centres are frequencies of bits, and a row is nearest where it is likeliest.
+    /// Whether centres are frequencies of bits, and a row is nearest to the centre in which it is most likely.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bernoulli: bool,
 }
@@ -57,9 +57,11 @@ pub struct Centroids {
 /// The clusters of rows, in the order in which the rows were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] where none is within the sponge's radius.
+    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] where none is within the outlier
+    /// radius.
     pub labels: Vec<u32>,
-    /// The membership of each row in it at the temperature, with equal priors, in (0, 1]; of an outlier in the sponge.
+    /// The membership of each row in its cluster at the temperature, with equal priors, in (0, 1]. For an outlier it is
+    /// the membership in the noise component.
     pub probabilities: Vec<f64>,
     /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is. With a Bernoulli cost ([`Centroids::with_bernoulli`]) what the row costs there, in nats.
     pub distances: Vec<f64>,
@@ -76,7 +78,7 @@ impl Centroids {
         Ok(centroids)
     }
 
-    /// The same with a sponge: rows farther than `radius` from every centre are of none.
+    /// The same with an outlier radius: rows farther than `radius` from every centre are in no cluster.
     ///
     /// # Errors
     /// Those of [`Centroids::check`].
@@ -95,7 +97,8 @@ impl Centroids {
         Ok(self)
     }
 
-    /// The same with the centres as frequencies of bits: a row of bits is given to the centre in which it costs least, `-ln p(x)` in nats, as the temperature is.
+    /// The same with the centres as frequencies of bits. A row of bits is given to the centre in which it costs least,
+    /// `-ln p(x)` in nats, as the temperature is.
     ///
     /// # Errors
     /// Those of [`Centroids::check`].
@@ -122,7 +125,7 @@ impl Centroids {
         self.bernoulli
     }
 
-    /// The sponge's radius, if there is one.
+    /// The outlier radius, if there is one.
     pub fn sponge(&self) -> Option<f64> {
         self.sponge
     }
@@ -130,7 +133,8 @@ impl Centroids {
     /// Checks what was read from elsewhere.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, the temperature is negative, or frequencies are none or have a sponge.
+    /// [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature is
+    /// negative. Also if frequencies are none, or there is an outlier radius with frequencies.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let length = self.centers.len();
@@ -281,7 +285,8 @@ impl Centroids {
         Ok(all)
     }
 
-    /// Calls `each` with every row's nearest centre, its memberships as if there were no sponge, and how far that centre is.
+    /// Calls `each` with every row's nearest centre, its memberships as if there were no outlier radius, and its
+    /// distance from that centre.
     fn for_each_incomplete(&self, rows: &Incomplete, mut each: impl FnMut(usize, &[f64], f64)) -> Result<(), Error> {
         if rows.dimension() != self.dimension {
             return Err(Error::Parameter {
@@ -327,7 +332,8 @@ impl Centroids {
         found.distances.push(distance);
     }
 
-    /// Calls `each` with what every row of bits costs in each cluster, its memberships, and the cluster in which it costs least, the first of several.
+    /// Calls `each` with the cost of every row of bits in each cluster, its memberships, and the first cluster in which
+    /// it costs least.
     fn for_each_likelihood(&self, rows: &Fingerprints, mut each: impl FnMut(&[f64], &[f64], usize)) {
         let of_centers = Costs::new(self.dimension, &self.centers);
         let (mut costs, mut memberships) = (Vec::new(), vec![0.0; self.len()]);
@@ -360,7 +366,8 @@ impl Centroids {
         found
     }
 
-    /// Calls `each` with every sparse row's number, its membership in each cluster as if there were no sponge, its nearest centre, and how far that is.
+    /// Calls `each` with every sparse row's number, its memberships as without an outlier radius, its nearest centre,
+    /// and the distance from it.
     fn for_each_sparse(&self, rows: &Sparse, mut each: impl FnMut(usize, &[f64], usize, f64)) {
         let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
         let is_vast = self.has_vast_centers(&origin) || self.is_vast(&vec![0.0; dimension], &origin);
@@ -405,7 +412,8 @@ impl Centroids {
         }
     }
 
-    /// The membership of each row in each cluster at the temperature, with equal priors: N x K, row-major; each row adds up to 1, with what is in the sponge, if there is one.
+    /// The membership of each row in each cluster at the temperature, with equal priors: N x K, row-major. Each row
+    /// adds up to 1, with the noise component's part, if there is an outlier radius.
     ///
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
     ///
@@ -474,7 +482,8 @@ impl Centroids {
         Ok(memberships)
     }
 
-    /// What share of a row's memberships the sponge leaves, if it has one of them in its nearest centre and is so far from it.
+    /// The share of a row's memberships that the noise component leaves. `membership` is that in the nearest centre, at
+    /// this distance.
     fn left_by_sponge(&self, membership: f64, distance: f64) -> f64 {
         match self.within(distance, membership) {
             Ok(share) if membership > 0.0 => share / membership,
@@ -483,7 +492,8 @@ impl Centroids {
         }
     }
 
-    /// What the sponge makes of a row at a distance from its nearest centre, in which it has a share: the share that it has then, or `Err` with the sponge's if it is outside.
+    /// The effect of the noise component on a row at a distance from its nearest centre, in which it has a share. It is
+    /// the share that remains, or `Err` with that of the noise component if the row is outside.
     fn within(&self, distance: f64, share: f64) -> Result<f64, f64> {
         match self.sponge {
             None => Ok(share),

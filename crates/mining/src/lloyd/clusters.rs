@@ -15,7 +15,7 @@ pub struct Cluster {
     pub spread: f64,
 }
 
-/// The rows that are in no cluster, but in the sponge.
+/// The outliers: rows that are in no cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outliers {
     /// Rows, those of weight 0 too.

@@ -1,7 +1,8 @@
 //! One pass of hard assignment, recomputed only where a centre has moved.
 //!
-//! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box: centres that cannot be near are left out of it, and it remembers its sums until one of the others moves. A leaf of rows of bits knows of each row how near each centre can be
-//! ([`Known`]), and forms the distances of which that does not say enough. Neither changes a bit.
+//! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box. Centres that cannot be near are left out of it, and it
+//! remembers its sums until one of the others moves. A leaf of rows of bits knows for each row how near each centre can
+//! be ([`Known`]). It computes only those distances for which the bound is not enough. Neither changes a bit.
 
 use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use lehr_numerics::nearest::{Kind, nearest_sums};
@@ -13,7 +14,7 @@ use super::side_by_side::{HardSideBySide, push};
 use crate::round::{LeafCells, Round};
 use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work};
 
-/// What a leaf remembers of sweeps before.
+/// A leaf's memory of earlier passes.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     /// Of the last, in up to [`DIRECT_DIMENSION`] dimensions.
@@ -26,7 +27,7 @@ pub(crate) struct Remembered {
 }
 
 impl Remembered {
-    /// What a pass goes by, and leaves behind.
+    /// The bounds that a pass uses, and leaves behind.
     fn known(&mut self, from: Source, clusters: usize) -> &mut Known {
         match from {
             Source::Nothing => self.last.forget(),
@@ -41,15 +42,15 @@ impl Remembered {
     }
 }
 
-/// What is known of rows of bits when a pass begins.
+/// The bounds of rows of bits when a pass begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Nothing,
     /// The same, and what it finds is what trials differ from.
     NothingForBase,
-    /// What the last pass found.
+    /// Those of the last pass.
     Last,
-    /// What that found which trials differ from.
+    /// Those of the pass that trials differ from.
     Base,
 }
 
@@ -177,8 +178,9 @@ impl<T: Scalar> Round for HardRound<'_, T> {
     }
 }
 
-/// The difference that moving a few centres makes to the sums of the last [`HardRound`] without planes: a leaf that none of them is near, before or after,
-/// has nothing to add, and says so in the first number of its partial (0; the rest of it is then not written and not read).
+/// The difference that moving a few centres makes to the sums of the last [`HardRound`] without planes. A leaf far from
+/// all of them, before and after, has nothing to add. It says so in the first number of its partial (0); the rest is
+/// then not written and not read.
 pub(crate) struct DifferenceRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub memory: &'a LeafCells<Remembered>,
@@ -257,8 +259,9 @@ impl<T: Scalar> Round for DifferenceRound<'_, T> {
     }
 }
 
-/// Whether every row of a box is nearer to `reference` than to `y`. The difference of the two squared distances is linear in the row, so its greatest
-/// value over the box is found coordinate by coordinate, exactly up to rounding, for which there is a margin: a tie must not lose a centre.
+/// Whether every row of a box is nearer to `reference` than to `y`. The difference of the two squared distances is
+/// linear in the row. So its greatest value over the box is found coordinate by coordinate, exactly up to rounding.
+/// There is a margin for that, because a tie must not lose a centre.
 fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
     let (least, most) = bounds.split_at(y.len());
     let (mut lead, mut scale) = (0.0, 0.0);

@@ -51,16 +51,16 @@ impl Labelled {
     }
 }
 
-/// How rows are given to centres: each to the nearest, unless the sponge is nearer.
+/// How rows are given to centres: each to the nearest, unless it is outside the outlier radius.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hardness {
     /// The temperature of the probabilities.
     pub temperature: f64,
-    /// The squared distance of the sponge, if there is one.
+    /// The square of the outlier radius, if there is one.
     pub sponge: Option<f64>,
 }
 
-/// What becomes of centres when rows have been given to them.
+/// How centres move when rows have been given to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastMove {
     /// Each goes to the mean of its rows, to the last digit.
@@ -69,7 +69,7 @@ pub(crate) enum LastMove {
     Nowhere,
 }
 
-/// What the clusters add up to, in stored units.
+/// The totals over clusters, in stored units.
 #[derive(Debug)]
 pub(crate) struct Totals {
     /// Each in the mean of its rows, or at their frequencies with the prior, unless they were to stay.
@@ -78,7 +78,7 @@ pub(crate) struct Totals {
     pub sums: Vec<f64>,
     /// Rows and weighted squared distances, or costs, of each cluster (2).
     pub spreads: Vec<f64>,
-    /// Rows in the sponge, and their weight.
+    /// Outliers, and their weight.
     pub outside: [f64; 2],
 }
 
@@ -124,7 +124,8 @@ pub(crate) async fn label_all<T: Scalar>(
     Ok(Totals { centers, sums, spreads, outside })
 }
 
-/// Moves each centre to the mean of its rows, from their sums in double precision; `stored` makes of a column, its sum and the mass a stored coordinate. A centre whose rows weigh nothing stays where it is.
+/// Moves each centre to the mean of its rows, from their sums in double precision. `stored` turns a column, its sum and
+/// the mass into a stored coordinate. A centre whose rows weigh nothing stays where it is.
 fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, f64) -> f64) {
     let sums = RowMajor::new(sums, 1 + centers.dimension);
     for (y, sums) in centers.rows_mut().zip(sums.rows()) {
@@ -136,7 +137,7 @@ fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, 
     }
 }
 
-/// What sparse rows are held against at the end, in double precision.
+/// The centres that sparse rows are compared with at the end, in double precision.
 pub(crate) struct SparseCenters<'a> {
     /// Which is nearest.
     side_by_side: HardSparseCenters<f64>,
@@ -177,7 +178,7 @@ pub(crate) struct LabelRound<'a, T: Scalar> {
     pub centers: &'a Centers,
     /// The same for rows that are kept sparse.
     pub sparse: Option<&'a SparseCenters<'a>>,
-    /// What rows of bits cost in each, where that is no squared distance.
+    /// The costs of rows of bits in each, where those are no squared distances.
     pub costs: Option<&'a Costs>,
     pub hardness: Hardness,
     pub cells: &'a LeafCells<Labelled>,
@@ -257,7 +258,8 @@ impl<T: Scalar> LabelRound<'_, T> {
         });
     }
 
-    /// Appends a row's label and probability: of the nearest centre, in which it has a membership, or of the sponge, if that is nearer.
+    /// Appends a row's label and probability: of the nearest centre with its membership, or of the noise component if
+    /// the row is outside.
     fn put(&self, nearest: usize, membership: f64, squared: impl FnOnce() -> f64, out: &mut Labelled) {
         // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it is nearest to, surely.
         let membership = if (0.0..=1.0).contains(&membership) { membership } else { 1.0 };
@@ -337,14 +339,15 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
     }
 }
 
-/// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`; then, if there is a sponge, the number of rows in it, and their weight.
+/// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`. Then, if there is an
+/// outlier radius, the number of outliers, and their weight.
 pub(crate) struct SpreadRound<'a, T: Scalar> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     /// The same for rows that are kept sparse.
     pub sparse: Option<&'a SparseCenters<'a>>,
-    /// What rows of bits cost in each, where that is no squared distance.
+    /// The costs of rows of bits in each, where those are no squared distances.
     pub costs: Option<&'a [BitDistance]>,
     pub has_sponge: bool,
     pub cells: &'a LeafCells<Labelled>,

@@ -10,7 +10,8 @@ use super::centers::{Centers, Planes};
 use crate::rows::bernoulli::form;
 use crate::rows::{Rows, Storage};
 
-/// Centres as the kernels of bits, of sparse rows and of many dimensions want them: made once a pass, since that takes as long as some ten rows.
+/// Centres in the form for the kernels of bits, of sparse rows and of many dimensions. They are made once a pass, since
+/// that takes as long as some ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct HardSideBySide<T: Real> {
     /// Stored, for rows of numbers in more than [`DIRECT_DIMENSION`] dimensions.

@@ -1,26 +1,30 @@
-//! The sponge: one more component that has no centre and is equally far from every row. What no centre is near to is in it, and pulls at none.
+//! The noise component of an outlier radius. It has no centre and is equally far from every row. It takes the rows that
+//! no centre is near to, and these move no centre.
 //!
-//! `mining-spec` 1.12, after the outlier component of the group's annealing of mass spectra (Fox, Mani, Pyne 2013). Its cost is the square of a radius, so at temperature `T` a row at squared
-//! distance `d` from its centre leaves for the sponge where `d > radius^2 + T ln(P_k / P_sponge)`: hot, that is far beyond all that belongs together, and cold it is the radius. So it need
-//! neither be brought in late nor have a radius of its own for each temperature.
+//! `mining-spec` 1.12, after the outlier component of the group's annealing of mass spectra (Fox, Mani, Pyne 2013). Its
+//! cost is the square of a radius. So at temperature `T` a row at squared distance `d` from its centre leaves for it
+//! where `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures that is far beyond all that belongs together, and
+//! at low ones it is the radius. So it need neither be brought in late nor have a radius of its own for each
+//! temperature.
 //!
-//! To the kernels of bits and of sparse rows, for which a component is a constant and a term for each column, it is one more component whose terms are 0. Those of numbers do not know of it.
+//! For the kernels of bits and of sparse rows a component is a constant and a term for each column. The noise component
+//! is one more, with terms of 0. Those of numbers do not know of it.
 
 use lehr_numerics::elementary::{exp, ln};
 
 use crate::Error;
 
-/// The label of a row that is in no cluster, but in the sponge.
+/// The label of an outlier, which is in no cluster.
 pub const OUTLIER: u32 = u32::MAX;
 
-/// The sponge's share of all priors is this over the number of clusters.
+/// The noise component's share of all priors is this over the number of clusters.
 const PRIOR: f64 = 0.1;
 /// The number that counts where none is asked for.
 const CLUSTERS: f64 = 10.0;
 /// More than this share of the weight in it is no clustering of the rows any more.
 const MOST_OUTSIDE: f64 = 0.5;
 
-/// A sponge, in stored units.
+/// A noise component, in stored units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sponge {
     /// The squared distance that it is away from every row.
@@ -32,13 +36,14 @@ pub(crate) struct Sponge {
 }
 
 impl Sponge {
-    /// The sponge of a radius in the unit of the points, `unit` of which is one of the stored, for so many clusters if a number is asked for.
+    /// The noise component of a radius in the unit of the points, for so many clusters if a number is asked for. `unit`
+    /// of the points' units is one stored unit.
     pub fn new(radius: f64, unit: f64, clusters: Option<usize>) -> Self {
         let clusters = clusters.map_or(CLUSTERS, |clusters| clusters as f64);
         Self { cost: (radius / unit) * (radius / unit), prior: PRIOR / clusters, radius }
     }
 
-    /// What the priors of centres add up to while they are learnt.
+    /// The sum of the centres' priors while they are learnt.
     pub fn rest(&self) -> f64 {
         1.0 - self.prior
     }
@@ -65,18 +70,20 @@ impl Sponge {
     }
 }
 
-/// The share of a row that the sponge has, if its own score is `score` and the logarithm of the row's sum over the centres is `log_sum`.
+/// The noise component's share of a row, if its own score is `score` and the logarithm of the row's sum over the
+/// centres is `log_sum`.
 pub(crate) fn share_of(score: f64, log_sum: f64) -> f64 {
     1.0 / (1.0 + exp((log_sum - score).min(700.0)))
 }
 
-/// The score where every centre counts the same, of the sponge of a squared radius.
+/// The score of the noise component of a squared radius, where every centre counts the same.
 pub(crate) fn plain_score(squared_radius: f64, temperature: f64) -> f64 {
     ln(PRIOR) - squared_radius / temperature
 }
 
-/// Where a row is, in the hard limit, that is at a squared distance from its nearest centre, in which it has a membership among the centres alone at the temperature: its membership there as the sponge leaves it, or
-/// `Err` with that in the sponge, if this is nearer.
+/// The place, in the hard limit, of a row at a squared distance from its nearest centre. `membership` is the row's
+/// membership there, among the centres alone at the temperature. Returns the membership that remains, or `Err` with
+/// that in the noise component, if this is nearer.
 pub(crate) fn within(squared_radius: f64, squared: f64, membership: f64, temperature: f64) -> Result<f64, f64> {
     // What the sum over the centres is above the sponge, whose squared distance may be infinite as that of the row may be.
     let above = (squared_radius - squared) / temperature - ln(PRIOR * membership);

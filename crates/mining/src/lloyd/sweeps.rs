@@ -42,7 +42,7 @@ pub(crate) struct Patience {
     pub until_empty: bool,
 }
 
-/// What sweeps came to.
+/// The result of iterations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
     /// Of the centres as they were before the last move, which is at least theirs now.
@@ -57,7 +57,8 @@ pub(crate) struct Swept {
 
 /// To the fixed point.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
-/// Of so many centres on leaves of rows of bits know something: of fewer, all distances take no longer than what would be done to spare them.
+/// From so many centres on leaves of rows of bits keep bounds. With fewer, computing all distances takes no longer than
+/// the work to save them.
 const LEAST_KNOWN: usize = 16;
 /// No more bounds than these are kept, of which there may be twice as many: a gibibyte each time.
 const MOST_BOUNDS: usize = 1 << 28;
@@ -211,8 +212,10 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         self.sweep_until(rounds, centers, patience, last, false).await
     }
 
-    /// The same for centres that differ from the base in a few places, at a cost in proportion to those (in more than [`DIRECT_DIMENSION`] dimensions: of whole passes, in which rows of bits that are known are held against few centres). There may be more of them than in the
-    /// base, and one that is away ([`Centers::set_away`]) counts as not there.
+    /// The same for centres that differ from the base in a few places, at a cost in proportion to those. In more than
+    /// [`DIRECT_DIMENSION`] dimensions whole passes are made, in which known rows of bits are compared with few
+    /// centres. There may be more of them than in the base, and one that is away ([`Centers::set_away`]) counts as not
+    /// there.
     pub async fn trial(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -223,7 +226,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
-    /// What rows cost in centres that stay where they are.
+    /// The cost of rows in centres that stay where they are.
     pub async fn cost_of(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<f64, Error> {
         self.pass(rounds, centers, None).await?;
         Ok(self.cost_in(centers))

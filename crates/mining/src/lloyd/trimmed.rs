@@ -1,4 +1,4 @@
-//! Trimmed k-means: sweeps in which a row farther from every centre than the sponge is in none.
+//! Trimmed k-means: iterations in which a row outside the outlier radius is in no cluster.
 
 use lehr_numerics::bits::{BitRows, for_each_set_bit, nearest_bit_sums};
 use lehr_numerics::nearest::{Kind, nearest_sums};
@@ -13,10 +13,11 @@ use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::rows::{BitDistance, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage, Work};
 
-/// Sweeps at most, as of those without a sponge.
+/// The most iterations, as of those without an outlier radius.
 const MOST_SWEEPS: u64 = 1000;
 
-/// One pass of hard assignment, in which a row that is farther from every centre than the sponge is in none. Sums are mass, first moment and cost of each centre, then the weight in the sponge.
+/// One pass of hard assignment, in which a row outside the outlier radius of every centre is in no cluster. Sums are
+/// mass, first moment and cost of each centre, then the weight of outliers.
 struct TrimmedRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     centers: &'a Centers,
@@ -136,13 +137,13 @@ impl<T: Scalar> Round for TrimmedRound<'_, T> {
     }
 }
 
-/// What trimmed k-means came to.
+/// The result of trimmed k-means.
 pub(crate) struct Trimmed {
     /// `sum w min(d, radius^2)`.
     pub cost: f64,
     /// The weight of the rows of each centre.
     pub masses: Vec<f64>,
-    /// The weight in the sponge.
+    /// The weight of outliers.
     pub outside: f64,
     pub sweeps: u64,
 }

@@ -1,4 +1,5 @@
-//! The course of a run: the sample is annealed, then each batch goes over the centres once; after each batch the run can be left and gone on with.
+//! The course of a run: the sample is annealed, then each batch goes over the centres once. After each batch the run
+//! can be left and resumed.
 
 use lehr_data::Points;
 use serde::{Deserialize, Serialize};
@@ -17,12 +18,12 @@ use crate::round::{Execution, drive};
 use crate::rows::{Precision, Rows, Scalar};
 use crate::vector;
 
-/// What tells a stream so far from others.
+/// The hash that tells a stream so far from others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Passed {
     /// The sample is one.
     batches: u64,
-    /// Of the batches' own fingerprints, one after the other.
+    /// The hash of the batches' own hashes, one after the other.
     fingerprint: u64,
 }
 
@@ -64,7 +65,7 @@ pub struct Stream {
     weight: f64,
     objective: f64,
     last_objective: f64,
-    /// Of the sample.
+    /// The state of the sample.
     warnings: Vec<String>,
 }
 
@@ -130,7 +131,9 @@ impl Course<'_> {
         Ok(sample.ok_or_else(empty)?)
     }
 
-    /// Tells how far the stream is. Asked between a batch that has been read and its being taken in: if who gives the stream was stopped too (Ctrl-C goes to every program of a pipe), that batch may be only a part of what it would be, and its last row half a row, which is no fault of the data.
+    /// Tells how far the stream is. Asked between reading a batch and taking it in. If the program that feeds the
+    /// stream was stopped too (Ctrl-C goes to every program of a pipe), that batch may be incomplete. Its last row may
+    /// be half a row, which is no fault of the data.
     ///
     /// There are no figures before the sample has been clustered.
     fn asks_to_stop(&mut self, figures: Vec<(&'static str, f64)>) -> bool {
@@ -286,7 +289,7 @@ impl Stream {
     }
 }
 
-/// What a pass told of a centre, in the unit of the points; nothing if no row was nearest to it.
+/// The sums of a pass for a centre, in the unit of the points; `None` if no row was nearest to it.
 fn given<T: Scalar>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
     let (mass, moments) = (told[0], &told[1..1 + rows.dimension]);
     let mean = || moments.iter().map(|moment| moment / mass).collect::<Vec<f64>>();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Center {
     /// In the unit of the points.
     pub position: Vec<f64>,
-    /// What all rows that it was given count by now: their weight, less what is forgotten.
+    /// The present weight of all rows that it was given, less what is forgotten.
     pub counts: f64,
     /// Rows that it was given, with a weight above 0.
     pub rows: u64,
@@ -20,7 +20,7 @@ pub(super) struct Center {
     pub square: f64,
 }
 
-/// What a centre is given by a batch, in the unit of the points.
+/// A batch's sums for a centre, in the unit of the points.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Given {
     pub rows: u64,
@@ -52,7 +52,7 @@ impl Center {
     }
 }
 
-/// What a row counts after so many more, for a half-life in rows: `2^(-rows / half_life)`.
+/// The weight of a row after so many more rows, for a half-life in rows: `2^(-rows / half_life)`.
 pub(super) fn kept(rows: u64, half_life: f64) -> f64 {
     exp(-std::f64::consts::LN_2 * (rows as f64 / half_life))
 }

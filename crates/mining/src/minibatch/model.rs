@@ -9,7 +9,7 @@ pub struct Cluster {
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
-    /// What of this still counts: less than the weight where a half-life was asked for.
+    /// The part of this weight that still counts: less than all of it if a half-life was asked for.
     pub counts: f64,
     /// Root mean square distance of its rows, weighted, in the unit of the points: each from the centre as it stood before the row's batch.
     pub spread: f64,
@@ -24,8 +24,9 @@ pub struct Model {
     pub centers: Vec<f64>,
     /// One for each centre.
     pub clusters: Vec<Cluster>,
-    /// Weighted mean squared distance of all rows as they passed: those of the sample from the centres that annealing found in it, all others from the centres as they stood before their batch.
-    /// Not the mean over all rows at [`Model::centers`].
+    /// Weighted mean squared distance of all rows as they passed. For rows of the sample it is from the centres that
+    /// annealing found in it. For all others it is from the centres before their batch. Not the mean over all rows at
+    /// [`Model::centers`].
     pub objective: f64,
     /// The same of the last batch alone.
     pub last_objective: f64,
@@ -37,12 +38,12 @@ pub struct Model {
     pub weight: f64,
     /// Tells the rows that passed, and how they were cut into batches, from others.
     pub fingerprint: u64,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
 impl Model {
-    /// What the clustering says of rows: its centres, each row surely in the nearest.
+    /// The centres as a model for other rows: each row belongs surely to the nearest.
     pub fn centroids(&self) -> Centroids {
         Centroids::new(self.dimension, self.centers.clone(), 0.0).expect("a clustering has centres, which are finite")
     }

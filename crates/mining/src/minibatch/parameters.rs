@@ -1,4 +1,4 @@
-//! What a run over a stream may be told, and the one check of it.
+//! The parameters of a run over a stream, and their one check.
 
 use serde::{Deserialize, Serialize};
 

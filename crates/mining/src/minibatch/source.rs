@@ -1,4 +1,4 @@
-//! Where the rows of a stream come from.
+//! Sources of the rows of a stream.
 
 use lehr_data::Points;
 use lehr_data::read::Batches;
@@ -22,7 +22,7 @@ pub trait Source {
     /// The next rows, so many or fewer; `None` at the end.
     ///
     /// # Errors
-    /// Whatever is wrong with them, which ends the run.
+    /// A fault in them, which ends the run.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error>;
 
     /// How much of the stream has been given, 0 to 1; `None` if nobody knows.

@@ -1,4 +1,5 @@
-//! The course of a fit: for each number of components where they begin, then to the top of the likelihood; one step at a time, each of which can be resumed.
+//! The course of a fit: for each number of components the beginning, then the climb to the top of the likelihood. It
+//! proceeds one step at a time, and can be resumed after each.
 //!
 //! ```text
 //! for each number of components that is tried
@@ -50,7 +51,7 @@ const BETTER: f64 = 10.0;
 /// Share of the work for one number of components that is spent by the time its clusters are found.
 const CLUSTERED: f64 = 0.7;
 
-/// What is being done.
+/// The present phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     #[default]
@@ -153,7 +154,7 @@ impl Columns {
     }
 }
 
-/// What all fits of a run share.
+/// The parts that all fits of a run share.
 pub(crate) struct Problem<'a> {
     pub table: &'a Table<'a>,
     pub parameters: &'a Parameters,
@@ -225,7 +226,7 @@ impl run::Course<Parameters> for Course<'_> {
 }
 
 impl<'a> Course<'a> {
-    /// A new fit, or one that goes on from a state.
+    /// A new fit, or one that resumes from a state.
     pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
         let mut state = state.unwrap_or_default();
         let attempt = state.attempt;
@@ -432,7 +433,7 @@ impl<'a> Course<'a> {
         self.next_way(rounds).await
     }
 
-    /// Goes on with the next way, or with what the best of them has found.
+    /// Continues with the next way, or with the result of the best of them.
     async fn next_way(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.state.way += 1;
         self.state.ascent.clear();

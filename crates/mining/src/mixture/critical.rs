@@ -20,7 +20,8 @@ use crate::rows::Rows;
 /// Matrices larger than this are not decomposed.
 const MOST_SCORES: usize = 256;
 
-/// The one component of rows with gaps is the likeliest to the last digits: temperatures are quotients of its derivatives.
+/// The one component of rows with missing values has the highest likelihood to the last digits, because temperatures
+/// are quotients of its derivatives.
 const LIKELIEST: SingleEnd = SingleEnd { left: 0.0, most_sweeps: 20_000 };
 
 /// Where one component becomes two.
@@ -36,17 +37,19 @@ pub struct Critical {
 
 /// Finds the temperature below which a single component of this form is unstable.
 ///
-/// It is the largest eigenvalue of the covariance of the component's Fisher-normalised scores (`mining-spec` 3.2): whitened rows `z`, and beside them the part
-/// that the free covariance adds, such as `(z z' - 1) / sqrt 2`. The transition may be discontinuous for skewed data. Tied covariances give 1: annealing cannot
-/// help them.
+/// It is the largest eigenvalue of the covariance of the component's Fisher-normalised scores (`mining-spec` 3.2).
+/// These are whitened rows `z`, and beside them the part that the free covariance adds, such as `(z z' - 1) / sqrt 2`.
+/// The transition may be discontinuous for skewed data. Tied covariances give 1: annealing cannot help them.
 ///
-/// With missing cells it is the same quotient of what the rows say: the scores are of the cells that are there, at the one component under which these are likeliest, and they are normalised by the
-/// information in these cells.
+/// With missing cells it is the same quotient of the observed cells. The scores are of these cells, at the one
+/// component under which they are most likely, and are normalised by the information in them.
 ///
-/// Cost: one pass with M² operations a row, M² more for each pattern of missing cells, and 30 M³, on this thread; M is D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).
+/// Cost: one pass with M² operations a row, M² more for each pattern of missing cells, and 30 M³, on this thread. M is
+/// D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).
 ///
 /// # Errors
-/// [`Error::Parameter`] if M is above 256, or the cells that are there do not tell all M numbers; [`Error::Constant`], [`Error::Collapsed`] if the rows have no width along a column or a direction;
+/// [`Error::Parameter`] if M is above 256, or if the observed cells do not determine all M numbers.
+/// [`Error::Constant`], [`Error::Collapsed`] if the rows have no width along a column or a direction.
 /// [`Error::TooFar`], [`Error::TooNear`].
 ///
 /// # Example
@@ -115,7 +118,7 @@ pub fn critical_temperature<'a>(input: impl Into<Input<'a>>, covariance: Covaria
     Ok(Critical { temperature, mixture: Mixture::from_gaussians(in_input_units(&rows, &one)), direction })
 }
 
-/// What a free covariance adds to the scores of its mean, the whitened row.
+/// The part that a free covariance adds to the scores of its mean, the whitened row.
 fn add_scores_of_covariance(covariance: Covariance, dimension: usize, score: &mut Vec<f64>) {
     let root = std::f64::consts::SQRT_2;
     match covariance {

@@ -36,7 +36,7 @@ const BLOCK: usize = 256;
 #[serde(transparent)]
 pub struct Mixture(Gaussians);
 
-/// What a mixture says of rows.
+/// The result of a mixture for rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
     /// The number of components.
@@ -54,12 +54,12 @@ impl Mixture {
         Self(gaussians)
     }
 
-    /// From weights (K), means (K x D) and covariances: spherical K variances, diagonal K x D variances, tied one and full K matrices, each as its lower
-    /// triangle row by row, `D (D + 1) / 2` numbers.
+    /// From weights (K), means (K x D) and covariances. Spherical has K variances, diagonal K x D variances, tied one
+    /// and full K matrices. A matrix is its lower triangle row by row, `D (D + 1) / 2` numbers.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the lengths disagree, a number is not finite, weights are not positive or do not add up to 1 (to 1e-6);
-    /// [`Error::Collapsed`] if a covariance is not positive definite.
+    /// [`Error::Parameter`] if the lengths disagree, a number is not finite, or weights are not positive or do not add
+    /// up to 1 (to 1e-6). [`Error::Collapsed`] if a covariance is not positive definite.
     pub fn new(
         covariance: Covariance,
         dimension: usize,
@@ -151,11 +151,12 @@ impl Mixture {
         (0..dimension).flat_map(|i| (0..dimension).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
     }
 
-    /// What the mixture says of rows: memberships, labels and densities. The rows' weights do not matter.
+    /// Applies the mixture to rows: memberships, labels and densities. The rows' weights do not matter.
     ///
     /// Of a row with missing cells it speaks by those that are there: the density is theirs. A row without any has the components' weights as memberships, and the log-density 0.
     ///
-    /// Cost: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds and N x K exponentials, on this thread; K x D³ more for each pattern of missing cells. N x K numbers of memory.
+    /// Cost, on this thread: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds and N x K exponentials. K
+    /// x D³ more for each pattern of missing cells. N x K numbers of memory.
     ///
     /// # Errors
     /// [`Error::Parameter`] if the rows have another number of columns.

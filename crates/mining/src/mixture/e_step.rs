@@ -12,7 +12,7 @@ use crate::rows::Rows;
 /// Sums of a whole block: `T sum w ln sum exp` and `sum w (1 - max m)`.
 pub(crate) const TOTALS: usize = 2;
 
-/// What a thread keeps between leaves, so that no round allocates.
+/// The memory that a thread keeps between leaves, so that no round allocates.
 #[derive(Debug, Default)]
 struct Scratch {
     gaussian: GaussianScratch<f64>,
@@ -56,7 +56,7 @@ impl Round for MixtureRound<'_> {
     }
 }
 
-/// What the rows of a leaf are given, then its bystanders, in their order.
+/// The results for the rows of a leaf, then for its rows of weight 0, in their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assigned {
     pub labels: Vec<u32>,
@@ -111,7 +111,7 @@ impl Assigned {
         })
     }
 
-    /// Gives a row of which nothing is known the component that is likeliest without it.
+    /// Gives a row without observed cells the component with the largest weight.
     pub fn add_unknown(&mut self, weights: &[f64]) {
         let (label, probability) = likeliest(weights);
         self.labels.push(label as u32);
@@ -122,7 +122,8 @@ impl Assigned {
 
 /// The component with the largest membership, of equal ones the first, and the membership.
 ///
-/// A row of weight 0 may be so far away that its squares overflow: it has no memberships then, and is surely in the first component.
+/// A row of weight 0 may be so far away that its squares overflow. It then has no memberships, and is surely in the
+/// first component.
 pub(crate) fn likeliest(memberships: &[f64]) -> (usize, f64) {
     let mut best = (0, memberships[0]);
     for (k, &membership) in memberships.iter().enumerate().skip(1) {

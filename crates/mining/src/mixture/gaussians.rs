@@ -82,7 +82,8 @@ impl Gaussians {
         }
     }
 
-    /// What makes rows of component `k` white, and the logarithm of its determinant; nothing if its covariance is not positive definite.
+    /// The matrix that whitens rows of component `k`, and the logarithm of its determinant. `None` if its covariance is
+    /// not positive definite.
     fn whitened(&self, k: usize) -> Option<(Vec<f64>, f64)> {
         let numbers = self.numbers(k);
         if self.covariance.whitening() == Whitening::Triangular {
@@ -118,7 +119,8 @@ impl Gaussians {
         Ok(components)
     }
 
-    /// The least variance of each component along any column given the columns before it, over that of the cloud there: near 1 where only the cloud keeps a component from collapsing.
+    /// The least variance of each component along any column given the columns before it, over that of the cloud there.
+    /// It is near 1 where only the cloud keeps a component from collapsing.
     pub fn widths(&self, clouds: &[f64]) -> Vec<f64> {
         let widths = |k: usize| -> f64 {
             let numbers = self.numbers(k);

@@ -1,9 +1,11 @@
-//! What rows with gaps say of one component: the scores of its own numbers, and how much information is in the cells that are there.
+//! Scores and information of one component from rows with gaps: the scores of its own numbers, and the information in the cells that are there.
 //!
-//! Two components that stand on the same spot part below a temperature at which, along some direction of their numbers, the scores vary more than the likelihood bends: with `s_i` the score of row i
-//! and J the observed information (minus the second derivative of the log-likelihood), where `delta' (sum w s s' - T J) delta` becomes positive. Without gaps J is Fisher's information at the rows'
-//! mean and covariance, and the quotient the covariance of the normalised scores (`mining-spec` 3.2). For a row that has the columns o, with `K = S_oo⁻¹`, `y = K (x_o - u_o)` and a symmetric change B of
-//! the covariance:
+//! Two components at the same spot part below a certain temperature. Below it, along some direction of their
+//! parameters, the scores vary more than the likelihood bends. Let `s_i` be the score of row i and J the observed
+//! information (minus the second derivative of the log-likelihood). They part where `delta' (sum w s s' - T J) delta`
+//! becomes positive. Without gaps J is Fisher's information at the rows' mean and covariance, and the quotient the
+//! covariance of the normalised scores (`mining-spec` 3.2). For a row that has the columns o, with `K = S_oo⁻¹`,
+//! `y = K (x_o - u_o)` and a symmetric change B of the covariance:
 //!
 //! ```text
 //! score   y of the mean, (y' B y - tr K B) / 2 of the covariance
@@ -39,7 +41,8 @@ fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
     }
 }
 
-/// The largest quotient of the scores' square and the information over directions of the component's own numbers, and what it does to the mean, in stored units: as far as one row tells.
+/// The largest quotient of the scores' square and the information over directions of the component's own parameters, as
+/// far as one row shows. With it, its effect on the mean, in stored units.
 ///
 /// # Errors
 /// [`Error::Parameter`] if the information is not positive definite, [`Error::Collapsed`] if the covariance is not.
@@ -75,7 +78,8 @@ pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Res
     Ok((temperature, direction))
 }
 
-/// What groups of rows say of a component, added up. Columns are in units of their widths, which would be in the digits of the matrices otherwise.
+/// The sums of groups of rows for a component. Columns are in units of their widths, which would be in the digits of
+/// the matrices otherwise.
 struct Told<'a> {
     one: &'a Gaussians,
     numbers: usize,
@@ -92,7 +96,7 @@ struct Told<'a> {
 /// Weighted sums over the rows of a group.
 struct Moments {
     mass: f64,
-    /// Of `y`.
+    /// The sums of `y`.
     first: Vec<f64>,
     /// D x D.
     second: Vec<f64>,

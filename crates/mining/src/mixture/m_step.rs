@@ -1,7 +1,8 @@
 //! The M-step of a mixture: new components from the sums of a pass.
 //!
-//! With rows that are clouds of variance R around their values, it is the exact maximum for the memberships at hand: means as ever, covariances the rows' about the new means
-//! plus R (spherical: plus its mean). So the objective never falls, whatever the regularisation.
+//! Rows are clouds of variance R around their values, and this is the exact maximum for the given memberships. Means
+//! are as usual; covariances are those of the rows about the new means plus R (spherical: plus its mean). So the
+//! objective never falls, whatever the regularisation.
 
 use lehr_numerics::cholesky::triangle;
 
@@ -15,8 +16,8 @@ pub(crate) const LEAST_WEIGHT: f64 = 1e-12;
 
 /// Replaces the components by those of the sums, which are about the means that they had.
 ///
-/// `borrowed` counts the pooled covariance within components as so many average components' weight more of each component's own: 0 in a fit, more at a start, where a component of
-/// few rows has no covariance to speak of.
+/// `borrowed` adds the pooled covariance within components to each component's own, with the weight of so many average
+/// components. It is 0 in a fit and more at a start, where a component of few rows has no reliable covariance.
 pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64], borrowed: f64) {
     let (dimension, count) = (gaussians.dimension, gaussians.len());
     let scatter = gaussians.covariance.scatter();
@@ -88,7 +89,8 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
     }
 }
 
-/// The same from the sums of each column over the rows that have it: of each component its mass, then the masses, the first and the second moments of all columns about its mean.
+/// The same from the sums of each column over the rows that have it. They are the mass of each component, then the
+/// masses, the first and the second moments of all columns about its mean.
 ///
 /// The exact maximum for the memberships at hand where columns are independent within a component, that is for spherical and diagonal covariances. A column of which a component has no rows stays
 /// where it is.
@@ -138,7 +140,8 @@ pub(crate) fn for_pairs(dimension: usize, mut each: impl FnMut(usize, usize, usi
 mod tests {
     use super::*;
 
-    /// Rows (0, 0), (2, 0) in the first component and (5, 5), (5, 9) in the second, each wholly; sums about the means (0, 0) and (5, 6).
+    /// Rows (0, 0), (2, 0) in the first component and (5, 5), (5, 9) in the second, each wholly. Sums are about the
+    /// means (0, 0) and (5, 6).
     fn updated(covariance: Covariance, clouds: &[f64], borrowed: f64) -> Gaussians {
         let mut gaussians = Gaussians {
             covariance,

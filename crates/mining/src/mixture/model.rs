@@ -41,13 +41,13 @@ pub struct Model {
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
 }
 
-/// What the lead of a run brings home.
+/// The result of a run's lead.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
@@ -94,7 +94,7 @@ impl Model {
     }
 }
 
-/// What the leaves say of all rows, in the order and the units of the input.
+/// The leaves' results for all rows, in the order and the units of the input.
 fn in_input_order(table: &Table<'_>, assigned: impl Iterator<Item = Assigned>) -> Assigned {
     let count = table.input.len();
     let mut all = Assigned { labels: vec![0; count], probabilities: vec![0.0; count], log_densities: vec![0.0; count] };
@@ -109,7 +109,7 @@ fn in_input_order(table: &Table<'_>, assigned: impl Iterator<Item = Assigned>) -
     all
 }
 
-/// What the user should know of a fit.
+/// The warnings of a fit for the user.
 fn warnings(
     table: &Table<'_>,
     fitted: &Fitted,
@@ -169,7 +169,7 @@ fn effective_rows(effective: f64, count: usize) -> String {
     }
 }
 
-/// That the regularisation alone keeps components wide, if it does.
+/// The warning that only the regularisation keeps components wide, if it does.
 fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     let narrow = gaussians.widths(clouds).iter().filter(|&&width| width < COLLAPSED).count();
     if narrow == 0 {
@@ -188,7 +188,7 @@ fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     })
 }
 
-/// That no row has both of two columns whose covariance the mixture has, if there are such columns.
+/// The warning that no row has both of two columns with a covariance in the mixture, if there are such columns.
 fn never_together(table: &Table<'_>, covariance: Covariance) -> Option<String> {
     if !matches!(covariance, Covariance::Tied | Covariance::Full) {
         return None;

@@ -1,4 +1,4 @@
-//! What a fit of a mixture may be told, and the one check of it.
+//! The parameters of a mixture, and their one check.
 
 use std::fmt;
 
@@ -86,8 +86,8 @@ pub struct Parameters {
     pub max_components: Option<usize>,
     /// Default: full.
     pub covariance: Covariance,
-    /// Each row counts as a small cloud around it, whose variance along a column is this share of the column's: no component becomes narrower. 0 to 0.1; with 0 a component may
-    /// collapse, which ends the fit. Default: 1e-6, a thousandth of a standard deviation.
+    /// Each row counts as a small cloud around it, whose variance along a column is this share of the column's. So no
+    /// component becomes narrower than that. Default: 1e-6, a thousandth of a standard deviation.
     pub regularisation: f64,
     /// The fit ends when the log-likelihood per unit of weight has no more than this still to gain, by Aitken's estimate; 1e-12 to 1e-2. Default: 1e-8.
     pub tolerance: f64,

@@ -1,10 +1,13 @@
 //! The E-step of a mixture over rows with gaps: what a leaf's rows add up to, and the components they are given. This file does not know that there are ranks.
 //!
-//! A group of rows of one pattern goes through the kernel of whole rows in the columns that it has, under the components as they are seen there. What is missing enters by its expectation:
+//! Missing cells enter by their expectation: What is missing enters by its expectation:
 //!
-//! - *Tied and full*: with `A` the rows' regression on what is there (the identity for what is), a group of mass C and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`,
-//!   where V is the covariance of what is missing given what is there, and R the variances of the clouds that rows are. From these sums the M-step is that of whole rows.
-//! - *Spherical and diagonal*: columns are independent within a component, so each has a mass and moments of its own over the rows that have it, and the M-step is a maximum, not a step towards one.
+//! - *Tied and full*: let `A` be the rows' regression on the observed cells (the identity for these). A group of mass C
+//!   and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`. V is the covariance of the missing
+//!   cells given the observed ones, and R the variances of the clouds that rows are. From these sums the M-step is that
+//!   of whole rows.
+//! - *Spherical and diagonal*: columns are independent within a component, so each has a mass and moments of its own
+//!   over the rows that have it. The M-step is a maximum, not a step towards one.
 
 use std::cell::RefCell;
 
@@ -60,7 +63,7 @@ impl PatternRound<'_> {
         if is_by_column(self.target) { 1 + 3 * dimension } else { self.target.scatter().per_component(dimension) }
     }
 
-    /// What a group adds; nothing if a component's covariance is not positive definite among its columns.
+    /// The sums of a group; `None` if a component's covariance is not positive definite among its columns.
     fn add(&self, group: &Group, scratch: &mut Scratch, partial: &mut [f64]) -> Option<()> {
         let Some(tiles) = &group.tiles else { return Some(()) };
         let (gaussians, width, count) = (self.gaussians, group.observed.len(), self.gaussians.len());

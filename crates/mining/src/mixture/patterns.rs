@@ -1,8 +1,9 @@
 //! Rows with gaps, in the order of what they lack.
 //!
-//! Rows that lack the same columns see the same part of every component: the covariance of the columns that are there, and the rest given them. So rows are put in the order of
-//! their patterns before they are cut into leaves: a leaf is a few groups of one pattern each, what a pattern needs is worked out once a group, and a group's rows go through the kernels of whole
-//! rows, in as many columns as they have.
+//! Rows that lack the same columns see the same part of every component: the covariance of the observed columns, and
+//! the rest given them. So rows are put in the order of their patterns before they are cut into leaves. A leaf is then
+//! a few groups of one pattern each. The work for a pattern is done once a group. A group's rows go through the kernels
+//! of whole rows, in as many columns as they have.
 
 use std::cmp::Ordering;
 
@@ -17,7 +18,7 @@ use crate::rows::{RowMajor, Rows};
 pub(crate) struct Group {
     /// The columns that are there, ascending.
     pub observed: Vec<usize>,
-    /// What is there of the rows, in stored units; nothing if no column is.
+    /// The observed cells of the rows, in stored units; `None` if no column is observed.
     pub tiles: Option<Tiles<f64>>,
     /// Where the rows stand in the input.
     pub rows: Vec<u32>,

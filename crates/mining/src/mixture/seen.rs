@@ -1,7 +1,8 @@
 //! Components as rows with gaps see them: through the columns that are there.
 //!
-//! Of a component with mean u and covariance S a row that has the columns o and lacks the columns m sees the Gaussian of mean `u_o` and covariance `S_oo`. What it lacks is, under
-//! the component, a Gaussian too: `u_m + S_mo S_oo⁻¹ (x_o - u_o)` is its mean, `S_mm - S_mo S_oo⁻¹ S_om` its covariance.
+//! Take a component with mean u and covariance S, and a row that has the columns o and lacks the columns m. The row
+//! sees the Gaussian of mean `u_o` and covariance `S_oo`. What it lacks is, under the component, a Gaussian too:
+//! `u_m + S_mo S_oo⁻¹ (x_o - u_o)` is its mean, `S_mm - S_mo S_oo⁻¹ S_om` its covariance.
 
 use lehr_numerics::cholesky::{cholesky, solve, triangle};
 
@@ -9,7 +10,7 @@ use super::gaussians::Gaussians;
 use super::m_step::for_pairs;
 use super::parameters::Covariance;
 
-/// What a component says of the columns that are missing, given those that are there.
+/// A component's distribution of the missing columns, given the observed ones.
 #[derive(Debug)]
 pub(crate) struct Conditional {
     /// `S_oo⁻¹ S_om`, o x m; empty where columns are independent within a component.
@@ -47,7 +48,8 @@ impl Gaussians {
         }
     }
 
-    /// What component `k` says of missing columns; nothing if the covariance of those that are there is not positive definite.
+    /// Component `k`'s distribution of missing columns; `None` if the covariance of the observed ones is not positive
+    /// definite.
     pub fn conditional(&self, k: usize, observed: &[usize], missing: &[usize]) -> Option<Conditional> {
         let numbers = self.numbers(k);
         let mut covariance = vec![0.0; triangle(missing.len())];

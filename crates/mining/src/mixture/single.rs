@@ -1,4 +1,5 @@
-//! The one component under which rows are likeliest. Without gaps it is their mean and covariance; with gaps it is found by EM, which from one component has nowhere else to go.
+//! The one component under which rows are most likely. Without gaps it is their mean and covariance; with gaps it is
+//! found by EM, which from one component has nowhere else to go.
 
 use super::course::{Columns, left_to_gain, sweep};
 use super::gaussians::Gaussians;

@@ -17,7 +17,8 @@ use crate::rows::Rows;
 
 /// Deviations below this have variances that a number may not hold.
 const NEAREST: f64 = 1e-120;
-/// The one component by which gaps are filled for the clustering is fitted until so much is left to gain per unit of weight, or for so many passes.
+/// The limits of the fit that fills missing values for the clustering: the gain left per unit of weight, and the number
+/// of passes.
 const FILLED: SingleEnd = SingleEnd { left: 1e-6, most_sweeps: 200 };
 /// Its rows are clouds of at least this share of a column's variance: it is a start, and must not fail.
 const CLOUD: f64 = 1e-6;
@@ -44,8 +45,9 @@ impl<'a> Table<'a> {
         Self::of(input, &points)
     }
 
-    /// The same, but gaps are filled by what the rest of the row says of them under the one Gaussian that accounts for all rows best: clusters of rows that are filled by means are those of
-    /// what is missing as much as of what is there. Up to 64 columns, all of which vary.
+    /// The same, but each missing value is filled from the rest of its row, under the one Gaussian that fits all rows
+    /// best. Filling by means would be worse: clusters would show which cells are missing as much as the values. Up to
+    /// 64 columns, all of which vary.
     ///
     /// # Errors
     /// As for [`new`](Self::new); [`Error::Ranks`].
@@ -74,7 +76,7 @@ impl<'a> Table<'a> {
         Ok(Self { input, rows, patterns, empty_rows })
     }
 
-    /// What a log-likelihood per unit of weight in stored units is more than one in the input's.
+    /// How much more a log-likelihood per unit of weight is in stored units than in the input's.
     pub fn log_unit(&self) -> f64 {
         let cells = match &self.patterns {
             Some(patterns) => patterns.cells / self.rows.total_weight,

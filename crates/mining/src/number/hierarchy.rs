@@ -1,4 +1,4 @@
-//! From more cells than there are groups down to one: which two neighbours the density between separates least is merged, again and again.
+//! Merges cells until one is left. It begins with more cells than there are groups, and each time joins the two neighbours that the density between them separates least.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::anneal::Control;
 /// How many neighbours of each cell are looked at: those that are cheapest to merge it with.
 const NEIGHBORS: usize = 6;
 
-/// What is known of two cells holds until this share of their rows has been exchanged.
+/// A comparison of two cells holds until this share of their rows has been exchanged.
 const STALE: f64 = 0.02;
 
 /// One number of groups on the way, and what speaks for it.
@@ -19,9 +19,9 @@ const STALE: f64 = 0.02;
 pub(super) struct Step {
     pub clusters: usize,
     pub cost: f64,
-    /// Of the two neighbours that are separated least.
+    /// The separation of the two neighbours that are separated least.
     pub separation: f64,
-    /// Of the cell that is divided most, along the lines to its neighbours.
+    /// The division of the cell that is divided most, along the lines to its neighbours.
     pub division: f64,
 }
 
@@ -59,10 +59,10 @@ pub(super) fn merge_all(
     Ok(steps)
 }
 
-/// What is known of each two cells, by their names, and how much weight both had exchanged then.
+/// The comparisons of each two cells, by their names, and how much weight both had exchanged then.
 type Known = BTreeMap<(u64, u64), (Separation, f64)>;
 
-/// What speaks for the cells as they are, and the two neighbours to merge next.
+/// The evidence for the cells as they are, and the two neighbours to merge next.
 pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) -> (Step, Option<(usize, usize)>) {
     let neighbors = neighbors(partition);
     let mut least: Option<((bool, f64), (usize, usize))> = None;

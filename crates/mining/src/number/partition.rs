@@ -1,4 +1,5 @@
-//! Rows of a sample in convex cells: each row with the centre nearest to it, kept up to date while centres are merged, divided and moved.
+//! Rows of a sample in convex cells: each row belongs to its nearest centre. Cells are kept up to date while centres
+//! are merged, divided and moved.
 
 use super::sample::Sample;
 
@@ -20,7 +21,7 @@ pub(super) struct Partition<'a> {
     pub labels: Vec<usize>,
     /// Squared distance of each row from its centre.
     pub own: Vec<f64>,
-    /// What each cell is called, however it is numbered.
+    /// The name of each cell, however it is numbered.
     pub names: Vec<u64>,
     /// The weight of the rows that have come to each cell or left it so far.
     pub exchanged: Vec<f64>,
@@ -54,7 +55,7 @@ impl<'a> Partition<'a> {
         self.own.iter().enumerate().map(|(row, own)| self.sample.weight(row) * own).sum()
     }
 
-    /// What merging two cells adds to the sum of squares (Ward).
+    /// The increase of the sum of squares by merging two cells (Ward).
     pub fn merging_cost(&self, a: usize, b: usize) -> f64 {
         let (x, y) = (self.masses[a], self.masses[b]);
         x * y / (x + y) * squared(&self.centers[a], &self.centers[b])
@@ -66,7 +67,7 @@ impl<'a> Partition<'a> {
         self.centers[a].iter().zip(&self.centers[b]).map(|(u, v)| (x * u + y * v) / (x + y)).collect()
     }
 
-    /// Makes two cells one; the second's number is the last one's afterwards.
+    /// Merges two cells; the last one takes the second's number.
     pub fn merge(&mut self, a: usize, b: usize) {
         self.centers[a] = self.middle(a, b);
         self.names[a] = self.next_name;
@@ -159,7 +160,8 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// The centres of two halves of each cell of which there are two: by two-means, begun with a plane across the direction in which the cell is longest.
+    /// The centres of two halves of each cell. They are found by two-means, begun with a plane across the cell's
+    /// longest direction. `None` for a cell that has no two halves.
     pub fn halves(&self) -> Vec<Option<[Vec<f64>; 2]>> {
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); self.len()];
         self.labels.iter().enumerate().for_each(|(row, &label)| rows[label].push(row));

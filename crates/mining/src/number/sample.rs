@@ -115,7 +115,8 @@ impl Sample {
         self.weights.iter_mut().for_each(|own| *own /= weight);
     }
 
-    /// Undoes the rounding of columns whose values are all so many equal steps apart, such as counts and ages: each value goes somewhere within its step. Else the steps would be valleys.
+    /// Undoes the rounding of columns whose values are equal steps apart, such as counts and ages: each value moves
+    /// somewhere within its step. Else the steps would be valleys.
     fn unround(&mut self, seed: u64) {
         let (rows, dimension) = (self.len(), self.dimension);
         let draw = Stream::new(seed, "what rounding took");
@@ -182,7 +183,8 @@ fn project(draw: &Stream, column: usize, value: f64, fewer: &mut [f64]) {
     fewer[(bits >> 1) as usize % fewer.len()] += sign * value;
 }
 
-/// The step of a column that has few different values for its rows (twice the root of their number at most), all of them equal steps apart.
+/// The step of a column whose values are all equal steps apart. It must have few distinct values for its rows: twice
+/// the root of their number at most.
 fn step_of(sorted: &[f64]) -> Option<f64> {
     let range = sorted.last()? - sorted.first()?;
     let gaps = || sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 1e-9 * range);

@@ -1,10 +1,13 @@
-//! Whether the density of rows has a valley between two centres.
+//! Tests whether the density of rows has a valley between two centres.
 //!
-//! The rows looked at are those of one convex cell: what would be nearer to the mean of the two than to any other centre. Where the density has one mode that is log-concave (a normal,
-//! a uniform on any convex body, an exponential, in any direction and correlation), its projection from a convex cell onto any line is log-concave too (Prékopa), and has one mode.
-//! So a valley in the projection is a valley in the density. The two cells alone would not do: their common face is narrower than they are, and even uniform rows thin out there.
+//! The rows looked at are those of one convex cell: what would be nearer to the mean of the two than to any other
+//! centre. Suppose that the density has one log-concave mode. A normal, a uniform on any convex body and an exponential
+//! have one, in any direction and correlation. Then its projection from a convex cell onto any line is log-concave too
+//! (Prékopa), and has one mode. So a valley in the projection is a valley in the density. The two cells alone would not
+//! do: their common face is narrower than they are, and even uniform rows thin out there.
 //!
-//! Rows on a sphere, such as positions on the globe, are looked at along a great circle in place of a line: seen from the side, rows that are spread evenly over a cap thicken towards its rim.
+//! Rows on a sphere, such as positions on the globe, are looked at along a great circle in place of a line. Seen from
+//! the side, rows that are spread evenly over a cap thicken towards its rim.
 //!
 //! A row pulls its own centre towards itself; in many columns that alone divides the projections. Each row's own part in its centre is therefore taken out.
 
@@ -13,22 +16,24 @@ use super::valley::{bins, valley};
 
 /// In up to so many columns the direction that separates two cells best is tried as well as the line between their centres.
 const MOST_FOR_DISCRIMINANT: usize = 32;
-/// The share of rows at each end of a line that is left out: a single row far away would leave all others in one bin.
+/// The share of rows at each end of a line that is left out. Otherwise a single row far away would leave all others in
+/// one bin.
 const TAIL: f64 = 0.005;
 /// A valley is looked for between the centres, so far from each of them, as a share of their distance.
 const MARGIN: f64 = 0.1;
 
-/// Two centres on a sphere are opposite each other if the middle between them is nearer than this to that of the sphere, as a share of the radius.
+/// Two centres on a sphere are opposite each other if their middle is nearer than this to the sphere's, as a share of
+/// the radius.
 const NOT_OPPOSITE: f64 = 0.2;
-/// What a valley between opposite centres counts.
+/// The weight of a valley between opposite centres.
 const OPPOSITE_SHARE: f64 = 0.5;
 
-/// What was seen between two centres.
+/// The evidence between two centres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Separation {
-    /// How much likelier the rows are with a valley between the centres.
+    /// The gain in log-likelihood of a valley between the centres.
     pub between: f64,
-    /// The most that a valley within one of the two cells, along the same line, makes its rows likelier.
+    /// The largest gain in log-likelihood of a valley within one of the two cells, along the same line.
     pub within: f64,
 }
 
@@ -95,7 +100,8 @@ impl Cell<'_> {
         Separation { between: straight.between.max(best.between), within: straight.within.max(best.within) }
     }
 
-    /// What is seen along a direction, which is a metric times the difference of the centres; `square` is the metric's squared length of a residual.
+    /// The evidence along a direction, which is a metric times the difference of the centres. `square` is the metric's
+    /// squared length of a residual.
     fn along(&self, direction: &[f64], difference: &[f64], square: &dyn Fn(&[f64]) -> f64) -> Separation {
         let sample = self.partition.sample;
         let length: f64 = direction.iter().zip(difference).map(|(x, y)| x * y).sum();
@@ -177,7 +183,8 @@ impl Cell<'_> {
 /// A great circle through two centres of rows on a sphere, or in another direction from their middle.
 struct Circle<'a> {
     sphere: &'a [f64],
-    /// From the middle of the sphere to that of the centres, and the direction in which one goes from there: of length 1, at right angles.
+    /// The direction from the middle of the sphere to that of the centres, and the direction of travel there, at right
+    /// angles. Both have length 1.
     axes: [Vec<f64>; 2],
     angles: [f64; 2],
 }

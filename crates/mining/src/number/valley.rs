@@ -1,15 +1,18 @@
-//! Whether counts along a line have one mode or two: a likelihood ratio of the two shapes, without any other assumption on the density.
+//! Tests whether counts along a line have one mode or two: a likelihood ratio of the two shapes, without any other assumption on the density.
 //!
-//! The likeliest density that rises to one mode and falls from it is, left of the mode, the isotonic regression of the counts (blocks of equal means, pooled where neighbours violate the
-//! order), and its mirror image on the right. The likeliest with a valley at a cut is the likeliest of one mode on either side of it. Twice as many shapes always fit better;
-//! how much better they fit without cause is what [`NEEDED`](super::NEEDED) was measured for.
+//! The most likely density that rises to one mode and falls from it is, left of the mode, the isotonic regression of
+//! the counts. That is blocks of equal means, pooled where neighbours violate the order. On the right it is the mirror
+//! image. The most likely density with a valley at a cut is the most likely one-mode density on either side of it.
+//! Twice as many shapes always fit better; how much better they fit without cause is what [`NEEDED`](super::NEEDED) was
+//! measured for.
 
 /// Bins for so many values: few enough that each holds some, enough to see a valley between two groups.
 pub(super) fn bins(values: f64) -> usize {
     ((3.0 * values.sqrt().sqrt()).round() as usize).clamp(6, 48)
 }
 
-/// How much likelier the counts are with a valley between two modes than with one mode, as a difference of log-likelihoods, at least 0. The valley is before one of the bins `cuts`.
+/// The gain in log-likelihood of a valley between two modes over one mode, at least 0. The valley is before one of the
+/// bins `cuts`.
 ///
 /// Cost: the square of the number of bins.
 pub(super) fn valley(counts: &[f64], cuts: std::ops::RangeInclusive<usize>) -> f64 {
@@ -21,7 +24,8 @@ pub(super) fn valley(counts: &[f64], cuts: std::ops::RangeInclusive<usize>) -> f
     (two_modes - before[bins]).max(0.0)
 }
 
-/// The log-likelihood of the likeliest density of one mode on each first part of the counts, from none of them to all; without the part that depends on their sum alone.
+/// The log-likelihood of the most likely density of one mode on each first part of the counts, from none of them to
+/// all. The part that depends on their sum alone is left out.
 fn one_mode(counts: impl DoubleEndedIterator<Item = f64> + Clone) -> Vec<f64> {
     let ascents = rising(counts.clone());
     let length = ascents.len() - 1;

@@ -1,8 +1,9 @@
 //! The course of a pairwise clustering: grow, harden, finish; one temperature a step, each of which can be resumed.
 //!
-//! The same course as that of vectors (`vector/course.rs`): growth with masses, from whose state at the wanted number one branch hardens with equal masses, while growth goes on to
-//! half as many more, which are merged again; the better of both is the answer. What is different is the finish, which moves single items and needs no
-//! search by swaps: N here is what a matrix allows.
+//! It is the same course as that of vectors (`vector/course.rs`). Growth with masses reaches the wanted number. From
+//! there one branch hardens with equal masses, while growth continues to half as many more, which are merged again. The
+//! better of both is the answer. What is different is the finish, which moves single items and needs no search by
+//! swaps: N here is what a matrix allows.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -31,12 +32,12 @@ enum Phase {
     Done,
 }
 
-/// What the finish compared: the cost H of hard clusters, in the unit of the dissimilarities times that of the weights.
+/// The branches that the finish compared: the cost H of hard clusters, in the unit of the dissimilarities times that of the weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// Of the branch that hardened the wanted number.
+    /// The cost of the branch that hardened the wanted number.
     pub plain: Option<f64>,
-    /// Of the branch that grew beyond it and was merged.
+    /// The cost of the branch that grew beyond it and was merged.
     pub overshot: Option<f64>,
     /// Single items that were moved at the end.
     pub moved: u64,
@@ -113,7 +114,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
         Ok(Self { problem, parameters, turn, furthest: 0.0, state })
     }
 
-    /// Goes on from a state.
+    /// Resumes from a state.
     pub fn resume(problem: &'a Problem<'m, T>, parameters: &'a Parameters, state: State) -> Self {
         Self { problem, parameters, turn: Turn::default(), furthest: 0.0, state }
     }

@@ -6,8 +6,9 @@
 //! B_i(k) = sum_j q_j D_ij       A(k) = -1/2 sum_i q_i B_i(k)       eps_i(k) = B_i(k) + A(k)       m_ik ~ P_k exp(-eps_i(k) / T)
 //! ```
 //!
-//! The first round reads the matrix once and leaves each row's B with its leaf; the second makes memberships of them, which all ranks are given. For squared
-//! Euclidean distances eps is the squared distance to the component's mean, and a sweep is one of vector annealing.
+//! The first round reads the matrix once and leaves each row's B with its leaf. The second turns them into memberships,
+//! which all ranks get. For squared Euclidean distances eps is the squared distance to the component's mean, and a
+//! sweep is one of vector annealing.
 //!
 //! A leaf keeps the fields of the last three sweeps: from them a [`Jump`] goes where sweeps would end, without a reading of the matrix.
 
@@ -26,7 +27,7 @@ const LEAST_KNOWN: f64 = 1e-6;
 /// How many figures a soft round has.
 const FIGURES: usize = 6;
 
-/// What a soft round measures, per unit of weight.
+/// The figures of a soft round, per unit of weight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figures {
     pub free_energy: f64,
@@ -48,7 +49,7 @@ impl From<Vec<f64>> for Figures {
     }
 }
 
-/// What a leaf keeps: rows x components.
+/// The fields of a leaf, rows x components.
 #[derive(Debug, Default)]
 pub(crate) struct Field {
     mean: Vec<f64>,
@@ -56,7 +57,7 @@ pub(crate) struct Field {
     eps: [Vec<f64>; 3],
 }
 
-/// What all ranks share.
+/// The parts that all ranks share.
 pub(crate) struct Problem<'a, T: Real> {
     pub matrix: Matrix<'a, T>,
     pub weights: Vec<f64>,
@@ -115,7 +116,7 @@ impl<T: Real> Problem<'_, T> {
     }
 }
 
-/// What the first round of a sweep leaves beside the rows' means.
+/// The results of the first round of a sweep, beside the rows' means.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Means {
     pub masses: Vec<f64>,
@@ -177,7 +178,8 @@ impl<T: Real> Round for MeanRound<'_, T> {
     }
 }
 
-/// The first round: each row's mean dissimilarity to each component, left with its leaf; with `all`, given to every rank too (N x K; what is not known is the component's own mean).
+/// The first round: each row's mean dissimilarity to each component, left with its leaf. With `all`, every rank gets it
+/// too (N x K; an unknown one is the component's own mean).
 pub(crate) async fn means<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
@@ -316,7 +318,7 @@ impl<T: Real> Round for SoftRound<'_, T> {
     }
 }
 
-/// What becomes of an item.
+/// The result for an item.
 struct Softened {
     /// The logarithm of the sum of what is normalised to memberships.
     log_sum: f64,

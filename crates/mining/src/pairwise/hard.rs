@@ -1,13 +1,15 @@
 //! The finish: each item in one cluster, and no single item that would be better off in another.
 //!
-//! The cost of hard clusters (Hofmann and Buhmann 1997; `mining-spec` 2.1) is, with S the weighted sum of dissimilarities within a cluster and O the weight of the pairs that have one (the squared mass if all have),
+//! The cost of hard clusters (Hofmann and Buhmann 1997; `mining-spec` 2.1) follows. In it, S is the weighted sum of
+//! dissimilarities within a cluster. O is the weight of the pairs that have one (the squared mass if all have).
 //!
 //! ```text
 //! H = sum_k C_k S_k / (2 O_k)
 //! ```
 //!
-//! First all items move at once to the cluster that their field is least in, as long as that lowers H; then one at a time, which ends where no single move lowers it. A
-//! move changes H by a closed form of the sums kept, and the sums by one row of the matrix.
+//! First all items move at once to the cluster in which their field is least, as long as that lowers H. Then they move
+//! one at a time, until no single move lowers it. A move changes H by a closed form of the sums kept, and the sums by
+//! one row of the matrix.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::lanes::Real;
@@ -35,7 +37,8 @@ pub(crate) struct Hard {
     /// S, O.
     within: Vec<f64>,
     pairs: Vec<f64>,
-    /// N x K: of each item to the members of each cluster, the weighted sum of dissimilarities, and the weight of those that there are (empty if all are).
+    /// N x K: for each item and each cluster, the weighted sum of dissimilarities to the members. With it, the weight
+    /// of the existing ones (empty if none is missing).
     sums: Vec<f64>,
     known: Vec<f64>,
     pub readings: u64,
@@ -65,7 +68,7 @@ impl Hard {
         Ok(hard)
     }
 
-    /// Sums up anew: one reading of the matrix.
+    /// Forms the sums again: one reading of the matrix.
     async fn read<T: Real>(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -249,7 +252,7 @@ impl Hard {
         }
     }
 
-    /// Merges pairs of least cost until so many clusters are left: labels, to be summed up anew.
+    /// Merges pairs of least cost until so many clusters are left. Returns labels, whose sums must be formed again.
     pub fn merged_to<T: Real>(&self, problem: &Problem<'_, T>, clusters: usize) -> Vec<u32> {
         let count = self.count;
         // Between each two clusters: weighted sums of dissimilarities, and weights of pairs.

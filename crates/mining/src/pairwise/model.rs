@@ -1,4 +1,4 @@
-//! What a pairwise clustering brings home.
+//! The result of a pairwise clustering.
 
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Spread;
@@ -57,7 +57,7 @@ pub struct Model {
     pub splits: Vec<Split>,
     /// Where the number of clusters was not given.
     pub suggestion: Option<Suggestion>,
-    /// What the finish compared.
+    /// The candidates that the finish compared.
     pub finish: Finish,
     /// Whether sweeps were damped, because dissimilarities that are no distances made them swing.
     pub is_damped: bool,
@@ -67,13 +67,13 @@ pub struct Model {
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks; empty for engines that have no ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
 }
 
-/// What the lead of a run brings home.
+/// The result of a run's lead.
 pub(crate) struct Outcome {
     pub state: State,
     pub hard: Hard,
@@ -149,7 +149,8 @@ impl Model {
     /// `dissimilarities` are those to the N items, NaN where not known; `weights` the items' weights, all 1 if there are none. Cost: N operations.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive; [`Error::Unrelated`] if no dissimilarity to an item of weight above 0 is known.
+    /// [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive.
+    /// [`Error::Unrelated`] if no dissimilarity to an item of weight above 0 is known.
     ///
     /// # Example
     /// ```

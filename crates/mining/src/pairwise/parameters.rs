@@ -1,4 +1,4 @@
-//! What a user asks of a pairwise clustering, checked.
+//! The parameters of a pairwise clustering, checked.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_data::error::number;

@@ -1,14 +1,17 @@
 //! The way to a fixed point at one temperature: sweeps, and jumps to where they seem to lead.
 //!
-//! Near a transition each sweep changes the fields by nearly as much as the one before, and hundreds end nowhere new. Three fields in a row tell by what factor changes shrink,
-//! and the sum of all changes to come is known without making them: the squared extrapolation of EM (Varadhan and Roland 2008, their third length). A jump costs no reading of the
-//! matrix. Whether it was one too far, the free energy at the next sweep says: then that sweep is taken back, and jumps are shorter from then on.
+//! Near a transition each sweep changes the fields by nearly as much as the one before, and hundreds end nowhere new.
+//! Three fields in a row show by what factor changes shrink, and the sum of all changes to come follows without making
+//! them. This is the squared extrapolation of EM (Varadhan and Roland 2008, their third length). A jump costs no
+//! reading of the matrix. The free energy at the next sweep shows whether a jump was too long. Then that sweep is taken
+//! back, and jumps are shorter from then on.
 
 use super::field::{Figures, Jump};
 
 /// A rise of the free energy beyond this share of it is no rounding.
 const RISE: f64 = 1e-7;
-/// The longest jump at first, in the length that is none; the bound grows by this factor when it was reached, and shrinks by it after a jump that was too long.
+/// The longest jump at first, in units of the length that is no jump. The bound grows by this factor when it was
+/// reached, and shrinks by it after a jump that was too long.
 const LONGEST: f64 = 4.0;
 
 /// Where a relaxation is.
@@ -26,7 +29,7 @@ pub(crate) struct Relaxation {
     /// How far the jump before the latest sweep went.
     jumped: Option<f64>,
     longest: f64,
-    /// Of the last three fields, the latest first.
+    /// The logarithms of the priors of the last three fields, the latest first.
     log_priors: [Vec<f64>; 3],
 }
 
@@ -53,7 +56,7 @@ impl Relaxation {
         self.rises >= 2
     }
 
-    /// What a sweep leads to; if anything, it is to be told to [`jump`](Self::jump).
+    /// The jump that a sweep leads to, if any; pass it to [`jump`](Self::jump).
     pub fn after(&mut self, figures: &Figures, log_priors: Vec<f64>, is_damped: bool) -> Option<Jump> {
         self.log_priors.rotate_right(1);
         self.log_priors[0] = log_priors;
@@ -96,7 +99,8 @@ impl Relaxation {
 mod tests {
     use super::*;
 
-    /// Sweeps of a field of one number that shrinks by `factor` each time, its square being the free energy; gives the number of sweeps to 1e-6.
+    /// Sweeps of a field of one number that shrinks by `factor` each time; its square is the free energy. Returns the
+    /// number of sweeps to 1e-6.
     fn sweeps(factor: f64, mut is_jump: impl FnMut(Jump)) -> usize {
         let mut relaxation = Relaxation::new(1.0);
         let mut x = [1.0, 0.0, 0.0].map(|x| vec![x]);

@@ -1,7 +1,9 @@
-//! Rounds that can be given up: a leaf that begins after the wish to stop is left out, and all ranks learn it from the total.
+//! Rounds that can be cancelled. A leaf that begins after the request to stop is left out, and all ranks learn it from
+//! the total.
 //!
-//! A partial has one number more then (or one key more, of a round that has several), which says how many leaves were left out. So all ranks come to the same decision by the
-//! all-reduce that they make anyway, whichever of them was asked, and no rank waits for one that has gone.
+//! A partial has one number more then (or one key more, of a round that has several), which says how many leaves were
+//! left out. So all ranks come to the same decision by the all-reduce that they make anyway, whichever of them was
+//! asked. No rank waits for one that has gone.
 
 use std::ops::Range;
 
@@ -29,7 +31,7 @@ impl<'a> Heeding<'a> {
         self.is_given_up
     }
 
-    /// What came of something that nothing can go on from, such as where a run begins: stopped, if it was given up.
+    /// The outcome of a part that nothing can resume, such as the beginning of a run: stopped, if it was given up.
     pub fn outcome<T>(&self, result: Result<T, crate::Error>) -> Result<T, crate::Error> {
         if self.is_given_up { Err(crate::Error::Stopped) } else { result }
     }

@@ -1,4 +1,4 @@
-//! What ranks tell each other in a run, counted: experiment E25 (d) of `mining-spec.md`.
+//! Counts the messages between ranks in a run: experiment E25 (d) of `mining-spec.md`.
 //!
 //! In tests [`drive`] stands in the place of that of the ranks. It hands a program rounds that note what is combined and what is gathered, and pass everything on.
 
@@ -10,7 +10,7 @@ use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{CellBytes, Execution, LeafCells, Partition, Pending, Program, Round, Rounds};
 
-/// What was told between ranks.
+/// The messages between ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
     /// The all-reduces in their order: the round's name, and how many numbers of eight bytes each rank's partial has.
@@ -20,7 +20,7 @@ pub(crate) struct Traffic {
 }
 
 thread_local! {
-    /// Who counts the runs that this thread drives.
+    /// The counter of the runs that this thread drives.
     static COUNT: RefCell<Option<Rc<Count>>> = const { RefCell::new(None) };
 }
 

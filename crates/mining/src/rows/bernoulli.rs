@@ -1,7 +1,12 @@
-//! Rows of bits as draws from Bernoulli distributions: what a row costs in a component, where the component's frequencies come from, and in which coordinates its stability is asked.
+//! Rows of bits as draws from Bernoulli distributions.
 //!
-//! `mining-spec` 1.11. A component has a frequency `y_j` for each column, and a row `x` costs `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]` nats there: `-sum_j ln(1 - y_j)` for the empty row and
-//! `ln((1 - y_j) / y_j)` more for each set bit, a constant and terms as squared distances of bits are, so the kernels are theirs. `docs/design/bits.md` derives what is in this file.
+//! This file has the cost of a row in a component, the component's frequencies, and the coordinates in which its
+//! stability is asked.
+//!
+//! `mining-spec` 1.11. A component has a frequency `y_j` for each column, and a row `x` costs
+//! `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]` nats there. That is `-sum_j ln(1 - y_j)` for the empty row and
+//! `ln((1 - y_j) / y_j)` more for each set bit. Squared distances of bits have such a constant and terms too, so their
+//! kernels are used. `docs/design/bits.md` derives what is in this file.
 
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::elementary::ln;
@@ -21,7 +26,7 @@ fn variance(frequency: f64) -> f64 {
     y * (1.0 - y)
 }
 
-/// What the empty row costs in a component, and what each set bit adds.
+/// The cost of the empty row in a component, and the amount that each set bit adds.
 pub(crate) fn form(frequencies: &[f64]) -> (f64, impl Iterator<Item = f64> + '_) {
     let constant = -frequencies.iter().map(|&y| ln(1.0 - inside(y))).sum::<f64>();
     let term = |&y: &f64| {
@@ -31,12 +36,14 @@ pub(crate) fn form(frequencies: &[f64]) -> (f64, impl Iterator<Item = f64> + '_)
     (constant, frequencies.iter().map(term))
 }
 
-/// How far apart two frequencies of a column are: the square of their difference over the larger of their variances, to second order the sum of the two divergences of one from the other. At least four times the square.
+/// How far apart two frequencies of a column are: the square of their difference over the larger of their variances. To
+/// second order it is the sum of the two divergences of one from the other. At least four times the square.
 pub(crate) fn apart(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { (a - b) * (a - b) / variance(a).max(variance(b)) }
 }
 
-/// What two components of these masses cost more as one, to second order and twice: Ward's rule in units of the variances of what comes of them.
+/// The increase of cost by merging two components of these masses, to second order and twice. It is Ward's rule in
+/// units of the variances of the merged one.
 pub(crate) fn merging_cost(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
     let sum = masses[0] + masses[1];
     if sum <= 0.0 {
@@ -55,7 +62,7 @@ pub(crate) struct Bernoulli {
 }
 
 impl Bernoulli {
-    /// The likeliest frequency of a column in a component of positive mass, of which `ones` has the bit set.
+    /// The most likely frequency of a column in a component of positive mass, of which `ones` has the bit set.
     pub fn frequency(&self, ones: f64, mass: f64) -> f64 {
         // Rounding may put a sum of ones beside a sum of all.
         ((ones + self.prior) / (mass + 2.0 * self.prior)).clamp(0.0, 1.0)
@@ -69,7 +76,8 @@ impl Bernoulli {
         -self.prior * frequencies.iter().map(|&y| ln(variance(y))).sum::<f64>()
     }
 
-    /// Where the stability of a component is asked: the mean of its rows, of which it makes its frequency, and the unit of each column, 0 of one that does not vary.
+    /// The frame in which the stability of a component is asked. It is the mean of its rows, from which its frequency
+    /// is made, and the unit of each column. The unit is 0 for a column that does not vary.
     ///
     /// The unit is the standard deviation at the frequency that each of two halves would have, which has its own prior.
     pub fn frame(&self, frequencies: &[f64], mass: f64) -> (Vec<f64>, Vec<f64>) {
@@ -103,7 +111,7 @@ pub(crate) fn displacement(frequencies: &[f64], direction: &[f64], deviations: f
     frequencies.iter().zip(direction).map(column).collect()
 }
 
-/// What rows of bits cost in each of several components, in double precision.
+/// The costs of rows of bits in each of several components, in double precision.
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     constants: Vec<f64>,

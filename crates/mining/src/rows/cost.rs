@@ -19,8 +19,9 @@ pub enum Cost {
     /// The squared distance from the centre.
     #[default]
     Squared,
-    /// Of rows of bits: how unlikely the row is where each bit is set by itself with the frequency that it has in the cluster, `-ln p(x)` in nats. Rare bits then say as much as frequent ones.
-    /// Temperatures, costs and free energies are in nats too.
+    /// For rows of bits: how unlikely the row is, `-ln p(x)` in nats, if each bit is set independently with its
+    /// frequency in the cluster. Rare bits then say as much as frequent ones. Temperatures, costs and free energies are
+    /// in nats too.
     Bernoulli {
         /// How many rows are added to the ones and to the zeros of every column of every cluster before frequencies are formed of them: `(ones + prior) / (weight + 2 prior)`. Such
         /// a row weighs `sum w^2 / sum w`, which is 1 without weights. 0 to 1000.

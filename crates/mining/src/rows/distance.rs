@@ -51,7 +51,8 @@ impl<'a> DistanceTo<'a> {
     }
 }
 
-/// Squared distances of rows of bits from one stored position, or what they cost there, in double precision: what the empty row has, and what each set bit adds.
+/// Squared distances of rows of bits from one stored position, or their costs there, in double precision. They are the
+/// value of the empty row, and the amount that each set bit adds.
 #[derive(Debug)]
 pub(crate) struct BitDistance {
     constant: f64,

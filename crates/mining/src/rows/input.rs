@@ -3,15 +3,16 @@
 use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
 
-/// Coordinates that the centres of sparse rows may have together: 2 GiB of them, of which every rank has its own copies at the same time, some 15 in k-means and some 60 in annealing (measured: 10 clusters of 100,000
-/// columns are 8 MB, for which k-means takes 120 MB on one rank and 280 on two, annealing 420 and 940).
+/// The most coordinates of all centres of sparse rows: 2 GiB. Every rank has several copies of them at the same time,
+/// some 15 in k-means and some 60 in annealing. Measured: 10 clusters of 100,000 columns are 8 MB. For them k-means
+/// takes 120 MB on one rank and 280 on two, annealing 420 and 940.
 pub(crate) const MOST_COORDINATES: usize = 1 << 28;
 
-/// What is expected where there would be more.
+/// The expected value where there would be more.
 pub(crate) const PLACE: &str = "at most 268435456 coordinates of centres, which are not sparse: clusters times columns";
 
-/// Rows for a clustering, borrowed. Rows of bits are points whose coordinates are 0 and 1, in a sixty-fourth of the memory; sparse rows are points of which only the coordinates that are not 0 are kept. Both have the
-/// clusters of the same points.
+/// Rows for a clustering, borrowed. Rows of bits are points with coordinates 0 and 1, in a sixty-fourth of the memory.
+/// Sparse rows are points that store only coordinates other than 0. Both have the clusters of the same points.
 ///
 /// # Example
 /// ```

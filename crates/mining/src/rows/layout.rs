@@ -1,12 +1,13 @@
 //! Which leaf each row is in, and the order of the leaves.
 //!
-//! Rows of weight 0 are set aside before anything is counted, so that they influence nothing, not even where the leaves are cut; each
-//! leaf carries its share of them as *bystanders*, which are only labelled at the end.
+//! Rows of weight 0 are set aside before anything is counted, so that they influence nothing, not even where the leaves
+//! are cut. Each leaf has its share of them as *bystanders*, which are only labelled at the end.
 //!
-//! Within a section of 65,536 consecutive rows the rows are put in the order of a k-d tree whose cells are the leaves (up to 16 dimensions). A leaf is then
-//! a small box and only the centres near it matter to it, which is most of the speed at low temperatures. The leaves of a section are then dealt out, so that
-//! every rank has some of each region. A section's length is fixed. So a rank, or a reader of a file larger than memory, can build its own leaves from a part
-//! of the rows and get the same ones.
+//! Within a section of 65,536 consecutive rows, the rows are put in the order of a k-d tree. Its cells are the leaves
+//! (up to 16 dimensions). A leaf is then a small box and only the centres near it matter to it, which is most of the
+//! speed at low temperatures. The leaves of a section are then dealt out, so that every rank has some of each region. A
+//! section's length is fixed. So a rank, or a reader of a file larger than memory, can build its own leaves from a part
+//! of the rows. It gets the same ones.
 
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
@@ -137,8 +138,8 @@ fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize) {
 
 /// Puts the whole leaves of a section in bit-reversed order, so that any run of leaves is a sample of all regions.
 ///
-/// A rank owns a run of leaves. Work is uneven over regions (few centres matter to a sparse one, and a trial of the swap search touches one corner of the data), and dealt like this
-/// every rank has its share of each.
+/// A rank owns a run of leaves. Work is uneven over regions: few centres matter to a sparse one, and a trial of the
+/// swap search touches one corner of the data. Dealt like this, every rank has its share of each.
 fn shuffle(rows: &mut [u32], leaf_rows: usize) {
     let whole = rows.len() / leaf_rows;
     let mut order: Vec<usize> = (0..whole).collect();

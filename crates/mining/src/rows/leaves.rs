@@ -1,7 +1,7 @@
 //! Leaves: the rows that one call of a kernel goes over.
 //!
-//! Leaves are made one at a time. Of rows in a file larger than memory the tiles go to another file ([`super::spill`]), so that memory holds one leaf; their
-//! content and order are the same.
+//! Leaves are made one at a time. For rows in a file larger than memory the tiles go to another file
+//! ([`super::spill`]). So memory holds one leaf, and content and order are the same.
 
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::lanes::Real;
@@ -30,7 +30,7 @@ pub(crate) struct Leaf<T: Real> {
     pub bystander_rows: Vec<u32>,
 }
 
-/// What stores are made of.
+/// The inputs of stores.
 struct Maker<'a> {
     input: Input<'a>,
     units: &'a Units,

@@ -1,8 +1,9 @@
 //! Rows in the one form that their values ask for, whatever file they came from.
 //!
-//! Distances between rows of whole numbers are often equal, and rounding decides between equal ones by the order of additions, which depends on how rows are stored. So that a table, a
-//! sparse matrix and a file of bits with the same rows are given the same labels, k-means stores all three alike: rows of 0 and 1 as bits, others as numbers, and
-//! both sparse where most values are 0. The values alone decide.
+//! Distances between rows of whole numbers are often equal. Rounding then decides between equal ones by the order of
+//! additions, which depends on how rows are stored. So k-means stores a table, a sparse matrix and a file of bits
+//! alike, and the same rows get the same labels. Rows of 0 and 1 are stored as bits, others as numbers, and both sparse
+//! where most values are 0. The values alone decide.
 
 use std::mem::size_of;
 
@@ -12,10 +13,10 @@ use super::input::Input;
 
 /// Sparse rows become bits, or numbers, if these take at most so many times the memory. Beyond, passes over them would take longer than passes over what is there.
 const MOST_GROWTH: usize = 4;
-/// What a table becomes when it is stored sparse has at most so many bytes: rows of a table may be in a file because memory does not hold them.
+/// The most bytes of a table that is stored sparse, because the rows of a table may be in a file for lack of memory.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Rows that were stored anew.
+/// Rows that were stored again.
 #[derive(Debug)]
 pub(crate) enum Packed {
     Bits(Fingerprints),

@@ -19,12 +19,14 @@ pub enum Precision {
     /// Double precision.
     #[default]
     F64,
-    /// Single precision while annealing: half the memory, about two and a half times the speed. A row's place is kept to 1e-7 of the distance of the farthest row from the
-    /// mean, so clusters much narrower than a thousandth of that are told apart less surely than in double precision. Labels, probabilities, centres and figures are made in double precision.
+    /// Single precision while annealing: half the memory, about two and a half times the speed. A row's position is
+    /// kept to 1e-7 of the distance of the farthest row from the mean. So clusters much narrower than a thousandth of
+    /// that are separated less surely than in double precision. Labels, probabilities, centres and figures are made in
+    /// double precision.
     F32,
 }
 
-/// What a thread keeps between leaves, so that no round allocates.
+/// The memory that a thread keeps between leaves, so that no round allocates.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<T: Real> {
     pub active: Vec<usize>,

@@ -1,13 +1,16 @@
-//! Sparse rows while they are clustered: distances to the last digit, and what kernels are told of centres.
+//! Sparse rows while they are clustered: distances to the last digit, and the terms of centres for kernels.
 //!
-//! Kernels compare: their squared distances are off by some units in the last place of the squared lengths that cancel in them ([`lehr_numerics::sparse`]). What is told, and what is drawn or decided by a distance itself
-//! (spreads, starts of k-means, who is within a radius), is formed from differences as of rows of numbers: where a row is not 0 there is one, and all columns where it is 0 together are what the empty row has less the
-//! few in which this row is not empty. These are the same numbers, so nothing is lost where they are taken away again in twice the precision.
+//! Kernels compare: their squared distances are off by some units in the last place of the squared lengths that cancel
+//! in them ([`lehr_numerics::sparse`]). Reported values are formed from differences as of rows of numbers. So are those
+//! that decide by a distance itself: spreads, starts of k-means, membership within a radius. Where a row is not 0 there
+//! is a difference. All columns where it is 0 are together the empty row's sum, less the few in which this row is not
+//! empty. These are the same numbers, so nothing is lost where they are taken away again in twice the precision.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
 
-/// What is left of the empty row's squared distance is nothing below this share of it: a sum that carries its errors along is off by no more, over millions of columns.
+/// A remainder of the empty row's squared distance below this share counts as 0. A compensated sum is off by no more,
+/// over millions of columns.
 const RESIDUE: f64 = 1e-26;
 
 /// Squared distances of sparse rows from one position.

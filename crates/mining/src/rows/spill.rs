@@ -1,4 +1,4 @@
-//! Where the rows of leaves go while leaves are made: they stay in memory, or go to a file that is mapped when all are there.
+//! The place of the rows while leaves are made: they stay in memory, or go to a file that is mapped when all are there.
 
 use lehr_data::Spill;
 use lehr_numerics::lanes::Real;

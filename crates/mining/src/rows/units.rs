@@ -84,13 +84,13 @@ impl Units {
     }
 }
 
-/// What the rows of positive weight say before they are laid out.
+/// The statistics of the rows of positive weight, before they are laid out.
 pub(super) struct Survey {
     /// The power of two near their mean weight.
     pub weight_unit: f64,
     /// The sum of their weights in that unit.
     pub total_weight: f64,
-    /// What one row weighs in that unit ([`Rows::row_weight`](super::Rows::row_weight)).
+    /// The weight of one row in that unit ([`Rows::row_weight`](super::Rows::row_weight)).
     pub row_weight: f64,
     /// The weighted mean of each column.
     pub means: Vec<f64>,

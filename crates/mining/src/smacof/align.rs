@@ -21,7 +21,8 @@ pub struct Alignment {
     pub error: f64,
 }
 
-/// Lays `map` over `onto`: both N x dimension, of the same items in the same order; `weights` one an item, all alike if there are none.
+/// Lays `map` over `onto`. Both are N x dimension, of the same items in the same order. `weights` has one for each
+/// item; without them all count alike.
 ///
 /// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, since stress does not tell them apart.
 ///

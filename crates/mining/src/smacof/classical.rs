@@ -1,8 +1,9 @@
 //! Classical scaling: positions from the leading eigenvectors of the centred squares, as a start.
 //!
-//! Torgerson 1952: with J the centring, `-1/2 J D² J` of Euclidean distances is the matrix of inner products. Its leading eigenvectors come from Lanczos' recurrence with all vectors kept orthogonal,
-//! one product with the matrix a step; the matrix is never squared or centred in memory. A missing square counts as the mean of its row plus that of its
-//! column less that of all: what adds nothing to the centred matrix.
+//! Torgerson 1952: with J the centring, `-1/2 J D² J` of Euclidean distances is the matrix of inner products. Its
+//! leading eigenvectors come from Lanczos' recurrence with all vectors kept orthogonal, one product with the matrix a
+//! step. The matrix is never squared or centred in memory. A missing square counts as the mean of its row plus that of
+//! its column less that of all. That adds nothing to the centred matrix.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::factor::eigenpairs;
@@ -19,7 +20,8 @@ use crate::round::Rounds;
 const STEPS: usize = 30;
 /// What is left of a vector below this share of its length is rounding: the space that it spans is exhausted.
 const EXHAUSTED: f64 = 1e-10;
-/// Where the squares have fewer positive eigenvalues than the map has dimensions, positions differ by this share of the map's size there, or the map would stay flat.
+/// If the squares have fewer positive eigenvalues than the map has dimensions, positions differ by this share of the
+/// map's size in the others. Otherwise the map would stay flat.
 const THICKNESS: f64 = 1e-3;
 
 /// Positions, centred, in the matrix's unit, and how many readings of the matrix they took.
@@ -84,7 +86,7 @@ pub(crate) async fn classical<T: Real>(
     Ok((positions, count as u64 + 1))
 }
 
-/// Gives dimensions in which nothing differs a little of the largest one's size.
+/// Gives dimensions without differences a small share of the largest size.
 fn thicken(positions: &mut [f64], dimension: usize, seed: u64) {
     let sizes: Vec<f64> =
         (0..dimension).map(|k| positions.iter().skip(k).step_by(dimension).map(|x| x * x).sum::<f64>()).collect();

@@ -1,7 +1,8 @@
 //! The course of an embedding: starts, temperatures, iterations; one iteration a step, each of which can be resumed.
 //!
-//! An iteration reads the matrix once: at a candidate for the next positions it gives the stress there, which decides whether the candidate is taken, and the moments from which the one after follows. A
-//! lengthened step (de Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
+//! An iteration reads the matrix once, at a candidate for the next positions. It gives the stress there, which decides
+//! whether the candidate is taken, and the moments from which the following candidate is made. A lengthened step (de
+//! Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
 
 use lehr_numerics::lanes::Real;
 use lehr_numerics::random::Stream;
@@ -22,7 +23,7 @@ const RELAXED_FROM: u64 = 10;
 const PLAIN_EVERY: u64 = 4;
 /// A stress of this share of the targets' sum of squares is nothing: its root is 1e-10.
 const EXACT: f64 = 1e-20;
-/// What conjugate gradients leave of the residual that they find, and near the end.
+/// The share of the residual that conjugate gradients leave, and the share near the end.
 const LOOSE: f64 = 0.05;
 const TIGHT: f64 = 1e-3;
 /// Near the end: stress falls by less than so many times the tolerance.
@@ -62,13 +63,13 @@ pub(crate) struct Attempt {
 pub struct State {
     /// The start that is tried, counting from 0.
     pub(crate) attempt: usize,
-    /// Of targets; 0 at the end and without annealing.
+    /// The temperature of targets; 0 at the end and without annealing.
     temperature: f64,
     /// Whether the scale of the start has been found.
     is_scaled: bool,
     /// The positions to look at next.
     candidate: Vec<f64>,
-    /// What to look at if the candidate, a lengthened step, is worse.
+    /// The positions to try if the candidate, a lengthened step, is worse.
     plain: Option<Vec<f64>>,
     /// The last positions taken at this temperature, and their stress.
     taken: Option<(Vec<f64>, f64)>,
@@ -223,7 +224,7 @@ impl<'a, T: Real> Course<'a, T> {
         Ok(course)
     }
 
-    /// Goes on from a state.
+    /// Resumes from a state.
     pub async fn resume(
         problem: &'a Problem<'a, T>,
         parameters: &'a Parameters,
@@ -291,7 +292,7 @@ impl<'a, T: Real> Course<'a, T> {
         Ok(())
     }
 
-    /// Of each item, the weights of its pairs; empty where they are the weights of all items.
+    /// For each item, the sum of the weights of its pairs; empty where these are the weights of all items.
     pub fn degrees(&self) -> &[f64] {
         self.solver.degrees()
     }

@@ -1,8 +1,10 @@
 //! New items in a map that stays as it is: each placed by its nearest items of the map (MI-MDS).
 //!
-//! Bae, Choi, Qiu and Fox, HPDC 2010, minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from the neighbours' mean, which with few neighbours ends in a wrong place for
-//! every fifth item (`mining-spec` 5.6). Here the start is trilateration: differences of the squared equations are linear in x. Where the neighbours lie in a plane (a line), both
-//! mirror images are started from and the better is kept. Items do not see each other, so ranks share nothing.
+//! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from
+//! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item (`mining-spec` 5.6). Here
+//! the start is trilateration: differences of the squared equations are linear in x. Where the neighbours lie in a
+//! plane (a line), both mirror images are started from and the better is kept. Items do not see each other, so ranks
+//! share nothing.
 
 use lehr_numerics::factor::eigenpairs;
 
@@ -44,8 +46,9 @@ pub struct Placed {
 
 /// Places `items` new items into a map of N positions.
 ///
-/// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; what is not known is NaN. An item of which fewer than dimension + 1 are known is named. An item at 0
-/// from one of the map is put where that is (of several, the first): it cannot be told from it.
+/// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; what is not known is NaN. An
+/// item of which fewer than dimension + 1 are known is named. An item at distance 0 from one of the map is placed on it
+/// (of several, on the first), because nothing tells the two apart.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a map that is none or too few neighbours; [`Error::Unrelated`] with items that too little is known of; those of the ranks.

@@ -1,4 +1,4 @@
-//! What an embedding brings home.
+//! The result of an embedding.
 
 use lehr_numerics::factor::eigenpairs;
 use lehr_numerics::lanes::Real;
@@ -22,9 +22,10 @@ pub struct Map {
     pub stress_1: f64,
     /// The weighted sum over pairs of squared errors, in the squared unit of the dissimilarities (times that of the weights).
     pub raw_stress: f64,
-    /// For each item the weighted mean squared error of its pairs, over the mean squared dissimilarity of all pairs: 1 over the mean of these is the stress.
+    /// For each item the weighted mean squared error of its pairs, over the mean squared dissimilarity of all pairs.
+    /// Their weighted mean is the stress.
     pub item_stress: Vec<f64>,
-    /// How it ended.
+    /// The reason for the end of the run.
     pub stop: Stop,
     /// One entry an iteration of the best start: at one temperature stress never rises.
     pub history: Vec<Iteration>,
@@ -42,17 +43,17 @@ pub struct Map {
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks; empty for engines that have no ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// What the lead of a run brings home.
+/// The result of a run's lead.
 pub(crate) struct Outcome {
     pub state: State,
-    /// Of the best positions: their sums, and N x (dimension + 1) moments and stresses.
+    /// The sums of the best positions, and N x (dimension + 1) moments and stresses.
     pub passed: Passed,
     pub rows: Vec<f64>,
-    /// Of each item, the weights of its pairs; empty where they are the weights of all items.
+    /// For each item, the sum of the weights of its pairs; empty where these are the weights of all items.
     pub degrees: Vec<f64>,
     pub spent: Spent,
 }

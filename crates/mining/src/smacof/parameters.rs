@@ -1,4 +1,4 @@
-//! What a user asks of an embedding, checked.
+//! The parameters of an embedding, checked.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_data::error::number;
@@ -74,7 +74,7 @@ impl Default for Parameters {
     }
 }
 
-/// What is embedded.
+/// The input of an embedding.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     /// N items and the dissimilarities between them; pairs without a value have no say.

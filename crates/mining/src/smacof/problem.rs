@@ -19,7 +19,7 @@ const SAMMON_FLOOR: f64 = 1e-3;
 /// The same where weights are one over their squares: the largest weight is then a thousand times that of the mean.
 const SQUARE_FLOOR: f64 = 0.03;
 
-/// What all ranks share.
+/// The parts that all ranks share.
 pub(crate) struct Problem<'a, T: Real> {
     pub matrix: Matrix<'a, T>,
     pub pair_weights: Option<Matrix<'a, T>>,
@@ -29,7 +29,7 @@ pub(crate) struct Problem<'a, T: Real> {
     pub weights: Vec<f64>,
     pub total_weight: f64,
     weight_column: Columns<T>,
-    /// Who may move.
+    /// The items that may move.
     pub is_free: Vec<bool>,
     pub has_fixed: bool,
     pub positions: Option<Vec<f64>>,
@@ -181,7 +181,7 @@ impl<T: Real> Round for PassRound<'_, T> {
     }
 }
 
-/// What a pass leaves.
+/// The results of a pass.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passed {
     /// The sum over pairs of `w (d - target)^2`.

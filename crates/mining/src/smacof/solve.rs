@@ -1,8 +1,9 @@
 //! The next positions from a pass's moments: `V X = B(Z) Z` on the items that may move.
 //!
-//! Where all pairs count by their items' weights alone, V is diagonal less a product of two vectors, and the answer is written down. Otherwise by conjugate gradients from the present positions,
-//! which lower the majorising function at every step, so that stopping early does not raise the stress (`mining-spec` 5.1). V is never
-//! formed, never made regular by adding to it: a map of missing pairs keeps its scale.
+//! Where all pairs count by their items' weights alone, V is diagonal less a product of two vectors, and the answer is
+//! written down. Otherwise conjugate gradients start from the present positions. They lower the majorising function at
+//! every step, so stopping early does not raise the stress (`mining-spec` 5.1). V is never formed, never made regular
+//! by adding to it: a map of missing pairs keeps its scale.
 
 use lehr_numerics::compact::Columns;
 use lehr_numerics::lanes::Real;
@@ -16,10 +17,10 @@ use crate::round::Rounds;
 /// Steps of conjugate gradients at most.
 const MOST_STEPS: u64 = 20;
 
-/// What conjugate gradients keep between iterations.
+/// The state that conjugate gradients keep between iterations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solver {
-    /// Of each item, the weights of its pairs without its own; empty where the answer is written down.
+    /// For each item, the weights of its pairs without its own; empty where the answer is written down.
     degrees: Vec<f64>,
     pub steps: u64,
 }
@@ -41,7 +42,7 @@ impl Solver {
         Ok(solver)
     }
 
-    /// Of each item, the weights of its pairs; empty where they are the weights of all items.
+    /// For each item, the weights of its pairs; empty where they are the weights of all items.
     pub fn degrees(&self) -> &[f64] {
         &self.degrees
     }

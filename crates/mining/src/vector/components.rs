@@ -65,7 +65,8 @@ impl Components {
         self.center(a).iter().zip(self.center(b)).map(|(x, y)| column(*x, *y)).sum()
     }
 
-    /// Divides component `k` along `direction` (of unit length, or as long as the displacement, which is 1 then): copies at `+-displacement`, half the prior each, the new one last.
+    /// Divides component `k` along `direction`, which has unit length, or the length of the displacement, which is 1
+    /// then. The copies are at `+-displacement` with half the prior each, the new one last.
     ///
     /// `imbalance` is a tiny relative difference of the two displacements: on data with an exact symmetry it decides which way a saddle is left.
     pub fn divide(&mut self, k: usize, direction: &[f64], displacement: f64, imbalance: f64, hold_until: f64) {
@@ -131,7 +132,8 @@ impl Components {
 
     /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns how many went.
     ///
-    /// With a prior of its own each of two copies may cost more than one that has all rows and one that has none: dividing it was in vain.
+    /// With a prior of its own each of two copies may cost more than one that has all rows and one that has none.
+    /// Dividing it was then useless.
     pub fn drop_lighter(&mut self, least: f64, hold_until: f64) -> usize {
         let before = self.len();
         (0..before)

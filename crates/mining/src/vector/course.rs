@@ -7,7 +7,7 @@
 //! refining     from the better branch: swaps and breaths, then Lloyd to the fixed point
 //! ```
 //!
-//! All of the state is in [`State`], which is what a checkpoint holds; what is kept beside it ([`Course`]) can be had again from it. All
+//! All of the state is in [`State`], which a checkpoint holds; the rest ([`Course`]) can be made from it again. All
 //! ranks follow the same course, because they decide by the same bits.
 
 use serde::{Deserialize, Serialize};
@@ -45,14 +45,16 @@ enum Phase {
     Done,
 }
 
-/// A critical temperature below this, in stored units, is that of a point that outweighs all others by as much: nothing to anneal, since what is so light moves no
-/// centre, and squared distances over such temperatures would leave the range of single precision. Centres are found by dividing alone.
+/// A critical temperature below this, in stored units, means that one point outweighs all others by as much. There is
+/// nothing to anneal, since such light points move no centre, and squared distances over such temperatures would leave
+/// the range of single precision. Centres are found by dividing alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 
 /// What the finish compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// The weighted mean squared distance of the plain branch (A); with a Bernoulli cost the mean cost in nats with the prior's, as of the other branch.
+    /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost it is the mean cost in nats,
+    /// including the prior's, as of the other branch.
     pub plain: Option<f64>,
     /// That of the overshooting branch (B); nothing where it was left out.
     pub overshot: Option<f64>,
@@ -83,7 +85,7 @@ pub(crate) struct Course<'a, T: Scalar> {
     parameters: &'a Parameters,
     lloyd: Lloyd<'a, T>,
     prepared: Prepared,
-    /// The largest fraction told so far: what is told never falls, though the search may begin anew.
+    /// The largest fraction reported so far. The reported one never falls, though the search may begin again.
     furthest: f64,
     pub state: State,
 }
@@ -146,7 +148,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok(Self::resume(rows, parameters, memory, state))
     }
 
-    /// Goes on from a state.
+    /// Resumes from a state.
     pub fn resume(
         rows: &'a Rows<T>,
         parameters: &'a Parameters,
@@ -192,7 +194,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         Centers { dimension: self.rows.dimension, values }
     }
 
-    /// The sponge in stored units, if there is to be one.
+    /// The noise component in stored units, if there is one.
     pub fn sponge(&self) -> Option<Sponge> {
         let Parameters { sponge, clusters, .. } = self.parameters;
         sponge.map(|radius| Sponge::new(radius, self.rows.units.length, *clusters))
@@ -238,7 +240,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         self.end_growth(rounds, &limits).await
     }
 
-    /// Whether growing on would divide only what is one. What that gains is not told by a Bernoulli cost's eigenvalues.
+    /// Whether growing on would divide only what is one. A Bernoulli cost's eigenvalues do not show the gain of that.
     fn lie_far_apart(&self, measured: &Measured) -> bool {
         if self.rows.bernoulli.is_some() {
             return false;

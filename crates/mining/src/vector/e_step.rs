@@ -17,7 +17,8 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 
 /// Sums of a whole block: `-T sum w ln sum exp` and `sum w (1 - max m)`.
 const TOTALS: usize = 2;
-/// Behind them, where there is a sponge: the weight in it, and `sum w |x|^2` of what is not, which of rows of bits [`Sums::First`] alone tells.
+/// After them, with an outlier radius: the weight of outliers, and `sum w |x|^2` of the rest. For rows of bits only
+/// [`Sums::First`] has it.
 const SOAKED: usize = 2;
 
 /// One pass over all rows at fixed centres.
@@ -30,7 +31,7 @@ pub(crate) struct SoftRound<'a, T: Real> {
     pub side_by_side: &'a SideBySide<T>,
     pub temperature: f64,
     pub sums: Sums,
-    /// The sponge's score, if there is one.
+    /// The noise component's score, if there is one.
     pub sponge: Option<f64>,
 }
 
@@ -58,7 +59,8 @@ pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &
     }));
 }
 
-/// Components side by side, as the kernels of bits and of sparse rows want them, and behind them the sponge, if it has a score: once a pass, since it takes as long as some ten rows.
+/// Components side by side, in the form for the kernels of bits and of sparse rows. After them comes the noise
+/// component, if it has a score. They are made once a pass, since that takes as long as some ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct SideBySide<T: Real> {
     /// In the coordinates of the bits.
@@ -200,7 +202,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
         }
     }
 
-    /// In stored units. The sponge is one more component of the same pass.
+    /// In stored units. The noise component is one more component of the same pass.
     fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
         let (units, per_center, centers) = (&self.rows.units, self.per_center(), &self.side_by_side.bits);
         let (totals, sums) = partial.split_at_mut(self.totals());
@@ -231,7 +233,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
         }
     }
 
-    /// Of the rows as they are. The sponge is one more component of the same pass.
+    /// Of the rows as they are. The noise component is one more component of the same pass.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         let (totals, sums) = partial.split_at_mut(self.totals());
         let (centers, scratch_sums) = (&self.side_by_side.sparse, &mut scratch.sums);
@@ -272,7 +274,8 @@ impl<T: Scalar> Round for SoftRound<'_, T> {
     }
 }
 
-/// Finds the centres that can matter to some row in a box: all but those whose score is more than `cut` below another's everywhere in it.
+/// Finds the centres that can matter to some row in a box. That is all except those with a score more than `cut` below
+/// another's everywhere in it.
 ///
 /// The difference of two squared distances is linear in the row, so its greatest value over the box is found coordinate by coordinate, exactly. The other
 /// is the centre best at the middle of the box. In many dimensions a box says nothing and all centres are taken.

@@ -17,29 +17,32 @@ use crate::rows::{Cost, Input, Rows, Scalar};
 pub struct Model {
     /// Coordinates of a point.
     pub dimension: usize,
-    /// K x D, row-major, in the unit of the points: the weighted means of the clusters; with a Bernoulli cost the frequencies of the bits, of which the prior is a part.
+    /// K x D, row-major, in the unit of the points: the weighted means of the clusters. With a Bernoulli cost they are
+    /// the frequencies of the bits, including the prior.
     pub centers: Vec<f64>,
     /// One for each centre.
     pub clusters: Vec<Cluster>,
-    /// The cluster of each row, in the order of the input; [`OUTLIER`](super::OUTLIER) for one that is in the sponge.
+    /// The cluster of each row, in the order of the input; [`OUTLIER`](super::OUTLIER) for an outlier.
     pub labels: Vec<u32>,
     /// The membership of each row in its cluster at `last_temperature` with equal priors, in (0, 1].
     pub probabilities: Vec<f64>,
-    /// The rows in the sponge, if there is one.
+    /// The outliers, if there is an outlier radius.
     pub outliers: Option<Outliers>,
     /// What a row costs in a cluster.
     pub cost: Cost,
-    /// Weighted mean squared distance; with a sponge of the rows that are in clusters. With a Bernoulli cost the weighted mean of `-ln p(x)` in the row's own cluster, in nats, without the prior's part.
+    /// Weighted mean squared distance; with an outlier radius, of the rows that are in clusters. With a Bernoulli cost
+    /// the weighted mean of `-ln p(x)` in the row's own cluster, in nats, without the prior's part.
     pub objective: f64,
     /// Weighted sum of squared distances.
     pub sum_of_squares: f64,
-    /// The radius of the sponge.
+    /// The outlier radius.
     pub sponge: Option<f64>,
     /// At the last temperature of the history; of the points if there was none.
     pub free_energy: f64,
     /// The last soft temperature.
     pub last_temperature: f64,
-    /// The temperature below which the whole is unstable: twice the leading eigenvalue of the covariance; with a Bernoulli cost without a prior the leading eigenvalue of the correlations.
+    /// The temperature below which the whole is unstable: twice the leading eigenvalue of the covariance. With a
+    /// Bernoulli cost without a prior it is the leading eigenvalue of the correlations.
     pub critical_temperature: f64,
     /// Passes over the rows.
     pub iterations: u64,
@@ -49,19 +52,19 @@ pub struct Model {
     pub splits: Vec<Split>,
     /// How the number of clusters was chosen, where neither it nor a final temperature was given.
     pub number: Option<Number>,
-    /// What the finish compared.
+    /// The candidates that the finish compared.
     pub finish: Finish,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
     /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
     pub timers: Vec<Spread>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
 }
 
-/// What the lead of a run brings home.
+/// The result of a run's lead.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,

@@ -1,4 +1,4 @@
-//! What a run of vector annealing may be told, and the one check of it.
+//! The parameters of vector annealing, and their one check.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,9 @@ const EXPECTED: usize = 32;
 
 /// How to anneal. The default chooses the number of clusters.
 ///
-/// Without `clusters`, `stop_temperature` and `stop_length` the number is the largest at which the density has a valley between every two neighbouring clusters
-/// ([`number`](crate::number)); 1 if rows are one group.
+/// Without `clusters`, `stop_temperature` and `stop_length` the number is chosen. It is the largest at which the
+/// density has a valley between every two neighbouring clusters ([`number`](crate::number)), or 1 if rows are one
+/// group.
 ///
 /// # Example
 /// ```
@@ -38,7 +39,7 @@ pub struct Parameters {
     /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; positive. Default: none, and every row
     /// is in a cluster.
     pub sponge: Option<f64>,
-    /// What a row costs in a cluster. Default: the squared distance from its centre.
+    /// The cost of a row in a cluster. Default: the squared distance from its centre.
     #[serde(default, skip_serializing_if = "Cost::is_squared")]
     pub cost: Cost,
     /// Factor from one temperature to the next while clusters divide, 0.5 to 0.999. Default: 0.95.
@@ -47,8 +48,9 @@ pub struct Parameters {
     pub tolerance: f64,
     /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
     pub overshoot: f64,
-    /// Swaps tried in vain before the finish gives up those that look best, in multiples of the number of clusters; 0: no swaps. Where a first look betters nothing, a number above the default has
-    /// the finish search on as elsewhere. Default: 4.
+    /// The number of unsuccessful swaps before the finish gives up those that look best, in multiples of the number of
+    /// clusters; 0: no swaps. Where a first look improves nothing, the finish stops with the default, and searches on
+    /// as elsewhere with a larger number. Default: 4.
     pub patience: usize,
     /// Decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
     pub seed: u64,

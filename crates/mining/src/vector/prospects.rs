@@ -1,4 +1,4 @@
-//! What removing and dividing each centre promises, as one pass over the rows says it.
+//! The prospects of removing and dividing each centre, as one pass over the rows shows them.
 
 use lehr_numerics::nearest::Kind;
 use lehr_numerics::random::Stream;
@@ -11,17 +11,19 @@ use crate::rows::{RowMajor, Scalar};
 
 /// Steps of two-means that turn a random plane into a good division.
 pub(crate) const PLANE_STEPS: usize = 6;
-/// Where every removal seems to cost more than this many times what any division seems to gain, nothing is tried. When the others have settled a removal may turn out to cost half of what it seems
-/// (Ward's rule: the lighter of two neighbours is the cheaper to remove, and merging them costs half of that or more), and a division is guessed within a factor of two; removing and dividing several at once
-/// costs and gains no less and no more for each. Twice the product of both, to be safe.
+/// Where every removal seems to cost more than this many times what any division seems to gain, nothing is tried. When
+/// the others have settled a removal may turn out to cost half of its estimate. By Ward's rule the lighter of two
+/// neighbours is the cheaper to remove, and merging them costs half of that or more. A division is guessed within a
+/// factor of two. Removing and dividing several at once costs and gains no less and no more for each. Twice the product
+/// of both, to be safe.
 const HOPELESS: f64 = 8.0;
 
-/// What one pass says about each centre.
+/// The findings of one pass about each centre.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prospects {
-    /// What taking the centre away would cost at most.
+    /// The most that removing the centre would cost.
     pub removal: Vec<f64>,
-    /// What dividing its rows by its plane gains at least.
+    /// The least that dividing its rows by its plane gains.
     pub gain: Vec<f64>,
     /// The means of the two sides, one after the other; empty where the plane has rows on one side only.
     pub sides: Vec<Vec<f64>>,
@@ -50,8 +52,8 @@ impl Prospects {
     }
 }
 
-/// Whether clusters lie so far apart that merging any two costs [`HOPELESS`] times what dividing any gains, `variances` being those along each one's longest axis: overshooting
-/// would divide what is one and merge it again.
+/// Whether clusters lie so far apart that merging any two costs [`HOPELESS`] times the gain of dividing any.
+/// `variances` are those along the longest axis of each. Overshooting would divide a single group and merge it again.
 ///
 /// Cost: K^2 / 2 distances at most, and few where two are near each other.
 pub(crate) fn lie_far_apart(centers: &Centers, masses: &[f64], variances: &[f64]) -> bool {
@@ -77,7 +79,8 @@ pub(crate) fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// What each centre's removal would cost and its division gain; planes start in directions that `seed` and `generation` name and are improved by two-means.
+/// The cost of each centre's removal and the gain of its division. Planes start in directions that `seed` and
+/// `generation` name and are improved by two-means.
 pub(crate) async fn prospects<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,

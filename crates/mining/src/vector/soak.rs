@@ -1,7 +1,8 @@
-//! Soft sums with a sponge, for rows of numbers.
+//! Soft sums with an outlier radius, for rows of numbers.
 //!
-//! They are those without it of other weights: a row keeps the share `1 / (1 + g exp(-radius^2 / T) / Z)` of its weight, `Z` being its sum over the centres. So the kernels of numbers do not
-//! know of the sponge; a leaf takes two passes in place of one.
+//! They are those without it of other weights: a row keeps the share `1 / (1 + g exp(-radius^2 / T) / Z)` of its
+//! weight, `Z` being its sum over the centres. So the kernels of numbers do not know of the noise component, and a leaf
+//! takes two passes in place of one.
 
 use lehr_numerics::elementary::{exp, ln};
 use lehr_numerics::gaussian::{Components as Gaussians, Whitening, posterior};
@@ -11,12 +12,12 @@ use lehr_numerics::tiles::Tiles;
 use crate::lloyd::share_of;
 use crate::rows::{RowMajor, WeightedScratch};
 
-/// What a leaf has beside what its centres have.
+/// The noise component's part of a leaf, beside that of its centres.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Soaked {
     /// `-T sum w ln (Z + S)`.
     pub free_energy: f64,
-    /// `sum w (1 - max m)`, the sponge's share among the memberships.
+    /// `sum w (1 - max m)`, with the noise component's share among the memberships.
     pub softness: f64,
     /// The weight in it.
     pub weight: f64,
@@ -24,7 +25,8 @@ pub(crate) struct Soaked {
     pub square: f64,
 }
 
-/// The rows of a leaf with the weights that the sponge leaves them, and what it has of them itself. `score` is the sponge's.
+/// The rows of a leaf with the weights that the noise component leaves them, and its own part of them. `score` is the
+/// noise component's.
 pub(crate) fn soak<'a, T: Real>(
     tiles: &Tiles<T>,
     centers: impl Iterator<Item = (&'a [f64], f64)>,

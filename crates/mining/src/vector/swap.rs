@@ -1,13 +1,17 @@
 //! The swap search: takes a centre from where it is least missed and puts it where it gains most.
 //!
-//! Annealing decides the centres from the coarse to the fine and never takes a decision back; on data whose density varies by orders
-//! of magnitude some regions end with one centre too many and others with one too few (`mining-spec` 1.8). Each pass of the hard assignment
-//! tells for every centre what its removal would cost (its rows to their second nearest centre) and what dividing it by a plane would gain, so the pairs
-//! (remove this, divide that) can be tried in the order of what they promise. A trial costs little, since only leaves near the two are recomputed.
-//! Where clusters lie so far apart that even the cheapest removal costs several times what the best division gains, no pair can help, and none is tried.
-//! When none of those helps any more, each removal and each division is carried out to its end before pairs are tried again; and when that helps no more, several centres are added and
-//! as many removed at once ("breathing"), which gets out of some optima of single swaps. What neither betters is disturbed: a swap drawn by lot is made, whatever it costs, and the search goes
-//! on from there; unless it ends lower, it goes back. Where none of the most promising pairs betters what annealing came to, there is most often nothing to mend: that is disturbed at once, and less often.
+//! Annealing decides the centres from the coarse to the fine and never undoes a decision. On data with a density that
+//! varies by orders of magnitude some regions end with one centre too many, and others with one too few (`mining-spec`
+//! 1.8). Each pass of the hard assignment estimates two things for every centre: the cost of its removal (its rows go
+//! to their second nearest centre), and the gain of dividing it by a plane. So the pairs (remove this, divide that) can
+//! be tried in the order of their promise. A trial costs little, since only leaves near the two are recomputed. Where
+//! clusters lie so far apart that even the cheapest removal costs several times the best division's gain, no pair can
+//! help. None is tried then. When none of those helps any more, each removal and each division is carried out to its
+//! end before pairs are tried again. When that helps no more, several centres are added and as many removed at once (a
+//! breathing step, Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is
+//! perturbed: a swap drawn at random is made, whatever it costs, and the search continues from there. Unless it ends
+//! lower, it goes back. Where none of the most promising pairs improves annealing's result, there is most often nothing
+//! to fix. Then the perturbation comes at once, and less often.
 //!
 //! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
 
@@ -25,25 +29,28 @@ use crate::rows::Scalar;
 const TRIALS_AT_ONCE: usize = 32;
 /// Centres added and removed at once, at first; one fewer after each failure.
 const BREATH: usize = 6;
-/// Disturbances in a row that may lead to nothing better, until the search is over: each is a look at what lies beyond the present optimum. With ten all ten seeds of `uci_statlog` come to
-/// its optimum (`make quality`), six of which end 0.36 % above without.
-/// Of many clusters one disturbance reaches few, so more are made: with ten, one seed in ten ends 0.14 % above the best known on Indiana's block groups at K = 80, with twenty two of ten end
-/// 0.12 % above, with forty none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
+/// The number of unsuccessful perturbations in a row that end the search; each is a look at what lies beyond the
+/// present optimum. With ten all ten seeds of `uci_statlog` come to its optimum (`make quality`), six of which end 0.36
+/// % above without. Of many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
+/// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
+/// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
 /// Clusters for each disturbance in vain, between these bounds.
 const CLUSTERS_PER_DISTURBANCE: usize = 2;
 /// One in so many where nothing that was tried has been better: that is most often the best. `tests/mining/swap.rs` counts how often it is not, in 300 uniform squares.
 const FEWER_IF_UNBETTERED: usize = 2;
-/// Sweeps after a disturbance, before trials go on from there: of many clusters, pairs that are tried before all have settled lead to what is lower.
+/// Iterations after a perturbation, before trials continue from there. With many clusters, pairs that are tried before
+/// all have settled lead to lower optima.
 const DISTURBED_SWEEPS: u64 = 8;
 /// A trial is taken if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
-/// What a disturbance leads to is where it began if it costs no more than this share more: sweeps of trials are given up some way before the fixed point, most often within a few 1e-5 of it.
+/// A perturbation has ended where it began if its result costs no more than this share more. Iterations of trials are
+/// given up some way before the fixed point, most often within a few 1e-5 of it.
 const BACK: f64 = 1e-4;
 /// At least this many trials, however few clusters.
 const LEAST_TRIALS: usize = 40;
 
-/// What the search tries from where it is.
+/// The attempts of the search from where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
 pub(crate) enum Effort {
@@ -93,7 +100,7 @@ impl From<Effort> for LevelAndBreath {
     }
 }
 
-/// What was found before a disturbance, to go back to.
+/// The incumbent: the solution before a perturbation, to go back to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Ground {
     centers: Vec<f64>,
@@ -109,7 +116,7 @@ pub(crate) struct Search {
     pub cost: f64,
     pub tried: u64,
     pub taken: u64,
-    /// Trials in vain since the last that was taken.
+    /// Unsuccessful trials since the last that was taken.
     pub in_vain: usize,
     #[serde(flatten)]
     pub effort: Effort,
@@ -127,7 +134,7 @@ pub(crate) struct Search {
     ground: Option<Ground>,
 }
 
-/// What is kept between calls of [`Searcher::advance`] and can be had again.
+/// The state kept between calls of [`Searcher::advance`], which can be made again.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     prospects: Option<Prospects>,
@@ -176,7 +183,7 @@ impl Search {
         cost < self.cost * (1.0 - WORTHWHILE)
     }
 
-    /// Whether nothing has been better than what annealing came to, and who asks has no more patience than by default.
+    /// Whether nothing has been better than annealing's result, and the user has no more patience than the default.
     fn seems_best(&self, patience: usize) -> bool {
         self.taken == 0 && patience <= PATIENCE
     }
@@ -198,7 +205,7 @@ impl Search {
         }
     }
 
-    /// Trials in vain until single swaps of the present level are given up.
+    /// Unsuccessful trials until single swaps of the present level are given up.
     pub fn trials(&self, dimension: usize, patience: usize) -> usize {
         let clusters = self.centers.len() / dimension;
         let patience = if self.effort == Effort::Quick { patience.min(1) } else { patience };
@@ -313,7 +320,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Tries a breath of so many centres; after the smallest the search goes on from a disturbance.
+    /// Tries a breathing step of so many centres. After the smallest the search continues from a perturbation.
     async fn try_breath(&mut self, centers: &Centers, count: usize) -> Result<(), Error> {
         let found = self.prepared.prospects.as_ref().expect("looked for before");
         let breath = count.min(centers.len() - 1);
@@ -360,7 +367,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Goes on from other centres.
+    /// Continues from other centres.
     fn take(&mut self, trial: Centers, cost: f64) {
         self.search.centers = trial.values;
         self.search.cost = cost;

@@ -29,15 +29,18 @@ const DISPLACEMENT: f64 = 0.1;
 const LEAST_DIVIDED: f64 = 1e-9;
 /// In many dimensions a division test ends when no eigenvalue changed by more than this share.
 const TOLERANCE: f64 = 1e-4;
-/// The same of a component that is stable down to half of the temperature: all that is asked of it is about how far it is from dividing.
+/// The same of a component that is stable down to half of the temperature, for which only its rough distance from
+/// dividing is needed.
 const STABLE_TOLERANCE: f64 = 1e-3;
 /// Passes of a division test: at least as many as let a direction other than the last be seen, and at most.
 const PASSES: RangeInclusive<u64> = 3..=40;
-/// The relative change of the first critical temperature at the last step to it (or the precision that rows are kept in), and the most passes there.
+/// The relative change of the first critical temperature at the last step to it, or the precision of the stored rows.
+/// Also the most passes there.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
-/// Length of what is added to each direction before it is used again. One that has become an eigenvector to the last digit, as it does where
-/// the data are symmetric, would otherwise stay there when another eigenvalue has become the largest, and the division would be missed.
+/// Length of what is added to each direction before it is used again. Where the data are symmetric, a direction becomes
+/// an eigenvector to the last digit. It would stay there when another eigenvalue has become the largest, and the
+/// division would be missed.
 const KICK: f64 = 0.02;
 
 /// The covariance of all rows is formed up to this dimension.
@@ -93,7 +96,7 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         &self.total[totals(self.sponge.is_some())..]
     }
 
-    /// After a pass: the weight in the sponge, and `sum w |x|^2` of the rest.
+    /// After a pass: the weight of outliers, and `sum w |x|^2` of the rest.
     fn soaked(&self) -> (f64, f64) {
         if self.sponge.is_some() { (self.total[2], self.total[3]) } else { (0.0, self.rows.square) }
     }
@@ -122,7 +125,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         Ok(((self.total[0] + penalty) / self.rows.total_weight, moved))
     }
 
-    /// The temperature below which one component is unstable: of squared distances twice the leading eigenvalue of the covariance of all rows, of Bernoulli costs that of their correlations.
+    /// The temperature below which one component is unstable. For squared distances it is twice the leading eigenvalue
+    /// of the covariance of all rows, for Bernoulli costs that of their correlations.
     pub async fn first_critical_temperature(&mut self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
         // One component takes all of every row whatever the temperature.
         let dimension = self.rows.dimension;
@@ -141,13 +145,15 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         Ok(self.stability[0].critical_temperature)
     }
 
-    /// The temperature below which a component of this mass divides, from the leading eigenvalue of its covariance, which of Bernoulli costs is in the units of its frame.
+    /// The temperature below which a component of this mass divides, from the leading eigenvalue of its covariance. For
+    /// Bernoulli costs that is in the units of its frame.
     fn critical_temperature(&self, eigenvalue: f64, mass: f64) -> f64 {
         let value = eigenvalue.max(0.0);
         self.rows.bernoulli.map_or(2.0 * value, |bernoulli| bernoulli.critical_temperature(value, mass))
     }
 
-    /// Makes of the second moments of all rows of bits their covariance in the units of the frame; of others they are what they should be.
+    /// Turns the second moments of all rows of bits into their covariance in the units of the frame; others stay as
+    /// they are.
     fn whiten(&self, moments: &mut [f64]) {
         let Some(bernoulli) = self.rows.bernoulli else { return };
         let dimension = self.rows.dimension;

@@ -8,8 +8,8 @@ use lehr_services::{Action as Asked, Code, Fault, Format, Host, Link, Message, O
 use super::Manifest;
 use super::plan::{Action, Plan};
 
-/// Does what a plan says. If a service cannot be started, everything is as it was: what was started is ended, and what was replaced runs again with
-/// its old record (a new life: what it did not keep on disk is gone).
+/// Does what a plan says. If a service cannot be started, everything is undone. Services that were started are ended,
+/// and replaced ones run again with their old record. That is a new life: state that was not kept on disk is gone.
 ///
 /// Not to be dropped on the way: then what was done stays.
 ///

@@ -1,4 +1,4 @@
-//! What is wrong with a file that describes something: every fault with its line and field, the first ten shown.
+//! Faults in a file that describes something: each with its line and field, the first ten shown.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Finding {
     pub line: Option<usize>,
     /// The field, such as `steps.read.service`; empty for the file as a whole.
     pub field: String,
-    /// What was expected, and what was found.
+    /// The expected value, and the one found.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! What has to happen so that a node runs what a manifest says: found before anything happens.
+//! Plans the steps after which a node runs what a manifest says, before any is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use super::findings::Findings;
 use super::schema::{Schema, Stands};
 use super::{Manifest, ServiceRecord};
 
-/// What happens to one service.
+/// The action for one service.
 ///
 /// # Example
 /// See [`Plan`].
@@ -21,7 +21,7 @@ use super::{Manifest, ServiceRecord};
 pub enum Action {
     /// It is new.
     Start,
-    /// It runs with another record: it is ended and started anew.
+    /// It runs with another record: it is ended and started again.
     Replace,
     /// It runs, and no manifest names it any more.
     Stop,
@@ -50,18 +50,18 @@ pub struct Change {
     pub path: String,
     /// Its contract.
     pub contract: String,
-    /// What happens to it.
+    /// The action for it.
     pub action: Action,
     /// Which fields of its record differ, if it is replaced.
     pub because: Vec<String>,
 }
 
-/// What is known of a node for planning.
+/// The facts about a node for planning.
 ///
 /// # Example
 /// See [`Plan`].
 pub struct Setting<'a> {
-    /// What must be known of a kind to place a service of it; nothing if none can be made.
+    /// The facts about a kind for placing a service of it; `None` if none can be made.
     pub kind: &'a dyn Fn(&str) -> Option<Kind>,
     /// The contracts that can be made, for messages.
     pub contracts: Vec<String>,
@@ -94,7 +94,7 @@ impl fmt::Debug for Setting<'_> {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// What happens to each service.
+    /// The change to each service.
     pub changes: Vec<Change>,
 }
 
@@ -102,8 +102,8 @@ impl Plan {
     /// Compares what is wanted with what an earlier manifest made of the node.
     ///
     /// # Errors
-    /// Every fault of the manifest: unknown kinds, configurations that do not fit, partners and neighbours that are not there, circles, cores that the machine has
-    /// not, paths that are taken.
+    /// Every fault of the manifest: unknown kinds, configurations that do not fit, missing partners and neighbours, and
+    /// circles. Also cores that the machine lacks, and paths that are taken.
     ///
     /// # Example
     /// See [`Plan`].

@@ -13,7 +13,7 @@ use super::tree::{Field, Tree};
 /// The deepest chain of references within a schema.
 const DEPTH_MAX: usize = 64;
 
-/// What holds for every value.
+/// The schema that every value meets.
 static ANYTHING: Value = Value::Bool(true);
 
 /// A schema, and the document that its references point into.
@@ -33,7 +33,7 @@ pub struct Schema<'a> {
     root: &'a Value,
 }
 
-/// What a text stands for.
+/// The meaning of a text.
 #[derive(Clone, Copy, Debug)]
 pub enum Stands<'a> {
     /// For itself.
@@ -109,7 +109,7 @@ impl<'a> Schema<'a> {
         types
     }
 
-    /// What it asks for, in words.
+    /// The value that it requires, in words.
     ///
     /// # Example
     /// See [`Schema`].

@@ -17,7 +17,7 @@ use super::{Manifest, ServiceRecord, apply};
 /// Where a node takes manifests.
 pub const MANIFEST: &str = "/manifest";
 
-/// What a node runs by its manifests.
+/// The services that a node runs by its manifests.
 ///
 /// # Example
 /// ```
@@ -75,9 +75,9 @@ impl Contract for ManifestState {
 /// See [`Manifests`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ManifestText {
-    /// What messages call it.
+    /// Its name in messages.
     pub file: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -109,7 +109,7 @@ pub struct Apply {
 #[operation(contract = ManifestState, verb = Update, name = "claim", reply = Claimed)]
 struct Claim {}
 
-/// What is needed to apply a manifest.
+/// The facts for applying a manifest.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 struct Claimed {
     services: BTreeMap<String, ServiceRecord>,

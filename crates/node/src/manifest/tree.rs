@@ -93,7 +93,7 @@ impl Tree {
     /// Reads TOML.
     ///
     /// # Errors
-    /// What is no TOML, and numbers that are none (`nan`, `inf`), each with its line.
+    /// Text that is no TOML, and numbers that are none (`nan`, `inf`), each with its line.
     ///
     /// # Example
     /// See [`Tree`].
@@ -126,7 +126,7 @@ impl Tree {
         Self { file: name.to_owned(), value, lines: BTreeMap::new() }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub fn file(&self) -> &str {
         &self.file
     }

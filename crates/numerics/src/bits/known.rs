@@ -1,8 +1,10 @@
-//! What is known of rows of bits from a pass of hard assignment before, and which distances it spares the next.
+//! Bounds that one pass of hard assignment over rows of bits leaves for the next, which can then skip distances.
 //!
-//! A centre that has moved by `m` is nearer to a row by `m` at most (Elkan 2003). So of each row's distance to each centre, once known, a bound remains from which only what centres move is taken away; a centre whose bound is larger
-//! than the distance to the row's own need not be looked at. It is exact to the bit: bounds are of true distances, and a centre is left out only where the *computed* squared distance, with all that rounding can do to it, must be larger
-//! than the one computed of the row's own centre. What is looked at is computed as a whole pass computes it.
+//! A centre that has moved by `m` is nearer to a row by `m` at most (Elkan 2003). So a known distance of a row to a
+//! centre leaves a bound, from which only the movement of the centre is subtracted. A centre need not be looked at if
+//! its bound is larger than the distance to the row's own centre. This is exact to the bit, because bounds are of true
+//! distances. A centre is left out only if its *computed* squared distance must exceed the one computed for the row's
+//! own centre, whatever rounding does. The remaining distances are computed as in a whole pass.
 
 use super::walks::{ROWS, Walks};
 use super::{BitRows, BitScratch, HardBitCenters, add_row};
@@ -26,7 +28,7 @@ pub struct Known {
 
 /// Both a product and a difference in single precision are off by a 2^-24th at most.
 const SHRINK: f32 = 1.0 - 1.0 / (1u32 << 22) as f32;
-/// What rounds a number in double precision up to one in single, with some to spare.
+/// Rounds a number in double precision up to one in single precision, with a small margin.
 const UP: f64 = 1.0 + 1e-6;
 
 impl Known {
@@ -129,7 +131,8 @@ pub struct Moves {
 }
 
 impl Moves {
-    /// From one set of centres to another, both row after row, in a `unit` of which the coordinates of the bits are; of centres behind the last of `before` nothing is said.
+    /// Measures the moves from one set of centres to another, both row after row. The coordinates of the bits are in
+    /// the unit `unit`. Centres after the last of `before` get no value.
     ///
     /// # Panics
     /// If there are fewer than before.
@@ -165,7 +168,8 @@ impl Moves {
         self.moves.is_empty()
     }
 
-    /// Lowers a row's bounds by what the centres have moved; says how many of them may be as near as `squared`, the row's own among them. `slack` is what rounding may do to a squared distance from each.
+    /// Lowers a row's bounds by the distance that each centre has moved. Returns how many centres may be as near as
+    /// `squared`, including the row's own. `slack` is what rounding may do to a squared distance from each.
     #[inline(always)]
     fn lower(&self, least: &mut [f32], slack: &[f32], squared: f64) -> usize {
         let squared = rounded_up(squared);
@@ -199,18 +203,23 @@ fn bound_of(squared: f64, slack: f32) -> f32 {
     least * SHRINK
 }
 
-/// What rounding may do to a squared distance: to a sum of `terms` terms in a precision of `epsilon`, of which the first was summed of `columns` in double precision; `size` is what the sizes of all add up to. Twice the bound of a
-/// sum's error, for terms that are rounded themselves.
+/// A bound of the rounding error in a squared distance: a sum of `terms` terms in a precision of `epsilon`. The first
+/// term was summed over `columns` in double precision; `size` is the sum of the sizes of all terms. Twice the bound of
+/// a sum's error, for terms that are rounded themselves.
 fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
     rounded_up(((terms + 16) as f64 * epsilon + columns as f64 * f64::EPSILON) * size) + f32::MIN_POSITIVE
 }
 
-/// The sums of [`nearest_bit_sums`](super::nearest_bit_sums), [`Kind::Centers`], to the bit, and fewer distances: only those of which `known` cannot say that they are larger than that from the row's own centre. Afterwards `known` is of these centres.
+/// The same sums, to the bit, as [`nearest_bit_sums`](super::nearest_bit_sums) with [`Kind::Centers`]. It computes
+/// fewer distances: it skips those that `known` proves larger than the one to the row's own centre. Afterwards `known`
+/// is of these centres.
 ///
-/// `moves` says how far each centre has moved since `known` was, which is of these rows and as many centres; where it is of none, every distance is formed, as it is where most would have to be.
-/// Distances must be those of centres ([`HardBitCenters::set`]), since other forms say nothing of how they change.
+/// `moves` says how far each centre has moved since the pass that `known` is from, over the same rows and as many
+/// centres. If `known` is empty, or most distances would be needed, all are computed. Distances must be those of
+/// centres ([`HardBitCenters::set`]), since other forms say nothing of how they change.
 ///
-/// Cost: set bits x 2 additions, rows x K comparisons, and set bits of a row for each distance that is formed beside; at most some more than [`nearest_bit_sums`](super::nearest_bit_sums). No allocation once `scratch` and `known` have grown.
+/// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. At most a
+/// little more than [`nearest_bit_sums`](super::nearest_bit_sums). No allocation once `scratch` and `known` have grown.
 ///
 /// # Panics
 /// If the shapes disagree, or there is no centre.

@@ -85,9 +85,11 @@ pub fn for_each_set_bit(words: &[u64], mut each: impl FnMut(usize)) {
 /// Room behind the places of a row: the last of a word's may be written with seven that are none.
 pub(super) const SLACK: usize = 64;
 
-/// Writes the places of the set bits, in rising order, and says how many there are. What is behind them is overwritten.
+/// Writes the places of the set bits, in rising order, and says how many there are. The places after them are
+/// overwritten.
 ///
-/// Eight at a time, whether they are there or not: a loop that ends with the bits of a word would be mispredicted at nearly every word, which costs more than the places do.
+/// Handles eight at a time, whether they are there or not. A loop that ends with the bits of a word would be
+/// mispredicted at nearly every word, which costs more.
 #[inline(always)]
 pub(super) fn places_of(words: &[u64], places: &mut [u32]) -> usize {
     let mut at = 0;

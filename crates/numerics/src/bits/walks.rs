@@ -1,7 +1,8 @@
 //! Walks over the set bits of some rows, block of columns by block of columns.
 //!
-//! The lines of a thousand columns do not fit the first-level cache, and each row needs one in six of them. So columns are walked in blocks whose lines stay there, for one line of centres at a time: all rows go through a
-//! block before the next is begun. Where bits are so few that a walk would be over before it has begun, blocks are wider.
+//! The lines of a thousand columns do not fit the first-level cache, and each row needs one in six of them. So columns
+//! are walked in blocks that fit it, for one line of centres at a time. All rows go through a block before the next
+//! begins. Where bits are so few that a walk would be over before it has begun, blocks are wider.
 
 use std::ops::Range;
 
@@ -25,7 +26,8 @@ pub(super) struct Walks {
     /// Columns of a block.
     width: usize,
     rows: usize,
-    /// Of each block the places of each row within it. Behind a row's last are places of the column that is none, up to a whole number of [`SUMS`].
+    /// For each block the places of each row within it. Behind a row's last are places of the column that is none, up
+    /// to a whole number of [`SUMS`].
     places: Vec<u32>,
     /// Where each row's places end, in the order of [`Walks::places`].
     ends: Vec<usize>,
@@ -124,7 +126,8 @@ impl Walks {
         }
     }
 
-    /// What one form says of the `index`-th of the rows: `constant` and of `terms`, one a column and one for the column that is none, those of its set bits. The bits are those of [`Walks::add_up`].
+    /// The value of one form for the `index`-th row: `constant` and the `terms` of its set bits. `terms` has one for
+    /// each column and one for the column that is none. The bits are those of [`Walks::add_up`].
     #[inline(always)]
     pub fn add_up_one<T: Real>(&self, index: usize, constant: T, terms: &[T]) -> T {
         let mut value = constant;
@@ -145,7 +148,8 @@ impl Walks {
         value
     }
 
-    /// Adds the members of each row, a line of centres of all rows after another, to the lines of its set bits; `columns` are laid out as [`Forms::terms`] are.
+    /// Adds the memberships of each row to the lines of its set bits; `members` has a line of centres of all rows after
+    /// another. `columns` are laid out like [`Forms::terms`].
     #[inline(always)]
     pub fn add_to_columns<T: Real, V: Lanes<Number = T>>(&self, members: &[T::Line], columns: &mut [T::Line]) {
         let columns = columns.chunks_exact_mut(self.columns + 1);

@@ -1,7 +1,8 @@
 //! Lines in the vector registers of x86-64: the only file that names instructions.
 //!
-//! Values of these types exist only inside the copies of a kernel that [`crate::dispatch`] enters after it has asked the processor
-//! for the instruction set, which is the promise that every `unsafe` block here uses. They are crate-private for that reason.
+//! Values of these types exist only inside the copies of a kernel. [`crate::dispatch`] enters a copy after it has asked
+//! the processor for the instruction set: every `unsafe` block here relies on that. They are crate-private for that
+//! reason.
 
 use std::arch::x86_64::*;
 
@@ -17,7 +18,8 @@ macro_rules! instructions {
     };
 }
 
-/// What half the bits of a number are subtracted from to guess one over its square root, as in `lanes/plain.rs`.
+/// The constant from which half the bits of a number are subtracted to guess one over its square root, as in
+/// `lanes/plain.rs`.
 const ROOT_F64: i64 = 0x5fe6_eb50_c7b5_37a9;
 const ROOT_F32: i32 = 0x5f37_5a86;
 

@@ -13,7 +13,7 @@ pub struct SparseRows<T: Real> {
     pub(super) starts: Vec<usize>,
     pub(super) columns: Vec<u32>,
     pub(super) values: Vec<T>,
-    /// Of each row from the origin, squared.
+    /// The squared distance of each row from the origin.
     pub(super) lengths: Vec<T>,
     pub(super) weights: Vec<f64>,
     /// The columns that some row has, ascending.
@@ -22,7 +22,8 @@ pub struct SparseRows<T: Real> {
 }
 
 impl<T: Real> SparseRows<T> {
-    /// Copies rows: `row(i)` gives the columns and values of the i-th of `rows` rows, which are divided by `unit`; `length(i)` is its squared length from the origin, so divided; `weight(i)` its weight.
+    /// Copies rows. `row(i)` gives the columns and values of the i-th of `rows` rows, which are divided by `unit`.
+    /// `length(i)` is its squared length from the origin, so divided; `weight(i)` is its weight.
     ///
     /// # Panics
     /// If there is no row, a row has not as many values as columns, or a column beyond the last.

@@ -1,8 +1,9 @@
 //! All-gather.
 //!
-//! Required: equal lengths for [`all_gather`](Communicator::all_gather), any for [`all_gather_v`](Communicator::all_gather_v). Checked: equal lengths, where they
-//! are required. Algorithm: between threads an exchange that all read; over messages everybody tells everybody, each beginning with the
-//! rank after itself, so that no rank is told by all at once. Result: all have everybody's values.
+//! Required: equal lengths for [`all_gather`](Communicator::all_gather), any for
+//! [`all_gather_v`](Communicator::all_gather_v). Checked: equal lengths, where they are required. Algorithm: between
+//! threads an exchange that all read. Over messages every rank sends to every other, beginning with the rank after
+//! itself, so that no rank gets all messages at once. Result: all have everybody's values.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;

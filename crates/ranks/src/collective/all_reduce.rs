@@ -1,8 +1,9 @@
 //! All-reduce, over ranks and over leaves.
 //!
-//! Required: partials of one length. Checked: the lengths, by comparing them. Algorithm: between threads an exchange
-//! in which each rank deposits the nodes that cover its leaves (or itself, as one leaf), the last to arrive folds all of them in
-//! order, and everybody copies the root; over messages blocks of ranks that double in each step exchange the same covers, and everybody folds them. Result: all have the same bits.
+//! Required: partials of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
+//! which each rank deposits the nodes that cover its leaves (or itself, as one leaf). The last to arrive folds all of
+//! them in order, and every rank copies the root. Over messages: blocks of ranks that double in each step exchange the
+//! same covers, and every rank folds them. Result: all have the same bits.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,8 +22,8 @@ const SHARED_BYTES: usize = 1 << 15;
 const TILE: usize = 1024;
 
 impl Communicator {
-    /// Overwrites `values` on all ranks with the combination of all ranks' values: one fixed tree over rank numbers, left
-    /// before right, so `combine` need not be commutative.
+    /// Overwrites `values` on all ranks with the combination of all ranks' values. The order is one fixed tree over
+    /// rank numbers, left before right, so `combine` need not be commutative.
     ///
     /// The bits depend on the number of ranks. For sums over rows that must not, see
     /// [`all_reduce_leaves`](Self::all_reduce_leaves).
@@ -80,8 +81,9 @@ impl Communicator {
         Ok(())
     }
 
-    /// As [`all_reduce`](Self::all_reduce), for operations that work value by value: `combine` is called with parts of the slices, as long as each other and
-    /// from the same place. Then the bits are the same, and of many values each rank combines its share only.
+    /// As [`all_reduce`](Self::all_reduce), for operations that work value by value. `combine` is called with parts of
+    /// the slices, of equal length and from the same position. Then the bits are the same, and of many values each rank
+    /// combines its share only.
     ///
     /// For many values and an operation such as a sum or a maximum this is the faster form; for few they are the same.
     ///
@@ -154,8 +156,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Maps this rank's `leaves` to partials and overwrites `total` on all ranks with the root of the tree over all ranks'
-    /// leaves: the same bits for any number of ranks.
+    /// Maps this rank's `leaves` to partials, and overwrites `total` on all ranks with the root of the tree over all
+    /// ranks' leaves. The bits are the same for any number of ranks.
     ///
     /// # Arguments
     /// - `leaves`: this rank's, contiguous and ascending with the rank over all leaves from 0 on; may be empty.
@@ -164,8 +166,8 @@ impl Communicator {
     ///
     /// With no leaves at all, `total` is left as it was.
     ///
-    /// Cost: beside the calls of `map` and `combine`, O(log leaves) partials copied per rank; no allocation once a call with
-    /// this length has been made.
+    /// Cost: the calls of `map` and `combine`, and O(log leaves) partials copied per rank. No allocation once a call
+    /// with this length has been made.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

@@ -1,16 +1,17 @@
 //! All-to-all.
 //!
-//! Required: equal lengths for [`all_to_all`](Communicator::all_to_all), any for [`all_to_all_v`](Communicator::all_to_all_v). Checked: equal lengths, where they are required. Algorithm:
-//! between threads an exchange in which each deposits all its parts and copies its own from everybody; over messages each sends to the rank
-//! after it, then to the one after that, and so on. Result: each has what everybody had for it.
+//! Required: equal lengths for [`all_to_all`](Communicator::all_to_all), any for
+//! [`all_to_all_v`](Communicator::all_to_all_v). Checked: equal lengths, where they are required. Algorithm: between
+//! threads an exchange in which each rank deposits all its parts and copies its own from all others. Over messages each
+//! sends to the rank after it, then to the one after that, and so on. Result: each has what everybody had for it.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Sends each rank its part of `values` and collects what all have for this one, in order of rank: the transposition of a matrix
-    /// of parts, of which each rank has a row.
+    /// Sends each rank its part of `values`, and collects the parts of all for this one, in order of rank. It
+    /// transposes a matrix of parts, of which each rank has a row.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

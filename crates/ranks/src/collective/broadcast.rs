@@ -1,8 +1,9 @@
 //! Broadcast.
 //!
-//! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm: between threads an exchange in
-//! which the root alone deposits its values, and the others copy them from there; where every rank has a core and there are few bytes, a message of the root to each, and the root goes on; over
-//! messages a binomial tree. Result: all have the root's values.
+//! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm between threads: an
+//! exchange in which only the root deposits its values, and the others copy them. Where every rank has a core and there
+//! are few bytes, the root sends a message to each and moves on. Over messages: a binomial tree. Result: all have the
+//! root's values.
 
 use crate::check::rooted;
 use crate::collective::neighbours::Besides;

@@ -1,8 +1,9 @@
 //! Exchange with neighbours.
 //!
-//! Required: both of two neighbours name each other, on one line or grid. Checked: that, by who takes a message; for [`exchange`](Communicator::exchange), that it fits. Algorithm: a
-//! message to each neighbour, then one from each, so that all crossings go on at once: not two shifts, of which the second waits for the first; between threads over lanes
-//! (`neighbours.rs`). Result: each has its neighbours' values.
+//! Required: both of two neighbours name each other, on one line or grid. Checked: that, by who takes a message; for
+//! [`exchange`](Communicator::exchange), that it fits. Algorithm: a message to each neighbour, then one from each, so
+//! that all crossings go on at once. Two shifts would be slower, because the second waits for the first. Between
+//! threads the messages go over lanes (`neighbours.rs`). Result: each has its neighbours' values.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits, whole};
 use crate::communicator::{Call, Communicator};
@@ -12,8 +13,9 @@ use crate::message::{self, Plain};
 use crate::topology::{Boundary, Grid};
 
 impl Communicator {
-    /// Exchanges values with both neighbours on a line or a ring: `to_lower` goes to the rank below, `to_upper` to the rank above, and what they had for
-    /// this rank overwrites `from_lower` and `from_upper`. Beyond an open end there is nobody, and what belongs there is left as it was.
+    /// Exchanges values with both neighbours on a line or a ring. `to_lower` goes to the rank below and `to_upper` to
+    /// the rank above; their values for this rank overwrite `from_lower` and `from_upper`. Beyond an open end there is
+    /// nobody, and what belongs there is left as it was.
     ///
     /// The same as a [`shift`](Self::shift) by 1 and one by -1 on a ring, in one crossing instead of two.
     ///
@@ -122,8 +124,8 @@ impl Communicator {
         talk.finish()
     }
 
-    /// Exchanges values, of any lengths, with all neighbours on a grid: `outgoing[d]` goes in direction d, and what comes from direction d is `result[d]`;
-    /// none beyond an open boundary.
+    /// Exchanges values, of any lengths, with all neighbours on a grid. `outgoing[d]` goes in direction d, and
+    /// `result[d]` comes from direction d; `None` beyond an open boundary.
     ///
     /// # Errors
     /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].

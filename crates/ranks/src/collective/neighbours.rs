@@ -1,4 +1,4 @@
-//! What shifts, exchanges, and calls in one direction are made of, between threads: messages over lanes.
+//! Messages over lanes between threads: shifts, exchanges, and calls in one direction are made of them.
 //!
 //! A call is a [`Talk`]: it begins, tells, hears and finishes. One that is dropped before it has finished is given up, and what still comes of it is thrown away.
 
@@ -22,15 +22,16 @@ pub(crate) struct Talk<'a> {
     _noting: Option<Noting>,
 }
 
-/// Bytes that a root sends or hears in all, up to which a call goes in one direction over lanes: beyond, messages are better read where they were written.
+/// Up to so many bytes that a root sends or hears in all, a call goes in one direction over lanes. Longer messages are
+/// better read where they were written.
 const ONE_WAY_BYTES: usize = 4096;
 
 /// Bytes from which on a message is lent.
 const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
 
 impl Communicator {
-    /// Whether a call between a root and all others, with so many bytes, goes in one direction: where every rank has a core, so that it may run ahead of the others. All say the same, or differ
-    /// in what they call.
+    /// Whether a call between a root and all others, with so many bytes, goes in one direction. It does where every
+    /// rank has a core, so that it may run ahead of the others. All say the same, or differ in what they call.
     pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
         let others = self.size() - 1;
         !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES
@@ -132,7 +133,8 @@ impl Talk<'_> {
     }
 }
 
-/// Copies the parts of a message to memory that they should fill; gives back how long they are together, and copies nothing if that is something else.
+/// Copies the parts of a message to memory that they should fill. Returns their length together, and copies nothing if
+/// that is another length.
 pub(crate) fn copy(parts: &[&[u8]], memory: &mut [u8]) -> usize {
     let length = parts.iter().map(|part| part.len()).sum();
     if length == memory.len() {

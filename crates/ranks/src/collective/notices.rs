@@ -1,8 +1,10 @@
-//! What ranks that wait in a collective over messages tell each other, so that different calls are found out and nobody waits for ever.
+//! Messages between ranks that wait in a collective over messages, so that different calls are found and nobody waits
+//! for ever.
 //!
-//! Each message says which call it belongs to, and who takes it compares. That does not find ranks that wait for each other in different calls in which both
-//! would receive first, or for one that has passed the call without sending. So a rank that has waited in vain for a moment sends a *notice* to the rank that
-//! it waits for: in which call it waits. Whoever waits hears notices too:
+//! Each message says which call it belongs to, and who takes it compares. That does not find ranks that wait for each
+//! other in different calls in which both would receive first. It neither finds a rank that waits for one that has
+//! passed the call without sending. So a rank that has waited for a moment without success sends a *notice* to the
+//! other: in which call it waits. A waiting rank hears notices too:
 //!
 //! | the notice is of | then |
 //! | --- | --- |
@@ -12,10 +14,11 @@
 //! | an earlier call, of which this rank knows how it made it | they disagree, or what is waited for is on its way |
 //! | an earlier call, long ago | the answer is a *marker*, sent as a message of that call: if it is taken in its place, nothing was sent before |
 //!
-//! Who finds a disagreement tells all, and whoever waits hears that. So of ranks that wait for each other one always finds out: take the earliest call in which a
-//! rank waits; the rank that it waits for has passed that call, or is in it, and then made it otherwise or waits itself for another; and ranks that agree do not
-//! wait for each other in a circle. What this does not find: a rank that waits for a message of the program ([`Communicator::receive`]) that nobody sends. For
-//! that there is patience.
+//! A rank that finds a disagreement tells all, and waiting ranks hear that. So of ranks that wait for each other one
+//! always finds out. Take the earliest call in which a rank waits. The rank that it waits for has passed that call, or
+//! is in it. Then it made the call otherwise, or waits itself for another; and ranks that agree do not wait for each
+//! other in a circle. What this does not find: a rank that waits for a message of the program
+//! ([`Communicator::receive`]) that nobody sends. For that there is patience.
 //!
 //! Where a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
 
@@ -36,9 +39,9 @@ const REMEMBERED: usize = 16;
 /// Calls between two looks at notices of a rank that does not wait.
 const BETWEEN: u32 = 256;
 
-/// What a notice is: that a rank waits.
+/// Tag of a notice: a rank waits.
 const WAITING: u32 = 0;
-/// That two ranks disagree.
+/// Tag of a notice: two ranks disagree.
 const DISAGREED: u32 = 1;
 
 /// How a rank made a call: its tag (the call, and how many there were before) and the number that must be equal.
@@ -49,7 +52,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// What stands in a message after which something was asked for that was not sent.
+    /// The content of a message after which something was asked for that was not sent.
     pub(crate) fn is_marker(self) -> bool {
         self.tag >> COUNT_BITS == Call::Unknown as u32
     }
@@ -118,7 +121,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// What follows from a notice that came while this rank waits in a call.
+    /// The consequence of a notice that came while this rank waits in a call.
     pub(crate) fn heed(&self, own: Signature, notice: &Message) -> Result<(), Error> {
         let words: Vec<u64> = crate::message::collect(&notice.bytes);
         match (notice.label.tag, &words[..]) {
@@ -161,7 +164,7 @@ impl Communicator {
         }
     }
 
-    /// That this rank and another made the same call differently; says so to all.
+    /// The error that this rank and another made the same call differently; tells all ranks.
     pub(crate) fn disagree(&self, own: Signature, world: usize, theirs: Signature) -> Error {
         let (rank, me) = (self.rank(), self.group.world(self.rank()));
         let words: Vec<u64> = [&[me as u64][..], &own.head(), &[world as u64], &theirs.head()].concat();

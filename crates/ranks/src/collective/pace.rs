@@ -1,8 +1,9 @@
 //! How far a rank may be ahead of another in calls in one direction, over messages.
 //!
-//! A root that only tells, and a rank that only tells the root, wait for nobody, and what they have sent and nobody has taken fills memory, and caches before that. So both sides
-//! of such a message count: the receiver sends a *credit*, an empty message, for every so many messages that it has heard, and the sender waits when two credits are due. A credit for
-//! sixteen short messages costs little, and who is not ahead never waits for one.
+//! A root that only sends, and a rank that only sends to the root, wait for nobody. Messages that they have sent and
+//! nobody has taken fill caches, and then memory. So both sides of such a message count. The receiver sends a *credit*,
+//! an empty message, for every so many messages that it has heard. The sender waits when two credits are due. A credit
+//! for sixteen short messages costs little, and who is not ahead never waits for one.
 //!
 //! Both count alike, from the lengths alone, so nothing needs to be said about what a credit is for. Long messages count more.
 
@@ -15,7 +16,8 @@ const BYTES: usize = 1 << 12;
 /// Credits that may be due.
 const DUE: usize = 2;
 
-/// What a rank has sent to the others of a communicator, and heard of them, in one direction. Used by one task at a time: a rank is in one collective at a time.
+/// Counts of a rank's messages to and from the other ranks of a communicator, in one direction. Used by one task at a
+/// time: a rank is in one collective at a time.
 #[derive(Debug)]
 pub(crate) struct Pace(Box<[Other]>);
 

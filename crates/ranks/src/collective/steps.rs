@@ -1,13 +1,13 @@
-//! A collective over messages, as one rank runs it: it sends to ranks and receives from ranks, and each message says which collective
-//! it belongs to.
+//! A collective over messages, as one rank runs it: it sends to ranks and receives from ranks. Each message says which
+//! collective it belongs to.
 //!
-//! The label's tag holds the call and how many collectives of the communicator came before; the first eight bytes hold the number
-//! that must be the same on all ranks (a root, a length). Messages of one rank come in the order of its collectives, so the first message of
-//! the collective context that comes from a rank must belong to the present call: if it does not, the two ranks disagree. A rank that waits long tells so
-//! (`notices.rs`), so that ranks in different calls do not wait for each other for ever.
+//! The label's tag holds the call and the number of earlier collectives of the communicator. The first eight bytes hold
+//! the number that must be the same on all ranks (a root, a length). Messages of one rank come in the order of its
+//! collectives. So the first message of the collective context that comes from a rank must belong to the present call.
+//! If it does not, the two ranks disagree. A rank that waits long tells so (`notices.rs`), so that ranks in different
+//! calls do not wait for each other for ever.
 //!
-//! A collective that does not come to its end, because it failed or was given up, stops the communicator: what was sent cannot be
-//! called back.
+//! A collective that fails or is given up stops the communicator, because sent messages cannot be called back.
 
 use std::borrow::Cow;
 use std::future::{Future, poll_fn};
@@ -28,7 +28,7 @@ use crate::trace::Activity;
 /// Bytes that a broadcast passes on at a time.
 const PIECE: usize = 1 << 17;
 
-/// Polls in vain after which a rank tells the one that it waits for, on a fabric that asks again and again.
+/// On a fabric that polls, a rank tells the one that it waits for after so many polls without success.
 const POLLS: u32 = 8;
 
 /// Words of values that are received into memory at hand.
@@ -131,7 +131,8 @@ impl Steps<'_> {
         }
     }
 
-    /// Waits for the message of a rank, and shows its bytes to `read`, once: where they are, if the fabric can, and perhaps under its locks.
+    /// Waits for the message of a rank and passes its bytes to `read`, once. If the fabric can, `read` sees them where
+    /// they are, perhaps under its locks.
     pub(crate) async fn read(&self, from: usize, mut read: impl FnMut(&[u8]) + Send + Unpin) -> Result<(), Error> {
         let (fabric, notices, own) = (&*self.communicator.fabric, self.notices(), self.own);
         let mut polls = 0;
@@ -261,7 +262,8 @@ impl Steps<'_> {
         if sent == room { Ok(()) } else { Err(Error::Truncated { source: from, sent, room }) }
     }
 
-    /// Waits for the message of a rank, which has as many values as `own`, and shows them to `combine` with these: few through memory at hand, many where they came.
+    /// Waits for the message of a rank, which has as many values as `own`, and passes both to `combine`. Few values go
+    /// through memory at hand, many are used where they came.
     async fn receive_few_or_many<T: Plain>(
         &self,
         from: usize,
@@ -293,8 +295,8 @@ impl Steps<'_> {
         self.communicator.fabric.give_back(body.0);
     }
 
-    /// Combines everybody's values on all ranks, of which there are a power of two: as [`all_fold`](Self::all_fold), but each block has one partial, which
-    /// stands in `values`.
+    /// Combines all ranks' values on all ranks, of which there are a power of two. It works as
+    /// [`all_fold`](Self::all_fold), but each block has one partial, which is in `values`.
     pub(crate) async fn all_combine<T: Plain>(
         &self,
         values: &mut [T],
@@ -373,8 +375,9 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Folds everybody's covers into that of rank 0, along a binomial tree: in step k each rank that is left takes the cover of the
-    /// one 2^k further, whose ranks follow its own. The root of the tree is the same whatever the number of ranks.
+    /// Folds all ranks' covers into that of rank 0, along a binomial tree. In step k each remaining rank takes the
+    /// cover of the one 2^k further, whose ranks follow its own. The root of the tree is the same whatever the number
+    /// of ranks.
     pub(crate) async fn reduce<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -399,9 +402,10 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Folds everybody's covers on all ranks, in as many steps as the number of ranks has doublings. In step k each block of 2^k ranks has one cover, which
-    /// all of its ranks hold, and meets the block beside it: each rank tells its partner there and hears from it. Where the upper block has fewer ranks, those
-    /// of the lower one that have no partner are told by one that has, along a binomial tree.
+    /// Folds everybody's covers on all ranks, in as many steps as the number of ranks has doublings. In step k each
+    /// block of 2^k ranks has one cover, which all of its ranks hold, and meets the block beside it. Each rank
+    /// exchanges covers with its partner there. If the upper block has fewer ranks, some ranks of the lower one have no
+    /// partner. They get the cover from one that has, along a binomial tree.
     ///
     /// Covers of neighbouring blocks are folded lower before upper, so the nodes are those of the one tree.
     ///

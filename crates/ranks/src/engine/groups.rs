@@ -1,9 +1,9 @@
 //! The reduction tree as several workers climb it together.
 //!
-//! Leaves are handed out in *groups*: complete nodes of one level, so that a group's partial is a node of the tree whatever
-//! the size of a group. Whoever finishes a group climbs: at each parent the first of the two to come stops, and the second
-//! combines both and climbs on. So there is no serial pass over all groups at the end, the memory is one partial a group, and
-//! the tree, and with it every bit, is that of `reduction.rs`.
+//! Leaves are handed out in *groups*: complete nodes of one level. So a group's partial is a node of the tree, whatever
+//! the size of a group. A worker that finishes a group climbs the tree. At each parent the first of the two to come
+//! stops, and the second combines both and climbs on. So there is no serial pass over all groups at the end, and memory
+//! is one partial per group. The tree is that of `reduction.rs`, and so are all bits.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Mutex, Ordering};
@@ -19,8 +19,8 @@ pub(super) struct Groups {
     leaves: usize,
     /// A group has 2^level leaves.
     level: u32,
-    /// By group: its partial, and while it climbs, that of the node it has become the first group of. Used only by whoever
-    /// runs the group or has it handed over by `turnstiles`.
+    /// By group: its partial, and while it climbs, that of the node it has become the first group of. Used only by the
+    /// worker that runs the group, or that `turnstiles` gave it to.
     cells: Box<[CachePadded<Mutex<Fold>>]>,
     /// By inner node: 0, or 1 after the first of its two children has come. The second puts it back to 0.
     turnstiles: Box<[AtomicUsize]>,

@@ -1,7 +1,7 @@
 //! Several processes that run one program together, as the engines see them.
 //!
-//! This crate starts no processes. Who can reach other processes (`lehr-ranks-mpi`) implements [`Processes`] and hands a [`Job`] over in
-//! [`Execution`](super::Execution); from then on a method's ranks are those of all processes.
+//! This crate starts no processes. A crate that can reach other processes (`lehr-ranks-mpi`) implements [`Processes`]
+//! and passes a [`Job`] in [`Execution`](super::Execution). From then on a method's ranks are those of all processes.
 
 use std::fmt;
 
@@ -16,7 +16,8 @@ pub trait Processes: fmt::Debug + Sync {
     /// How many processes there are.
     fn processes(&self) -> usize;
 
-    /// This process's place among those of the job on its machine, from 0, and how many they are: their workers wait for each other, and are kept on cores of their own.
+    /// This process's number among those of the job on its machine, from 0, and how many they are. Their workers wait
+    /// for each other, and get cores of their own.
     fn near(&self) -> (usize, usize);
 
     /// Begins a run: the communicators of this process's ranks, in order of rank. `may_spin` says that each has a worker to itself.
@@ -25,8 +26,8 @@ pub trait Processes: fmt::Debug + Sync {
     /// [`Error::Invalid`] if there are too many ranks; [`Error::Transport`].
     fn begin(&self, ranks: usize, may_spin: bool) -> Result<Vec<Communicator>, Error>;
 
-    /// Ends a run, after its communicators are gone: tells the other processes how it ended here, and gives the failure, if there is one, on which
-    /// all agree. Waits for the others.
+    /// Ends a run, after its communicators are gone. Reports to the other processes how it ended here, and returns the
+    /// failure, if there is one, on which all agree. Waits for the others.
     ///
     /// # Errors
     /// [`Error::Transport`].
@@ -38,7 +39,7 @@ pub trait Processes: fmt::Debug + Sync {
 pub struct Outcome {
     /// Whether it failed by a panic, of which other failures may be a consequence.
     pub is_panic: bool,
-    /// What to tell the user.
+    /// The message for the user.
     pub message: String,
 }
 

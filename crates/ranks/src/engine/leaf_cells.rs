@@ -5,8 +5,8 @@ use std::fmt;
 use crossbeam_utils::CachePadded;
 use lehr_sync::Mutex;
 
-/// One cell per leaf, reached by whoever runs that leaf. Since a leaf is run by one at a time, a cell is never contended; each
-/// lies on cache lines of its own.
+/// One cell per leaf, for the worker that runs that leaf. Since a leaf is run by one at a time, a cell is never
+/// contended; each lies on cache lines of its own.
 ///
 /// # Example
 /// ```
@@ -51,7 +51,7 @@ impl<T> LeafCells<T> {
         change(&mut self.cells[leaf].lock())
     }
 
-    /// What the cells hold, in order.
+    /// The values of the cells, in order.
     pub fn into_values(self) -> impl Iterator<Item = T> {
         self.cells.into_iter().map(|cell| CachePadded::into_inner(cell).into_inner())
     }

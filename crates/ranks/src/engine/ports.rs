@@ -1,9 +1,9 @@
 //! Persistent receivers fed block numbers, and a countdown: paper 003 figure 2.
 //!
-//! As many receivers as workers stay at one port for the whole run. A round posts the numbers of all groups of leaves; each
-//! receiver runs the group it is given and counts down. The loop does not sleep at the countdown as in the paper: it takes
-//! numbers from the port itself until there are none, and then waits only for the groups that receivers have begun. So a
-//! round does not need a free worker, and one worker is enough for everything.
+//! As many receivers as workers stay at one port for the whole run. A round posts the numbers of all groups of leaves;
+//! each receiver runs the group it is given and counts down. Unlike in the paper, the loop does not sleep at the
+//! countdown. It takes numbers from the port itself until there are none, and then waits only for the groups that
+//! receivers have begun. So a round does not need a free worker, and one worker is enough for everything.
 
 use std::any::Any;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub(super) struct OnPorts {
     _receiver: Receiver,
 }
 
-/// What the receivers know of a round.
+/// The part of a round that the receivers know.
 struct Floor {
     /// The round, lent to them while it lasts.
     round: Loan<usize>,

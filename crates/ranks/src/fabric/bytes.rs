@@ -1,8 +1,9 @@
-//! Ranks of one process, through the codec: each message becomes a frame in the stream of its receiver and is decoded there, so
-//! that everything that depends on the wire path runs, and is tested, without a wire.
+//! Ranks of one process, through the codec. Each message becomes a frame in the stream of its receiver and is decoded
+//! there. So everything that depends on the wire path runs, and is tested, without a wire.
 //!
-//! One stream a receiver, under a lock. A receiver decodes all that is there into its [`Inbox`]; a sender rings the inbox after it has
-//! written. Whoever is about to wait looks at the stream once more after it has taken its place, so no ring is missed.
+//! One stream a receiver, under a lock. A receiver decodes all that is there into its [`Inbox`]; a sender rings the
+//! inbox after it has written. A receiver that is about to wait looks at the stream once more after it has taken its
+//! place, so no ring is missed.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};
@@ -26,7 +27,7 @@ struct Rank {
     inbox: Inbox,
 }
 
-/// What was sent to a rank and not yet decoded.
+/// The frames that were sent to a rank and not yet decoded.
 struct Stream {
     bytes: Vec<u8>,
     /// How many frames each rank has written.

@@ -1,10 +1,10 @@
 //! One rank's messages that have come and not been taken, and who waits for more: the matching, for every fabric that can only
 //! move messages.
 //!
-//! A fabric [`deliver`](Inbox::deliver)s what comes, in the order in which each source sent it, and passes receives on. A pending receive has
-//! a number, drawn at its first poll; it takes the earliest message that matches it unless a receive with a lower number matches
-//! that too. So receives are served in the order in which they began, as MPI requires of posted receives, and yet a pending one
-//! holds nothing.
+//! A fabric [`deliver`](Inbox::deliver)s what comes, in the order in which each source sent it, and passes receives on.
+//! A pending receive has a number, drawn at its first poll. It takes the earliest message that matches it, unless a
+//! receive with a lower number matches that too. So receives are served in the order in which they began, as MPI
+//! requires of posted receives, and yet a pending one holds nothing.
 //!
 //! A search walks over the messages of other contexts and tags that wait: programs that let thousands of messages lie pay
 //! for it.
@@ -98,8 +98,8 @@ impl Inbox {
         self.messages.load(Ordering::Relaxed) == 0
     }
 
-    /// A number that changes with each message and each end that comes: for a fabric that looks often, so that it may look here only then. Seen late, it is only
-    /// late.
+    /// A number that changes with each message and each end that comes. A fabric that looks often can compare it, and
+    /// look here only after a change. Seen late, it is only late.
     pub fn news(&self) -> usize {
         // Relaxed: a look follows under the lock.
         self.news.load(Ordering::Relaxed)
@@ -134,13 +134,13 @@ impl Inbox {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes whoever waits, to ask again: for a fabric whose messages lie elsewhere.
+    /// Wakes those who wait, to ask again: for a fabric whose messages lie elsewhere.
     pub fn ring(&self) {
         let wakers = self.state.lock().wakers(|_| true);
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// What [`Fabric::poll_receive`](super::Fabric::poll_receive) says of the messages here.
+    /// The result of [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages here.
     ///
     /// # Errors
     /// As there.
@@ -155,7 +155,7 @@ impl Inbox {
         self.poll(pattern, turn, true, waiting_in, context, take)
     }
 
-    /// What [`Fabric::take_if_come`](super::Fabric::take_if_come) says of the messages here.
+    /// The result of [`Fabric::take_if_come`](super::Fabric::take_if_come) for the messages here.
     pub fn take_if_come(&self, pattern: &Pattern) -> Option<Message> {
         if self.is_empty() {
             return None;
@@ -167,7 +167,7 @@ impl Inbox {
         message
     }
 
-    /// What [`Fabric::poll_probe`](super::Fabric::poll_probe) says of the messages here.
+    /// The result of [`Fabric::poll_probe`](super::Fabric::poll_probe) for the messages here.
     ///
     /// # Errors
     /// As there.
@@ -182,7 +182,7 @@ impl Inbox {
         self.poll(pattern, turn, false, waiting_in, context, look)
     }
 
-    /// What [`Fabric::forget`](super::Fabric::forget) has to do.
+    /// The work of [`Fabric::forget`](super::Fabric::forget).
     pub fn forget(&self, turn: &mut Turn) {
         let Some(number) = turn.0.take() else { return };
         let mut state = self.state.lock();

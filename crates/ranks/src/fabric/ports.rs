@@ -1,9 +1,9 @@
-//! Ranks of one process over ports of the runtime, as papers 000 to 004 have it: a send is a post to the port of the receiver, and
-//! the receiver listens at its port.
+//! Ranks of one process over ports of the runtime, as in papers 000 to 004. A send is a post to the port of the
+//! receiver, and the receiver listens at its port.
 //!
-//! A port does not match sources and tags (paper 001 finds that CCR would need a port for each pair of ranks), so what the listener hears goes
-//! into an [`Inbox`]. The listener is a future that belongs to no task: whoever waits for a message polls it, and what it hears wakes
-//! whoever waits in the inbox.
+//! A port does not match sources and tags (paper 001 finds that CCR would need a port for each pair of ranks). So the
+//! listener puts the messages that it hears into an [`Inbox`]. The listener is a future that belongs to no task. A rank
+//! that waits for a message polls it, and a message that it hears wakes those who wait in the inbox.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use super::inbox::Inbox;
 use super::{Envelope, Fabric, Label, Message, Pattern, Turn};
 use crate::error::Error;
 
-/// What is posted.
+/// The posted items.
 enum Parcel {
     Message(Message),
     /// A rank has ended; failed because of the culprit, if there is one.
@@ -33,7 +33,7 @@ pub struct Endpoint {
     inbox: Arc<Ringing>,
     /// Moves what is posted into the inbox, for ever.
     listener: Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// Of the listener: rings the inbox.
+    /// The waker of the listener: it rings the inbox.
     waker: Waker,
     culprit: Mutex<Option<usize>>,
 }

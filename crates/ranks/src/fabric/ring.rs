@@ -1,18 +1,20 @@
 //! A ring of bytes in memory that two share: one sends frames, the other takes them, and neither ever waits.
 //!
-//! For fabrics whose ranks share memory without sharing a process. The memory is an array of words, so that each access is one that the processor makes
-//! whole; what is written when is decided here alone, and the model checkers see all of it.
+//! For fabrics whose ranks share memory without sharing a process. The memory is an array of words, so that each access
+//! is one that the processor makes whole. This file alone decides what is written when, and the model checkers see all
+//! of it.
 //!
 //! | words | what they hold | who writes them |
 //! | --- | --- | --- |
 //! | the first 16 | the first of them: lines taken since the beginning | the receiver, now and then |
 //! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is taken, the receiver zeroes the first word of each of its lines |
 //!
-//! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written last and in the same line as
-//! the first 56 bytes, so a short frame crosses from core to core in one line. A frame does not go around the end of the ring: where it does not fit, a
-//! head says that the rest is skipped.
+//! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written
+//! last, in the same line as the first 56 bytes, so a short frame crosses from core to core in one line. A frame does
+//! not go around the end of the ring: where it does not fit, a head says that the rest is skipped.
 //!
-//! The receiver says only now and then what it has taken, a quarter of the ring behind at most, so that the sender seldom has to fetch that line.
+//! The receiver reports only now and then how much it has taken, at most a quarter of the ring late. So the sender
+//! seldom has to fetch that line.
 
 use std::ops::Deref;
 
@@ -115,7 +117,8 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
         Self { lines: lines(&memory), memory, written: 0, freed: 0 }
     }
 
-    /// The most bytes of a frame that should be sent this way: a quarter of the ring, so that there is room for it as a rule.
+    /// The most bytes of a frame that should be sent this way. It is a quarter of the ring, so that there is usually
+    /// room for it.
     pub fn longest(&self) -> usize {
         (self.lines / 4).max(1) * LINE * size_of::<usize>() - size_of::<usize>()
     }

@@ -1,5 +1,5 @@
-//! Ranks in one process. Messages between two ranks lie in the inbox of the receiver (`mail`); collectives have a path of their
-//! own, on which messages stay where they are written (`exchange`).
+//! Ranks in one process. Messages between two ranks lie in the inbox of the receiver (`mail`). Collectives have a path
+//! of their own, on which messages stay where they are written (`exchange`).
 
 pub(crate) mod exchange;
 pub(crate) mod mail;

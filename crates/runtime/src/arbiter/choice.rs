@@ -1,10 +1,10 @@
 //! One of several branches: the first that is ready, and only that one.
 //!
-//! A choice polls its branches in order. Each branch is a future that holds nothing while it waits ([`Cancellable`]), so a branch
-//! that becomes ready takes its items in that one step, and the others, dropped before the choice gives its output, leave their
-//! items in their ports at their places. Nobody has to be asked who won: the branches of a choice are polled by one task, one
-//! after the other, and the first that claims ends the matter. An item on its way to a branch that loses is counted by its
-//! port all the time and is shown to the next in line when the choice looks.
+//! A choice polls its branches in order. Each branch is a future that holds nothing while it waits ([`Cancellable`]). A
+//! branch that becomes ready takes its items in that one step. The others are dropped before the choice gives its
+//! output, and leave their items in their ports at their places. Branches need not agree on the winner: one task polls
+//! them one after the other, and the first that claims ends the choice. An item that is on its way to a losing branch
+//! stays counted. The port shows it to the next in line when the choice looks.
 //!
 //! Which branch wins if several are ready is the order of declaration (*biased*, the default) or a new order drawn for each
 //! choice (*fair*). Branches keep their registrations from one poll to the next; only the end of the choice ends them.
@@ -39,10 +39,11 @@ mod sealed {
 
 /// A future that may be dropped at any moment without losing anything: what a branch of a choice must be.
 ///
-/// Sealed: it holds for what this crate makes (receives, takes, joins, gathers, exchanges, choices, answers, tasks), for references to
-/// and boxes of those, and for [`std::future::ready`] as a branch that is always ready. A task that loses is cancelled and an answer
-/// that loses is given up, as always when their handles are dropped; `&mut task` as the branch lets it go on. A post that waits
-/// holds an item, so it is a branch only as `&mut post`. For a future of your own see [`cancel_safe`].
+/// Sealed. It holds for the waits of this crate (receives, takes, joins, gathers, exchanges, choices, answers, tasks),
+/// and for references to and boxes of those. [`std::future::ready`] is a branch that is always ready. A task that loses
+/// is cancelled, and an answer that loses is given up, as always when their handles are dropped. Use `&mut task` as the
+/// branch to let the task continue. A post that waits holds an item, so it is a branch only as `&mut post`. For a
+/// future of your own see [`cancel_safe`].
 ///
 /// A persistent receiver cannot be a branch, for it would have to be registered again each time it lost:
 /// ```compile_fail,E0277
@@ -216,10 +217,10 @@ pub enum OneOf<
     Eighth(H),
 }
 
-/// The branches of a choice: a tuple of one to eight of any kinds, which gives a [`OneOf`], or a `Vec` of any number of one kind,
-/// which gives the position of the winner and its output. Sealed.
+/// The branches of a choice. A tuple of one to eight branches of any kinds gives a [`OneOf`]. A `Vec` of any number of
+/// one kind gives the position of the winner and its output. Sealed.
 pub trait Choices: sealed::Choices + Unpin {
-    /// Who won, and what it gave.
+    /// The winner and its output.
     type Output;
     /// The positions of the branches, in the order in which they are asked.
     #[doc(hidden)]
@@ -289,14 +290,14 @@ choices!(6: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5);
 choices!(7: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, G Seventh 6);
 choices!(8: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, G Seventh 6, H Eighth 7);
 
-/// Waits for the first of several branches; the form of [`choice!`](crate::choice) without a macro, for branches whose number
-/// is known only at run time, or that are made elsewhere.
+/// Waits for the first of several branches. Use it in place of [`choice!`](crate::choice) for branches whose number is
+/// known only at run time, or that are made elsewhere.
 ///
 /// If several are ready, the first in order wins, unless the choice is made [`fair`](Choice::fair). The others are dropped before
 /// the output is given: their items are in their ports, at their places. Cancel-safe, as its branches are.
 ///
-/// Cost: a poll of each branch up to the winner, each time the choice is woken; branches after the winner that were never polled
-/// never registered. No allocation for a tuple.
+/// Cost: a poll of each branch up to the winner, each time the choice is woken. Branches after the winner that were
+/// never polled never registered. No allocation for a tuple.
 ///
 /// # Panics
 /// If there are no branches: such a choice would wait for ever.
@@ -335,7 +336,8 @@ pub struct Choice<B: Choices> {
 }
 
 impl<B: Choices> Choice<B> {
-    /// Asks the branches in an order drawn anew, each order equally likely, so that none is preferred in the long run.
+    /// Polls the branches in a new random order each time, each order equally likely, so that none is preferred in the
+    /// long run.
     ///
     /// The draws of a thread follow one sequence, the same in every run; which thread makes which choice is up to the dispatcher.
     /// For draws that can be repeated: [`fair_by`](Self::fair_by).
@@ -439,24 +441,24 @@ impl TieBreaker {
     }
 }
 
-/// What the macro asks of each branch, so that the compiler points at the branch that is none.
+/// Checks each branch for the macro, so that the compiler points at a branch that is no branch.
 #[doc(hidden)]
 pub fn branch<F: Cancellable>(future: F) -> F {
     future
 }
 
-/// Waits for the first of several branches and runs that one's handler.
+/// Waits for the first of several branches and runs its handler.
 ///
-/// Each branch is `pattern = future => handler`: the futures are [`Cancellable`], up to eight of them; the handler is any expression
-/// of the surrounding code, where `.await`, `?`, `break` and `return` mean what they mean there; all handlers have one
-/// type. Exactly one handler runs. Before it does, the other branches are dropped: their items are in their ports, at their
-/// places, and nothing stays registered. Cancel-safe while it waits.
+/// Each branch is `pattern = future => handler`. The futures are [`Cancellable`], up to eight of them. The handler is
+/// any expression of the surrounding code; `.await`, `?`, `break` and `return` have their meaning there. All handlers
+/// have one type. Exactly one handler runs. Before it does, the other branches are dropped: their items are in their
+/// ports, at their places, and nothing stays registered. Cancel-safe while it waits.
 ///
 /// If several branches are ready at once, the first declared wins. `fair;` before the branches draws an order for each choice
 /// instead; `fair(&mut ties);` draws it from a [`TieBreaker`].
 ///
-/// The patterns must always match: a branch gives what its future gives, so for a receive a `Result`, and a closed port is an
-/// outcome for the handler to deal with.
+/// The patterns must always match, because a branch gives the output of its future. For a receive that is a `Result`,
+/// so the handler must deal with a closed port.
 ///
 /// For branches made at run time: [`choose`].
 ///

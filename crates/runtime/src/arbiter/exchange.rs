@@ -1,8 +1,9 @@
 //! One item from each of several named sources, out of one port, all at once.
 //!
-//! The rendezvous of message-passing programs: a rank waits for the messages of its neighbours of *this* stage, and one
-//! neighbour may already be a stage ahead. A take of two could get both its items from the fast one; a port for every pair of
-//! ranks needs n² of them. An exchange looks into the one port and takes the oldest item of each source, or nothing.
+//! This is the rendezvous of message-passing programs. A rank waits for the messages of its neighbours of *this* stage,
+//! and one neighbour may already be a stage ahead. A take of two could get both its items from the fast one; a port for
+//! every pair of ranks needs n² of them. An exchange looks into the one port and takes the oldest item of each source,
+//! or nothing.
 //!
 //! While it waits it leaves a [`Sorter`] at the port, so it is woken once, by the item that completes the set.
 
@@ -28,7 +29,7 @@ mod sealed {
 
 /// The sources of an exchange: an array, whose items come as an array, or a `Vec`. Sealed.
 pub trait Sources: sealed::Sources + Clone + Send + Unpin + 'static {
-    /// What names a source.
+    /// The name of a source.
     type Source: PartialEq + Clone + 'static;
     /// As many of something as there are sources.
     type Row<X>: AsMut<[X]>;
@@ -74,9 +75,9 @@ impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
 /// # Example
 /// See [`exchange_by`].
 pub trait Rule<T>: sealed::Rule + Clone + Send + Unpin + 'static {
-    /// What names a source.
+    /// The name of a source.
     type Source;
-    /// What is given of an item.
+    /// The part of an item that is given.
     type Kept;
 
     #[doc(hidden)]
@@ -129,8 +130,8 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
     }
 }
 
-/// Waits until the port holds an item from each of the named sources and takes the oldest of each, together, in the order in
-/// which the sources are named; a source named twice gives its two oldest.
+/// Waits until the port holds an item from each of the named sources, and takes the oldest of each together. They come
+/// in the order in which the sources are named; a source named twice gives its two oldest.
 ///
 /// Everything else stays: later items of the same sources, for the next stage, and items of others. Cancel-safe: until all are
 /// there, all stay in the port, visible to others. It may be awaited again, through `&mut`, for the items of the next stage,
@@ -138,8 +139,8 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 ///
 /// Sources are compared under the port's lock, as by a predicate.
 ///
-/// Cost: one lock; a comparison of each item that waits in the port, up to the last one taken, with each source that is still
-/// missing; one wake-up, by the item that completes the set. Two small allocations the first time it has to wait.
+/// Cost: one lock and one wake-up, by the item that completes the set. Each item that waits in the port, up to the last
+/// one taken, is compared with each source that is still missing. Two small allocations the first time it has to wait.
 ///
 /// # Errors
 /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a source; [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison
@@ -164,8 +165,8 @@ pub fn exchange<T, L: Sources>(
     Exchange::new(port, sources, BySource(PhantomData))
 }
 
-/// The same as [`exchange`] for items that name their source themselves: gives whole items, the one that `key` calls by the
-/// first source, then the second, and so on.
+/// The same as [`exchange`] for items that name their source themselves. Gives whole items: the one with the first
+/// source as its `key`, then the second, and so on.
 ///
 /// `key` runs under the port's lock: it must be quick and must not use ports.
 ///
@@ -198,7 +199,7 @@ pub struct Exchange<'a, T, L: Sources, R: Rule<T, Source = L::Source>> {
     sources: L,
     rule: R,
     ticket: Option<Ticket>,
-    /// What it leaves at the port while it waits, kept from one stage to the next.
+    /// The counter that it leaves at the port while it waits, kept from one stage to the next.
     sorter: Option<Box<Sorter<T>>>,
 }
 
@@ -258,7 +259,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         items
     }
 
-    /// What is to be left at the port.
+    /// The counter to leave at the port.
     fn new_sorter(&mut self) -> Box<Sorter<T>> {
         self.sorter.take().unwrap_or_else(|| {
             let (sources, rule) = (self.sources.clone(), self.rule.clone());

@@ -1,8 +1,9 @@
 //! Successes and failures that add up to a total: the answers to a batch of requests, however many of them failed.
 //!
-//! A gather holds nothing while it waits; it takes everything it gives in one step. From one port of results it takes the oldest
-//! items, in order. From two ports it is woken when one of them has got half of what is missing (rounded up): as long as neither has,
-//! the two together cannot be enough. So a gather of n looks about 2 log₂ n times and not n times.
+//! A gather holds nothing while it waits; it takes everything it gives in one step. From one port of results it takes
+//! the oldest items, in order. From two ports it is woken when one of them has got half of the missing number (rounded
+//! up). As long as neither has, the two together cannot be enough. So a gather of n looks about 2 log₂ n times and not
+//! n times.
 
 use std::fmt;
 use std::future::Future;
@@ -38,9 +39,9 @@ mod sealed {
 
 /// Where the results of a gather come from: `&Port<Result<T, E>>`, or `(&Port<T>, &Port<E>)` for successes and failures. Sealed.
 pub trait Results: sealed::Results + Unpin {
-    /// What a success is.
+    /// The type of a success.
     type Success;
-    /// What a failure is.
+    /// The type of a failure.
     type Failure;
 
     #[doc(hidden)]
@@ -52,16 +53,16 @@ pub trait Results: sealed::Results + Unpin {
 /// Registrations of a gather: of one port for the total, the first failure and the last success asked for; or of two ports.
 pub type Tickets = [Option<Ticket>; 3];
 
-/// What a gather gives.
+/// The output of a gather: successes and failures.
 pub type Gathered<R> = Result<(Vec<<R as Results>::Success>, Vec<<R as Results>::Failure>), ReceiveError>;
 
 type Gathering<R> = Poll<Gathered<R>>;
 
 /// Waits until successes and failures add up to `total` and takes them together; a total of 0 gives empty lists at once.
 ///
-/// `results` is a port of `Result`s, of which the oldest are taken, or a port of successes with a port of failures, of which failures are
-/// taken first: none is left behind for a success. Items beyond the total stay in their ports. Cancel-safe: until it is over,
-/// everything stays in the ports, visible to others.
+/// `results` is one port of `Result`s, or a port of successes with a port of failures. Of one port the oldest are
+/// taken. Of two, failures are taken first, so that none is left behind for a success. Items beyond the total stay in
+/// their ports. Cancel-safe: until it is over, everything stays in the ports, visible to others.
 ///
 /// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end it earlier.
 ///
@@ -100,8 +101,8 @@ pub struct Gather<R: Results> {
 }
 
 impl<R: Results> Gather<R> {
-    /// Ends with the first failure too. Of one port it then gives what came up to that failure; of two, that failure and the
-    /// successes that are there, fewer than the total.
+    /// Ends with the first failure too. With one port it then gives the results up to that failure. With two, it gives
+    /// that failure and the successes that are there, fewer than the total.
     ///
     /// # Example
     /// ```

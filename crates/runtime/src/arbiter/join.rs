@@ -24,7 +24,7 @@ use crate::port::waiters::{Ticket, Want};
 /// # Example
 /// See [`join`].
 pub trait Branches: super::sealed::Sealed + Unpin {
-    /// What the join gives: the outputs in the order of declaration.
+    /// The result of the join: the outputs in the order of declaration.
     type Output;
     /// The same ports by value, for a task.
     #[doc(hidden)]
@@ -81,14 +81,14 @@ impl<B: Branches> fmt::Debug for Join<B> {
     }
 }
 
-/// Waits until every port holds what is asked of it and takes all of it at once, in the order in which the ports are given.
+/// Waits until every port holds the items asked of it, and takes all of them at once, in the order of the ports.
 ///
 /// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may differ.
 /// Cancel-safe: until it is satisfied, everything stays in the ports, visible to others.
 ///
-/// Single receives at the same ports go first; among joins and takes, whoever looks first wins. But not for ever: a join that has
-/// been woken and not yet looked is passed at most 32 times at each port before the one that passes it lets its dispatcher run
-/// the others first.
+/// Single receives at the same ports go first; among joins and takes, the first to look wins. But not for ever. A join
+/// that has been woken and has not looked yet is passed at most 32 times at each port. Then the one that passes it lets
+/// its dispatcher run the others first.
 ///
 /// Cost: one lock a port; no allocation for a tuple of ports.
 ///
@@ -128,8 +128,8 @@ pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>
 }
 
 impl<B: Branches> Join<B> {
-    /// The same, giving also the [`Context`](crate::Context) of what was taken: of items from several contexts the first with the
-    /// others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// The same, giving also the [`Context`](crate::Context) of the items. With items from several contexts it is the
+    /// first, with the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
     ///
     /// # Example
     /// ```
@@ -148,9 +148,10 @@ impl<B: Branches> Join<B> {
 
     /// Registers a handler for every set of items that satisfies the join, those already in the ports first.
     ///
-    /// As [`Port::on`](crate::Port::on) for several ports: at most `concurrency` turns of the handler run at the same time, on the
-    /// workers of `dispatcher`; with 1 they never overlap. Items for which no turn is free stay in their ports. Dropping the
-    /// receiver ends the registration; it ends by itself when a port is closed and cannot satisfy it.
+    /// As [`Port::on`](crate::Port::on) for several ports. At most `concurrency` turns of the handler run at the same
+    /// time, on the workers of `dispatcher`; with 1 they never overlap. Items for which no turn is free stay in their
+    /// ports. Dropping the receiver ends the registration; it ends by itself when a port is closed and cannot satisfy
+    /// it.
     ///
     /// Cost: per set of items that of a join; a task for each turn, once.
     ///
@@ -245,7 +246,7 @@ impl<B: Branches> Join<B> {
         self.order.as_ref().iter().for_each(|branch| self.branches.refuse_left(*branch));
     }
 
-    /// What messages call it: the names of its ports.
+    /// The name of the join in messages: the names of its ports.
     pub(crate) fn name(&self) -> String {
         let count = self.order.as_ref().len();
         (0..count).map(|branch| self.branches.name(branch)).collect::<Vec<_>>().join(" with ")
@@ -292,7 +293,7 @@ fn stay_or_go<B: Branch>(
     }
 }
 
-/// What a join's poll gives, once all locks are free.
+/// The output of a join's poll, once all locks are free.
 fn outcome<T>(
     verdict: &Verdict,
     output: Option<T>,

@@ -28,8 +28,8 @@ impl<'a, T> Take<'a, T> {
         Self { branch: (port, count), ticket: None }
     }
 
-    /// The same, giving also the [`Context`](crate::Context) of what was taken: of items from several contexts the first with the
-    /// others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// The same, giving also the [`Context`](crate::Context) of the items. With items from several contexts it is the
+    /// first, with the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
     ///
     /// # Example
     /// ```

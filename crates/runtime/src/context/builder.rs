@@ -124,7 +124,7 @@ impl ContextBuilder {
 
     /// Hands errors that happen in it, and in contexts inside it without a sink of their own, to `handler`.
     ///
-    /// It is called on the thread where the error ended, with the context outside this one current: what goes wrong in the
+    /// It is called on the thread where the error ended, with the context outside this one current. So an error in the
     /// handler goes one level out, never back to it. Keep it short, or use [`errors_to`](Self::errors_to).
     ///
     /// # Example

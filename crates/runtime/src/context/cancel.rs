@@ -1,7 +1,8 @@
 //! The tree of cancellation: stopping a node stops all below it, and wakes what runs there so that it ends.
 //!
-//! A node knows its children weakly and is known by them strongly. Lock order: a node's lock is held for no other, and nobody is
-//! woken under it; a child that is made while its parent is being stopped either is found on the list or sees the parent stopped.
+//! A node knows its children weakly and is known by them strongly. Lock order: while a node's lock is held, no other is
+//! taken and nobody is woken. A child that is made while its parent is being stopped is found on the list, or sees the
+//! parent stopped.
 
 use std::collections::HashMap;
 use std::sync::Weak;
@@ -23,7 +24,7 @@ pub(crate) enum Stop {
     DeadlineExceeded,
 }
 
-/// Who is woken when a node stops: somebody with a number of his own.
+/// The listeners that are woken when a node stops, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) owner: usize,

@@ -1,8 +1,8 @@
 //! The context that a thread runs in: entered around polls, taken along by posts and spawns.
 //!
-//! Items that are taken from a port under its lock leave their contexts in a thread-local place, [`leave`], because dropping one may
-//! run code of the user's (the last clone of a sink). [`collect`] picks them up for whoever asked; everybody else's are dropped
-//! after the lock, by [`settle`].
+//! Items that are taken from a port under its lock leave their contexts in a thread-local place, [`leave`]. Dropping a
+//! context there may run the user's code (the last clone of a sink). [`collect`] picks up those that were asked for;
+//! [`settle`] drops all others after the lock.
 
 use std::cell::RefCell;
 
@@ -18,7 +18,7 @@ struct Local {
     current: Option<Context>,
     /// The innermost context that a panic on its way has left.
     failed_in: Option<Context>,
-    /// Of items just taken, not yet collected or dropped.
+    /// The contexts of items just taken, not yet collected or dropped.
     taken: Vec<Context>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn current() -> Option<Context> {
     with_local(|local| local.current.clone()).flatten()
 }
 
-/// What a post or a spawn takes along: the current context as it is on the other side.
+/// The context that a post or a spawn takes along: the current one as it is on the other side.
 #[inline]
 pub(crate) fn capture() -> Option<Context> {
     /// Kept out of the way of programs without contexts.

@@ -1,4 +1,4 @@
-//! Where errors go: once, to the innermost sink; from a sink that fails, one level out; from the outermost level to the process's hook.
+//! The way of errors: once, to the innermost sink; from a sink that fails, one level out; from the outermost level to the process's hook.
 
 use std::any::Any;
 use std::error::Error;
@@ -16,7 +16,7 @@ use crate::error::{TaskError, panic_message};
 /// The longest trail that a failure keeps, from the inside.
 const TRAIL_MAX: usize = 32;
 
-/// What went wrong in a context, and the way there. Cheap to clone.
+/// A failure in a context, with its trail. Cheap to clone.
 ///
 /// Shown with `{}` it says what; with `{:#}` also where, innermost first.
 ///
@@ -40,7 +40,7 @@ struct ContextErrorInner {
     traces: Vec<TraceParent>,
 }
 
-/// What kind of thing went wrong.
+/// The kind of a failure.
 ///
 /// # Example
 /// See [`ContextError`].
@@ -96,7 +96,7 @@ impl ContextError {
         Self::from_error(error.into(), Location::caller(), None)
     }
 
-    /// What went wrong.
+    /// The cause of the failure.
     ///
     /// # Example
     /// See [`ContextError`].
@@ -104,7 +104,7 @@ impl ContextError {
         &self.inner.cause
     }
 
-    /// What went wrong, as text.
+    /// The cause as text.
     ///
     /// # Example
     /// ```
@@ -319,8 +319,8 @@ fn report(failure: &ContextError) {
     }
 }
 
-/// Why a task has no output, on its way to whoever asks. If nobody does before it is dropped, a panic goes to the sinks: so does
-/// that of a detached task, and of one whose handle was dropped unread.
+/// The reason why a task has no output, until somebody asks for it. If nobody asks before it is dropped, a panic goes
+/// to the sinks. That is so for a detached task, and for one whose handle was dropped unread.
 pub(crate) struct Unclaimed(Why);
 
 enum Why {
@@ -330,7 +330,7 @@ enum Why {
     Discarded,
 }
 
-/// What a panic becomes that was caught around code running in `own`, or deeper.
+/// The failure for a panic that was caught around code running in `own`, or deeper.
 pub(crate) fn panicked(payload: &(dyn Any + Send), own: Option<Context>) -> Unclaimed {
     let context = current::failed_in(own.as_ref());
     let failure = ContextError::of(Cause::Panicked { message: panic_message(payload) }, None, context.as_ref());

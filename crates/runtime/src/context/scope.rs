@@ -38,8 +38,8 @@ impl Context {
     /// When the context is cancelled or its deadline passes, the future is dropped at the next poll, which follows at once.
     ///
     /// # Errors
-    /// The future's own error as a [`ContextError`] with this call's place in its trail (a failure from a deeper call gets one more
-    /// step); [`Cause::DeadlineExceeded`](super::Cause) or [`Cause::Cancelled`](super::Cause), once.
+    /// The future's own error as a [`ContextError`] with this call's place in its trail; a failure from a deeper call
+    /// gets one more step. Or [`Cause::DeadlineExceeded`](super::Cause) or [`Cause::Cancelled`](super::Cause), once.
     ///
     /// # Panics
     /// If the future does.
@@ -165,8 +165,8 @@ where
 pin_project! {
     /// One turn of a persistent handler, in the context of its item.
     ///
-    /// Ends when that context does, the rest of the turn being dropped. A panic goes to the item's sinks if it has any, and the
-    /// receiver gets on with the next item; without any it is the output.
+    /// Ends when that context does, the rest of the turn being dropped. A panic goes to the item's sinks if it has any,
+    /// and the receiver continues with the next item. Without sinks the panic is the output.
     #[must_use = "futures do nothing unless awaited"]
     struct Turn<F> {
         #[pin]

@@ -1,12 +1,13 @@
 //! Sections that block: while a worker is in one, a spare thread works in its place.
 //!
-//! The worker says so before it blocks: what waits in its queue goes to the common one, and a spare thread, woken or started, takes
-//! over its part of the work until it comes back. A spare has no queue of its own, since nobody would look into it once it is off
-//! duty: what its tasks wake goes to the common queue, and it takes one job at a time. So the number of threads that run tasks stays
-//! what it was, and nothing lies where only a blocked thread could find it.
+//! The worker announces it before it blocks. The work in its queue goes to the common queue. A spare thread, woken or
+//! started, does its part of the work until it comes back. A spare has no queue of its own, since nobody would look
+//! into it once the spare is off duty. Tasks that it wakes go to the common queue, and it takes one job at a time. So
+//! the number of threads that run tasks stays what it was, and nothing lies where only a blocked thread could find it.
 //!
-//! Spares are bounded ([`Builder::spares`](super::Builder::spares)): a program that blocks in more places at once than that has
-//! fewer workers for the time, not more threads than it asked for. They start when first needed and stay until the end.
+//! Spares are bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more places at once has
+//! fewer workers for that time, not more threads than it asked for. They start when first needed and stay until the
+//! end.
 
 use lehr_sync::{Arc, AtomicBool, AtomicUsize, Ordering, SpinLock, thread};
 
@@ -62,11 +63,11 @@ pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
 
 /// The spare threads of a dispatcher.
 ///
-/// Nobody's place is taken by one spare in particular: there are to be as many on duty as there are sections, as far as the bound
+/// A spare does not replace one worker in particular: as many are on duty as there are sections, as far as the bound
 /// allows. So a spare that is about to leave stays if another section begins.
 pub(crate) struct Spares {
     max: usize,
-    /// What the threads are called, before a dash and their number.
+    /// The name of the threads, before a dash and their number.
     name: String,
     stack_bytes: Option<usize>,
     /// How many more are on duty than there are sections. Written under the lock of `state`.

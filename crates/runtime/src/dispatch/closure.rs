@@ -1,9 +1,9 @@
 //! A closure in a queue, without an allocation if it is small: the cheapest form of work that there is.
 //!
-//! A task needs a cell of its own because others hold on to it: its handle, its wakers. A closure that runs once to its end is
-//! held by its queue alone, and its cell can serve the next one: a worker keeps the cells of closures that it has called, and puts
-//! those that it queues into them. What is larger than three words, or aligned more strictly than a word, goes into a box, and the box
-//! into the cell.
+//! A task needs a cell of its own because others hold on to it: its handle, its wakers. Only its queue holds a closure
+//! that runs once to its end, so its cell can serve the next one. A worker keeps the cells of closures that it has
+//! called, and puts those that it queues into them. A closure that is larger than three words, or aligned more strictly
+//! than a word, goes into a box, and the box into the cell.
 
 use std::cell::RefCell;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
@@ -53,7 +53,7 @@ impl Cells {
     }
 }
 
-/// What can be done with the closure in the room.
+/// The operations on the closure in the room.
 struct Acts {
     /// Moves it out of its cell, gives the cell back, and calls it.
     call: unsafe fn(Box<Cell>),
@@ -63,7 +63,7 @@ struct Acts {
     is_counted: bool,
 }
 
-/// Of an empty cell.
+/// The actions of an empty cell.
 static NOTHING: &Acts = &Acts { call: |_| {}, drop: |_| {}, is_counted: false };
 
 /// A closure to be called once, or dropped.
@@ -75,13 +75,13 @@ pub(crate) struct Closure {
 unsafe impl Send for Closure {}
 
 impl Closure {
-    /// What a user of the crate wants to have called.
+    /// A closure of a user of the crate.
     #[inline]
     pub(crate) fn new<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         Self::of::<F, true>(closure)
     }
 
-    /// What this crate wants to have called, and reports to nobody.
+    /// A closure of this crate, which is not counted.
     pub(crate) fn uncounted<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         Self::of::<F, false>(closure)
     }

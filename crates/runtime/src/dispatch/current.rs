@@ -1,4 +1,4 @@
-//! What the calling thread is: a worker of some dispatcher, or none. Asked at every wake, so it is one pointer.
+//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so it is one pointer.
 
 use std::cell::Cell;
 use std::ptr;
@@ -13,7 +13,7 @@ use super::{Job, Shared};
 use crate::fork_join::Fork;
 use crate::timer::Clock;
 
-/// What a worker thread knows of itself.
+/// A worker thread's own state.
 pub(crate) struct Current {
     pub(crate) dispatcher: u64,
     pub(crate) index: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Current {
     pub(crate) shared: Arc<Shared>,
     /// Room for closures that it queues.
     pub(super) cells: Cells,
-    /// Whose tasks it queues for itself: those of its dispatcher, or nobody's if its queue is not to be used.
+    /// The dispatcher of the tasks that it may put in its own queue: its own, or none if its queue is not to be used.
     pub(crate) queues_for: Cell<u64>,
     /// It is in a section that blocks, and somebody else does its work.
     pub(crate) is_away: Cell<bool>,
@@ -35,12 +35,12 @@ pub(crate) struct Current {
     pub(crate) forks: Option<Worker<Fork>>,
     /// When it next rings for a fork.
     pub(crate) bell: ForkBell,
-    /// What it polls in the middle of another poll.
+    /// The task that it polls in the middle of another poll.
     pub(super) catch: Catch,
 }
 
-/// When a worker that forks rings for a sleeper: at once, but after each ring that brought nobody in time it forks twice as often before
-/// the next. So long halves find help, and empty ones cost no system call.
+/// When a worker that forks rings for a sleeper. It rings at once at first. After each ring that brought nobody in time
+/// it waits for twice as many forks. So long halves find help, and empty ones cost no system call.
 #[derive(Default)]
 pub(crate) struct ForkBell {
     /// Forks that still pass in silence.
@@ -221,8 +221,8 @@ pub(crate) fn is_counted() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }
 
-/// Runs `poll` without counting the waits in it: a choice is one wait, and none of its branches may be passed over because the
-/// count has run out between two of them.
+/// Runs `poll` without counting the waits in it. A choice is one wait: the count must not run out between two of its
+/// branches, or one of them could be passed over.
 pub(crate) fn as_one_wait<R>(poll: impl FnOnce() -> R) -> R {
     let before = with_current(|current| current.map(|current| current.budget.replace(u32::MAX)));
     let output = poll();

@@ -1,12 +1,14 @@
-//! What a post wakes is polled where it was posted: for an asker who has nothing to do until the answer is there.
+//! Polls a task that a post wakes on the posting thread, for an asker who has nothing to do until the answer is there.
 //!
-//! An asker posts, waits, and goes off its worker; the worker takes the answerer from its queue, and then the asker again. If nothing
-//! else is queued, that order is known beforehand, and the answerer can be polled in the middle of the asker's poll: two passages
-//! through the queue less, and the answer is there when the asker first looks for it.
+//! An asker posts, waits, and goes off its worker; the worker takes the answerer from its queue, and then the asker
+//! again. If nothing else is queued, that order is known beforehand, and the answerer can be polled in the middle of
+//! the asker's poll. That saves two passages through the queue, and the answer is there when the asker first looks for
+//! it.
 //!
-//! It is the same poll of the same task that the worker would have made next, so nothing of what tasks may rely on changes: one
-//! thread polls a task at a time, what is queued is taken in order, and who waits too often without waiting gives the others their
-//! turn ([`may_go_on`](super::may_go_on)). What does change is that both polls are one job to a thief and to a watchdog.
+//! It is the same poll of the same task that the worker would have made next, so the guarantees for tasks are
+//! unchanged. One thread polls a task at a time, and queued work runs in order. A task that waits too often without
+//! waiting gives the others their turn ([`may_go_on`](super::may_go_on)). The one difference: both polls are one job to
+//! a thief and to a watchdog.
 
 use std::cell::Cell;
 
@@ -16,7 +18,7 @@ use crate::calls;
 /// How deep polls in place may lie inside each other: each takes its handlers' part of the stack.
 const DEPTH: u32 = 4;
 
-/// What a worker holds back for [`in_place`].
+/// The work that a worker holds back for [`in_place`].
 #[derive(Default)]
 pub(crate) struct Catch {
     /// The next task that is woken near is to be held back.
@@ -55,9 +57,9 @@ impl Catch {
 
 /// Calls `post`, and polls here and now the first task that it wakes, instead of leaving that to the queue.
 ///
-/// Only on a worker that has nothing else queued, for a task of its own dispatcher; else this is `post()` and nothing more. Call it as
-/// part of a wait: what is polled may take as long as a handler does, and `post` is followed by a look at the answer. The caller must
-/// hold no lock that a handler may want.
+/// Only on a worker that has nothing else queued, for a task of its own dispatcher; else this is `post()` and nothing
+/// more. Call it as part of a wait. The polled task may take as long as a handler does, and a look at the answer
+/// follows `post`. The caller must hold no lock that a handler may want.
 ///
 /// Cost: less than a passage through the queue.
 ///

@@ -1,7 +1,7 @@
 //! The list of living tasks, kept so that an abort reaches those that are suspended: nobody else knows where their wakers are.
 //!
-//! It is split into one part per worker and one for all other threads, so that the two locks a task takes in its life are
-//! hardly ever contended.
+//! The list has one part for each worker and one for all other threads. So the two locks that a task takes in its life
+//! are hardly ever contended.
 
 use std::collections::HashMap;
 use std::task::Waker;
@@ -21,7 +21,7 @@ pub(crate) struct Live {
 
 struct Inner {
     parts: Box<[CachePadded<Part>]>,
-    /// Who waits for the list to become empty.
+    /// The waker of the thread that waits for the list to become empty.
     drainer: SpinLock<Option<thread::Thread>>,
     /// 1 while somebody waits; read by every ending task, written only by `wait_begin` and `wait_end`.
     is_awaited: CachePadded<AtomicUsize>,

@@ -1,7 +1,7 @@
 //! Workers on cores that the user names, or each in a share of the cores.
 //!
-//! Which cores there are is asked before any thread starts, so that a list written for another machine is an error and not a
-//! hint that is passed over. Shares are a hint: where they cannot be had, workers run where the system puts them.
+//! The available cores are asked for before any thread starts. So a list written for another machine is an error, not a
+//! hint that is ignored. Shares are only a hint: where the system refuses them, workers run where the system puts them.
 
 use super::StartError;
 
@@ -77,7 +77,8 @@ pub(super) use shares::keep_to;
 mod shares {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    /// The cores that the calling thread may run on, those that are one core to the hardware side by side; none if the system does not say.
+    /// The cores that the calling thread may run on; empty if the system does not say. Those that share a hardware core
+    /// are side by side.
     pub(super) fn cores() -> Vec<usize> {
         let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
         let mut cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();

@@ -1,8 +1,8 @@
-//! What waits in a queue: one word, a task or a closure.
+//! An entry of a queue: one word, a task or a closure.
 //!
-//! One word and no more, because a queue is written by one thread while others may read it: what goes in and comes out passes
-//! through memory. Of one word the processor hands the value on as soon as it is written; of two that were written apart and are read
-//! together it does not, and waits until they have reached the cache, some five nanoseconds at every wake.
+//! An entry is one word and no more, because one thread writes a queue while others may read it, so entries pass
+//! through memory. The processor forwards one word as soon as it is written. Two words that were written apart and are
+//! read together must reach the cache first, which takes some five nanoseconds at every wake.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -12,8 +12,8 @@ use super::Runnable;
 use super::closure::Closure;
 use crate::context::closure_panicked;
 
-/// A piece of work: a task to be polled once, or a closure to be called once (a user's, or a parallel region that would like
-/// help). Dropped, it cancels the task or drops the closure.
+/// A piece of work: a task to be polled once, or a closure to be called once. The closure is a user's, or a parallel
+/// region that would like help. Dropped, it cancels the task or drops the closure.
 ///
 /// The word is the task's or the closure's own pointer. Both are aligned to a word, so the lowest bit is free to say which: it
 /// is [`CALL`] for a closure.

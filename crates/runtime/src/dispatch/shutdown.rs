@@ -8,8 +8,8 @@ use lehr_sync::{Arc, Moment, Ordering, fence, thread};
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 
-/// What a poll that is in progress when the limit of a drain passes is given to come to its end, and a wake that is in progress at the end
-/// to come into a queue. Both take microseconds; this is for a machine that has given its cores to somebody else.
+/// The time for a poll in progress to end when the limit of a drain passes, and for a wake in progress to arrive. Both
+/// take microseconds; this is for a machine that has given its cores to somebody else.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// How often a drain looks whether the closures are done.
@@ -22,8 +22,8 @@ const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// Accept nothing new from outside, let what runs, is queued or waits come to its end, and abort what is left after
-    /// `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked: nothing can stop it,
-    /// and its thread ends by itself as soon as the poll does.
+    /// `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can stop
+    /// it, and its thread ends by itself as soon as the poll does.
     Drain {
         /// How long to wait.
         limit: Duration,
@@ -33,7 +33,7 @@ pub enum Shutdown {
     Abort,
 }
 
-/// What became of the tasks and threads of a dispatcher that was shut down.
+/// The fate of the tasks and threads of a dispatcher that was shut down.
 ///
 /// # Example
 /// See [`Dispatcher::shutdown`].
@@ -46,11 +46,11 @@ pub struct Report {
     pub aborted: usize,
     /// Worker threads still in user code when the limit of a drain had passed.
     pub leaked: usize,
-    /// What became of the tasks of each named queue, in order of registration: parts of the numbers above.
+    /// The fate of the tasks of each named queue, in order of registration: parts of the numbers above.
     pub queues: Vec<QueueReport>,
 }
 
-/// What became of the tasks of one named queue after the shutdown began.
+/// The fate of the tasks of one named queue after the shutdown began.
 ///
 /// # Example
 /// ```
@@ -170,8 +170,8 @@ impl Dispatcher {
 
     /// Waits until all workers but `own` have ended, and joins them; gives the number of those that had not in time.
     ///
-    /// Only a worker inside a job can be late: one that is not ends as soon as the system gives it a core, however busy
-    /// the machine is, and is waited for.
+    /// Only a worker inside a job can be late. Any other ends as soon as the system gives it a core, however busy the
+    /// machine is, so it is waited for.
     fn wait_for_workers(&mut self, own: usize, until: Option<(Moment, Duration)>) -> usize {
         let shared = &self.handle.shared;
         let workers = std::mem::take(&mut self.workers);
@@ -218,11 +218,12 @@ fn is_calling(shared: &Shared) -> bool {
 }
 
 impl Shared {
-    /// Hands over a task or a closure that nobody will run any more, to be dropped: by the owner, who looks into the common queue until all
-    /// tasks are gone, or, if he has looked for the last time, as [`drop_late`](Self::drop_late) says.
+    /// Hands over a task or a closure that nobody will run any more, to be dropped. The owner drops it, since it looks
+    /// into the common queue until all tasks are gone. After the owner's last look, [`drop_late`](Self::drop_late) says
+    /// who does.
     ///
-    /// It is never dropped here. Wakers are called under locks of whoever calls them, and what a future holds may want the same lock when it
-    /// is dropped: the thread would wait for itself.
+    /// It is never dropped here. Wakers are called under locks of their callers. A future may want the same lock when
+    /// it is dropped, and then the thread would wait for itself.
     pub(crate) fn surrender(&self, job: Job) {
         self.injector.push(job);
         // As `drop_late` asks for.
@@ -232,9 +233,9 @@ impl Shared {
         self.drop_late();
     }
 
-    /// Drops what was queued after the owner had looked for the last time: whoever saw a running dispatcher and then lost its core
-    /// may queue work that nobody else will ever look at. Call it after the work is in the common queue and after a `SeqCst` fence
-    /// ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
+    /// Drops work that was queued after the owner's last look. A thread that saw a running dispatcher and then lost its
+    /// core may queue work that nobody else will ever look at. Call it after the work is in the common queue and after
+    /// a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
     ///
     /// A thread of its own does it, for the reason that [`surrender`](Self::surrender) gives. If the system has no thread to give, the
     /// caller does.
@@ -277,8 +278,8 @@ fn drop_all(shared: &Shared) -> usize {
 
 /// Drops every task and closure that is left, also what was queued while it looked; gives the number of closures.
 ///
-/// Twice: what is there at the first look is counted here. What comes after the flag is up is dropped as late, and not counted; what comes
-/// between the two is seen by one of the two sides at least.
+/// Twice: what is there at the first look is counted here. Work after the flag is up is dropped as late and not
+/// counted. Work between the two looks is seen by at least one of the two sides.
 fn drop_leftovers(shared: &Shared) -> usize {
     let uncalled = drop_queued(shared);
     // Relaxed, with the fence: see `Shared::drop_late`.

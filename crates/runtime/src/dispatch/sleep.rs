@@ -1,10 +1,11 @@
-//! When a worker may sleep and who wakes it. The protocol, its bad interleavings and why they cannot happen are in
+//! Decides when a worker may sleep and who wakes it. The protocol, its bad interleavings and why they cannot happen are in
 //! `SLEEP.md` beside this file.
 //!
-//! Two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last look; whoever queues
-//! work for everybody wakes a sleeper only if nobody is searching. And while some workers are awake and others sleep, one of the
-//! sleepers is on *watch*: it gets up every half thousandth of a second to see whether work waits behind a long job. So a worker that
-//! queues work for itself, as every message between tasks does, pays one load for it, and no fence and no system call.
+//! Two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last look. A
+//! thread that queues work for everybody wakes a sleeper only if nobody is searching. While some workers are awake and
+//! others sleep, one of the sleepers is on *watch*. Every half thousandth of a second it gets up to see whether work
+//! waits behind a long job. So a worker that queues work for itself, as every message between tasks does, pays one
+//! load, no fence and no system call.
 
 use std::time::Duration;
 
@@ -32,19 +33,19 @@ const SEARCHING_MASK: usize = WATCHED - 1;
 /// The highest bit of the low half: a sleeper is on watch.
 const WATCHED: usize = SLEEPING >> 1;
 
-/// Who is searching, who sleeps, who is on watch, and the bell.
+/// The searchers, the sleepers, the watch, and the bell.
 ///
 /// | bits of `word` | meaning | who changes it |
 /// | --- | --- | --- |
-/// | low half but one bit | workers searching | `start_search`, `stop_search`; `sleep` (down); whoever takes a sleeper off `list` (up, for it) |
+/// | low half but one bit | workers searching | `start_search`, `stop_search`; `sleep` (down); the thread that takes a sleeper off `list` (up, for it) |
 /// | highest of the low half | one of `list` is on watch | as the next row |
 /// | high half | workers in `list` | `sleep`, `wake_one`, `wake_all`, under the lock of `list` |
 pub struct Sleep {
     /// The table above. Read by every post, written when a worker changes between running, searching and sleeping.
     word: CachePadded<AtomicUsize>,
-    /// Who sleeps, the latest last: it is woken first, its caches being the warmest.
+    /// The sleepers, the latest last: it is woken first, its caches being the warmest.
     list: SpinLock<Vec<Sleeper>>,
-    /// By worker: set once by whoever took it off `list`, cleared by the worker when it gets up.
+    /// By worker: set once by the thread that took it off `list`, cleared by the worker when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
     /// How many workers are at work or asleep: a spare counts while it is in the place of another.
     everybody: usize,
@@ -61,13 +62,13 @@ struct Sleeper {
 }
 
 impl Sleeper {
-    /// What the word loses when this sleeper becomes a searcher.
+    /// The amount to subtract from the word when this sleeper becomes a searcher.
     fn weight(&self) -> usize {
         SLEEPING - SEARCHING + if self.is_on_watch { WATCHED } else { 0 }
     }
 }
 
-/// What a sleeper on watch finds when it gets up.
+/// The finding of a sleeper on watch when it gets up.
 enum Relief {
     /// Somebody took it off the list, and rings.
     Called,
@@ -138,9 +139,9 @@ impl Sleep {
         self.word.load(Ordering::Relaxed) & WATCHED != 0
     }
 
-    /// Says that a worker has queued work for itself, of which there is now `queued`, in a job that began when the watch had looked
-    /// `since` times. It will come to that work itself; a sleeper is woken only if nobody is there to see that this takes long, if the
-    /// job is a long one and so likely to go on, or if there is a crowd.
+    /// Says that a worker has queued work for itself, now `queued` jobs, in a job that began when the watch had looked
+    /// `since` times. The worker will come to that work itself. A sleeper is woken only if nobody would notice that
+    /// this takes long, if the job is already long, or if many jobs wait.
     #[inline]
     pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {
         if self.watch.is_none() {
@@ -163,8 +164,8 @@ impl Sleep {
         self.word.fetch_add(SEARCHING, Ordering::Relaxed);
     }
 
-    /// The worker has found work. If it was the only searcher, posters may have relied on it: then it must look at the queues
-    /// once more and, if they hold work, call [`notify`](Self::notify). Returns whether that is so.
+    /// The worker has found work. If it was the only searcher, posters may have relied on it. Then it must look at the
+    /// queues once more and, if they hold work, call [`notify`](Self::notify). Returns whether that is so.
     #[must_use]
     pub fn stop_search(&self) -> bool {
         // Relaxed, then a fence only where it matters; see `notify`.

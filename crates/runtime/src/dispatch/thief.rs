@@ -1,15 +1,15 @@
-//! When work is worth stealing.
+//! Decides when work is worth stealing.
 //!
-//! Two tasks in conversation wake each other on one worker in a tenth of a microsecond. A thief that takes one of them to
-//! another core makes each of their messages cross between cores, three to five times dearer, and takes it from a worker that would
-//! have come to it at once. So what is queued is not stolen because it is there, but because it *waits*: its owner has been
-//! inside one job for [`STUCK`], or would need longer than [`WORTH`] to come to the end of its queue at the pace it keeps.
+//! Two tasks in conversation wake each other on one worker in a tenth of a microsecond. A thief that takes one of them
+//! to another core makes each of their messages cross between cores, which is three to five times slower. It also takes
+//! the task from a worker that would have run it at once. So queued work is stolen only if it *waits*. Either its owner
+//! has been inside one job for [`STUCK`], or would need longer than [`WORTH`] to finish its queue at its present pace.
 //!
 //! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that gets on is looked at less
 //! and less often.
 //!
-//! Halves of forks wait in queues of their own, and are taken at once: whoever forks asks for help. But looking for them is rationed in the same
-//! way, unless the last one that was taken was worth the trip.
+//! Halves of forks wait in queues of their own, and are taken at once, because a fork asks for help. But looking for
+//! them is rationed in the same way, unless the last one that was taken was worth the trip.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ const FORKS_EVERY: Duration = Duration::from_micros(1);
 /// A fork that keeps its thief busy for so long was worth it: a few times what it costs to take.
 const FORK_WORTH: Duration = Duration::from_micros(2);
 
-/// What a searching worker knows of the others.
+/// A searching worker's knowledge of the others.
 pub(crate) struct Thief {
     own: usize,
     /// The last look for forks, and for how long none is due after it.
@@ -42,7 +42,7 @@ pub(crate) struct Thief {
     forks_pause: Duration,
     /// When it took a fork, until it looks again.
     fork_taken: Option<Moment>,
-    /// Whom to look at first: the last victim.
+    /// The victim to look at first: the last one.
     first: usize,
     seen: Box<[Seen]>,
 }

@@ -1,9 +1,9 @@
 //! A thread that looks whether workers get on, and says so when one does not.
 //!
-//! A worker counts the beginnings and ends of its jobs anyway, for thieves and for the shutdown; the watchdog reads that count
-//! now and then. A count that is odd and stands still is a job that does not end. So watching costs a worker nothing; only what
-//! the report calls the job by is noted by those who have a name for it ([`named`], [`blocking`](super::blocking)), and only if there
-//! is a watchdog.
+//! A worker counts the beginnings and ends of its jobs anyway, for thieves and for the shutdown; the watchdog reads
+//! that count now and then. A count that is odd and stands still is a job that does not end. So watching costs a worker
+//! nothing. Only the name of a job is noted, if it has one ([`named`], [`blocking`](super::blocking)) and if there is a
+//! watchdog.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,7 +18,7 @@ use pin_project_lite::pin_project;
 
 use super::{Shared, with_current};
 
-/// A worker that has been in one job for longer than it should, as the watchdog's sink is told. Once for each such job.
+/// A worker that has been in one job for too long, as the watchdog's sink is given it. Once for each such job.
 ///
 /// # Example
 /// See [`Builder::watchdog`](crate::Builder::watchdog).
@@ -29,7 +29,7 @@ pub struct Stuck {
     pub worker: usize,
     /// The name of its thread.
     pub thread: String,
-    /// What is being polled, as far as it was [`named`]: the innermost name.
+    /// The innermost name of the task that is being polled, if it was [`named`].
     pub task: Option<String>,
     /// Why it blocks, if it said so: [`blocking`](super::blocking).
     pub reason: Option<&'static str>,
@@ -41,7 +41,7 @@ pub struct Stuck {
     pub are_all: bool,
 }
 
-/// What a worker does now, in the words of whoever has some.
+/// The current job of a worker, by its name if it has one.
 #[derive(Debug, Default)]
 pub(crate) struct Doing {
     note: SpinLock<Note>,
@@ -81,8 +81,8 @@ impl Doing {
 /// Calls a future by a name: in what the watchdog reports while it is polled, and in what an [`Inspector`](crate::Inspector) shows
 /// of its task. Names nest; the watchdog tells the innermost, the inspector the outermost.
 ///
-/// Cost: a lock at the first poll and at the end; one look at a thread-local pointer per poll, and two uncontended locks where there
-/// is a watchdog.
+/// Cost: a lock at the first poll and at the end, and one look at a thread-local pointer for each poll. With a
+/// watchdog, also two uncontended locks.
 ///
 /// # Example
 /// ```
@@ -164,7 +164,7 @@ impl Drop for Noted {
     }
 }
 
-/// What a [`Builder`](super::Builder) knows of the watchdog to be.
+/// The settings of a [`Builder`](super::Builder) for the watchdog.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) limit: Duration,

@@ -13,14 +13,14 @@ use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Turns;
 
-/// After so many jobs of its own a worker looks at the common queue first, so that a busy conversation cannot keep posts
-/// from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
+/// After so many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could keep
+/// posts from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
 /// The most jobs that a worker takes from the common queue at once.
 const OUTSIDE_SHARE: usize = 32;
 
-/// What a worker has done, as counts since the dispatcher started.
+/// Counts of a worker's work since the dispatcher started.
 ///
 /// # Example
 /// See [`Handle::counters`](crate::Handle::counters).
@@ -36,7 +36,7 @@ pub struct Counters {
     pub is_running: bool,
 }
 
-/// The counters of one worker: written by it alone, read by whoever asks.
+/// The counters of one worker: written by it alone, read by anyone.
 pub(crate) struct Tally {
     /// Beginnings and ends of jobs: odd while one runs. A thief sees by it whether its victim is getting on, the owner at a
     /// shutdown which workers are in user code.
@@ -99,7 +99,7 @@ impl Tally {
     }
 }
 
-/// What a thread that takes jobs is.
+/// The role of a thread that takes jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// A worker, with a queue that others steal from.
@@ -177,7 +177,7 @@ struct Run<'a> {
     local: &'a Worker<Job>,
     /// Jobs since the common queue was last looked at first.
     jobs: u32,
-    /// What it knows of the other workers' queues.
+    /// Its knowledge of the other workers' queues.
     thief: Thief,
 }
 

@@ -3,7 +3,8 @@
 //! A [`Half`] lives in the frame of `join`, which does not end before the half has been taken back or its latch has been set. So
 //! what a queue holds of it is one pointer, [`Fork`], and a fork allocates nothing.
 //!
-//! A fork is done once: it comes out of its queue once, and whoever has it either runs it or gives it back to its owner.
+//! A fork is done once. It comes out of its queue once, and the worker that has it either runs it or gives it back to
+//! its owner.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -17,10 +18,10 @@ use crate::context::{self, Context};
 /// Nobody has taken it.
 const NOBODY: usize = usize::MAX;
 
-/// What a closure comes to: its result, or the payload of its panic.
+/// The outcome of a closure: its result, or the payload of its panic.
 pub(crate) type Outcome<R> = Result<R, Box<dyn Any + Send>>;
 
-/// What is the same for halves of all types.
+/// The part that halves of all types have in common.
 pub(crate) struct Head {
     run: unsafe fn(*const Head),
     latch: Latch,
@@ -47,7 +48,7 @@ pub(crate) struct Half<F, R> {
     head: Head,
     /// In which its owner runs.
     context: Option<Context>,
-    /// Taken out by whoever runs it: the thief, or the owner when it has it back.
+    /// Taken out by the one that runs it: the thief, or the owner when it has it back.
     closure: UnsafeCell<Option<F>>,
     /// Written by the thief before it sets the latch, read by the owner after.
     outcome: UnsafeCell<Option<Outcome<R>>>,
@@ -69,7 +70,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
         &self.head
     }
 
-    /// What stands in a queue for it.
+    /// The half's entry in a queue.
     ///
     /// # Safety
     /// It is called once, and the half neither moves nor ends before the fork has come back or the latch has been set.
@@ -87,7 +88,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
         self.closure.into_inner().expect("a fork is run once")
     }
 
-    /// What it came to elsewhere.
+    /// Its outcome elsewhere.
     ///
     /// # Safety
     /// The latch says that it is done.

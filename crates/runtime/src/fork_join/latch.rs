@@ -1,4 +1,4 @@
-//! The wait of one worker for one other: set once, by whoever took what it waits for.
+//! The wait of one worker for one other: set once, by the worker that took the fork.
 //!
 //! | state | meaning | who sets it |
 //! | --- | --- | --- |
@@ -7,10 +7,14 @@
 //! | `DONE` | over | the other |
 //! | `RETURNED` | over: it was not done, and the owner is to do it | the other |
 //!
-//! A latch lies on its owner's stack, and is gone as soon as the owner has seen the end. So the other may not touch it after it has
-//! written the end, and fetches the name before. *The interleaving to fear*: 1. the owner looks: not over. 2. The other writes the end
-//! and sees nobody asleep. 3. The owner goes to sleep for ever. *It cannot happen*: both write by an exchange that expects `AWAKE`, so
-//! one of them fails and knows; model: `a_latch_is_not_slept_through`.
+//! A latch lies on its owner's stack, and is gone as soon as the owner has seen the end. So the other worker may not
+//! touch it after it has written the end, and fetches the name before.
+//!
+//! *The interleaving to fear*: the owner looks and it is not over. The other writes the end and sees nobody asleep. The
+//! owner goes to sleep for ever.
+//!
+//! *It cannot happen*: both write by an exchange that expects `AWAKE`, so one of them fails and knows. Model:
+//! `a_latch_is_not_slept_through`.
 
 use std::time::Duration;
 
@@ -24,7 +28,7 @@ const RETURNED: usize = 3;
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// What was waited for has been done.
+    /// The fork has been done.
     Done,
     /// It is to be done by who waited.
     Returned,
@@ -33,7 +37,7 @@ pub enum End {
 /// See the module's page.
 pub struct Latch {
     state: AtomicUsize,
-    /// Who sleeps. Written by the owner while `AWAKE`, read by the other while `ASLEEP`.
+    /// The sleeper. Written by the owner while `AWAKE`, read by the other while `ASLEEP`.
     sleeper: Cell<Option<thread::Thread>>,
 }
 
@@ -79,7 +83,7 @@ impl Latch {
         if cfg!(any(loom, shuttle)) { thread::park() } else { thread::park_timeout(limit) }
     }
 
-    /// Ends the wait and wakes the owner. What the caller did is visible to it.
+    /// Ends the wait and wakes the owner. The owner sees everything that the caller did.
     ///
     /// # Safety
     /// `this` points to a latch that lives until its owner has seen the end, and nobody else ends it.

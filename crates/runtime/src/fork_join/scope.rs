@@ -1,9 +1,9 @@
 //! A set of closures that borrow from outside it, and end before it does.
 //!
-//! What is spawned stands in a list of the scope's own. A worker that comes to help registers in the scope and runs what is in the
-//! list until that is empty; the owner does the same when its body has ended. Helpers are called through the common queue, so they come only
-//! when they have nothing else on their stack: a spawn may outlive the fork it was made in, and one who waits for that fork must not
-//! run it (see `docs/design/fork-join.md`).
+//! Spawned closures are in a list of the scope's own. A worker that comes to help registers in the scope and runs
+//! closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called through
+//! the common queue, so they come only when they have nothing else on their stack. This is because a spawn may outlive
+//! the fork that it was made in. A worker that waits for that fork must not run it (see `docs/design/fork-join.md`).
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::context::{self, Context};
 use crate::dispatch::sleep::WATCH;
 use crate::dispatch::{Closure, Current, Job, Shared, with_current};
 
-/// What is spawned. `'static` is not true of it: see `Scope::spawn`.
+/// A spawned closure. `'static` is not true of it: see `Scope::spawn`.
 type Body = Box<dyn FnOnce(&Scope<'static>) + Send + 'static>;
 
 struct Spawned {
@@ -42,7 +42,7 @@ struct Core {
     state: SpinLock<State>,
     /// Spawned and not ended. Changed under the lock.
     left: AtomicUsize,
-    /// Whose workers help; nobody's if the scope was opened outside.
+    /// The dispatcher whose workers help; `None` if the scope was opened outside.
     shared: Option<Arc<Shared>>,
 }
 
@@ -64,9 +64,10 @@ impl std::fmt::Debug for Scope<'_> {
 
 /// Calls `body` with a scope to spawn into, and returns its result when all that was spawned has ended.
 ///
-/// Idle workers begin with what is spawned at once, in no promised order; when `body` has ended the caller works too, and waits for what
-/// is in progress elsewhere as [`join`](super::join) waits. On a thread that is no worker, and on a dispatcher of one, the caller
-/// runs all of it after `body`. What is spawned must not wait for others by its own means.
+/// Idle workers begin with spawned closures at once, in no promised order. When `body` has ended the caller works too,
+/// and waits for those in progress elsewhere as [`join`](super::join) waits. On a thread that is no worker, and on a
+/// dispatcher of one, the caller runs all of it after `body`. Spawned closures must not wait for others by their own
+/// means.
 ///
 /// Cost: one allocation a spawn, and a lock that the helpers share: for pieces of many microseconds. [`join`](super::join) is for
 /// smaller ones.

@@ -1,9 +1,9 @@
-//! Who may start: the state machine of an interleave. It knows no ports, no state and no handlers; it is told what arrives and
-//! what ends, and grants.
+//! Decides which operation may start: the state machine of an interleave. It knows no ports, no state and no handlers;
+//! its callers report arrivals and ends, and it grants.
 //!
-//! Everything that arrives is stamped, in the order in which posts reach the interleave's lock. What cannot start yet is noted
-//! in the lane of its branch; of each lane that may run more, the oldest stamp stands in the list of its group (`heads`). So a
-//! decision looks at two numbers, whatever the number of branches and of pending items.
+//! Everything that arrives is stamped, in the order in which posts reach the interleave's lock. An item that cannot
+//! start yet is noted in the lane of its branch. The oldest stamp of each lane that may run more is in the list of its
+//! group (`heads`). So a decision looks at two numbers, whatever the number of branches and of pending items.
 //!
 //! | arrives | nothing runs | concurrent ones run | an exclusive one runs |
 //! | --- | --- | --- | --- |
@@ -43,9 +43,9 @@ use crate::port::wake::Wake;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
-    /// As items arrive, whatever their group; neighbours that are concurrent run together. The effect is as if the items had
-    /// been handled one after the other as they came, so a reader sees what its own poster changed before. No exclusive item
-    /// passes a concurrent one that came earlier.
+    /// As items arrive, whatever their group; neighbours that are concurrent run together. The effect is as if the
+    /// items had been handled one after the other in order of arrival. So a reader sees the earlier changes of its own
+    /// poster. No exclusive item passes a concurrent one that came earlier.
     #[default]
     Arrival,
     /// Phases in turn: when an exclusive handler ends, all concurrent items that wait start; when they have ended, the oldest
@@ -253,7 +253,8 @@ impl Admission {
         self.retire_if_done(ended.lane, wake);
     }
 
-    /// A branch that was told to leave while its handlers ran goes with the last of them: see [`take_retired`](Self::take_retired).
+    /// A branch that must leave while its handlers run leaves with the last of them: see
+    /// [`take_retired`](Self::take_retired).
     fn retire_if_done(&mut self, index: usize, wake: &mut Wake) {
         let Some(lane) = &self.lanes[index] else { return };
         if !lane.is_spent || self.nested.iter().any(|(lane, _)| *lane == index) {
@@ -272,8 +273,8 @@ impl Admission {
         !self.retired.is_empty()
     }
 
-    /// The branches that went with their last handler, and where they were: what holds them elsewhere is to let go, and they are dropped after
-    /// the lock.
+    /// The branches that left with their last handler, and their places. Everything that holds them must let go; they
+    /// are dropped after the lock.
     pub(super) fn take_retired(&mut self) -> Vec<(usize, Lane)> {
         std::mem::take(&mut self.retired)
     }
@@ -313,7 +314,7 @@ impl Admission {
         self.concurrent == 0 && self.stack.is_empty()
     }
 
-    /// Whether a look that takes no time may be had now: nothing changes the state, and nothing that would waits.
+    /// Whether a look that takes no time is allowed now: nothing changes the state, and no change waits.
     pub(super) fn may_glance(&self) -> bool {
         self.phase == Phase::Open && self.stack.is_empty() && self.pending[EXCLUSIVE] == 0
     }

@@ -1,9 +1,9 @@
 //! A branch that takes single items: a resident at its port, and the turns that run its handler.
 //!
-//! A post shows its item to the resident, which notes it with admission, under the port's lock. If admission grants the start at
-//! once, or later when something ends, a turn is woken, or spawned if none is idle. A turn is a task that fetches the item from
-//! the port, enters the state, runs the handler to its end, and looks for the next grant; so a busy branch costs no task per
-//! item.
+//! A post shows its item to the resident, which notes it with admission, under the port's lock. If admission grants the
+//! start at once, or later when something ends, a turn is woken, or spawned if none is idle. A turn is a task. It
+//! fetches the item from the port, enters the state, runs the handler to its end, and looks for the next grant. So a
+//! busy branch costs no task per item.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +26,7 @@ use crate::port::resident::{Judgement, Resident, Response};
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// What a branch may be told beside what it waits for.
+/// Options of a branch beside its source.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     pub(super) is_once: bool,
@@ -128,10 +128,12 @@ where
         }
     }
 
-    /// Ends the operation that the turn has run, if it has, and waits for the next, which comes into `granted`; nothing if the turn is to end. One lock if the next is there.
+    /// Ends the operation that the turn has run, if any, and waits for the next, which comes into `granted`. Returns
+    /// nothing if the turn must end. One lock if the next is there.
     ///
-    /// What a guard has left in its room goes back under that lock, and the room is made ready for the next under it. And the next item of the branch is taken rather than
-    /// another turn woken for it, or made: this one does not wait yet.
+    /// Under that lock the state that a guard has left in its room goes back, and the room is made ready for the next.
+    /// And the next item of the branch is taken rather than another turn woken for it, or made: this one does not wait
+    /// yet.
     async fn go_on(&self, turn: u64, mut ended: Option<Pass<'_, S>>, room: &mut K::Room, granted: &mut Option<Grant>) {
         let lane = (self.lane, self.identity);
         std::future::poll_fn(move |polling| {
@@ -189,8 +191,9 @@ pub(super) async fn next<S: Send + Sync + 'static>(
     .await
 }
 
-/// Runs a handler to its end, its panic or its cancellation, as part of its operation and in the context that its items were posted
-/// in. When that context is cancelled or its time has passed, so is the handler, be it before it has begun.
+/// Runs a handler to its end, its panic or its cancellation, as part of its operation. It runs in the context that its
+/// items were posted in. When that context is cancelled or its time has passed, so is the handler, be it before it has
+/// begun.
 ///
 /// Gives what the guard has left, if it was dropped as the handler ended.
 pub(super) async fn run<S: Send + Sync + 'static>(

@@ -1,4 +1,4 @@
-//! What the branches, the guards and the handles of one interleave share: admission and the state, under one lock.
+//! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one lock.
 //!
 //! The lock comes after those of ports and before those of queues. Whatever is decided under it takes effect after it: wakers
 //! are gathered in a [`Wake`], and what the user owns is dropped outside.
@@ -42,7 +42,7 @@ pub struct Inner<S> {
     pub(super) is_followed: bool,
     /// There while the teardown handler runs: whom to wake if it is cancelled.
     pub(super) teardown: Option<Waker>,
-    /// How it ended.
+    /// The outcome, once it has ended.
     pub(super) outcome: Option<Result<(), TaskError>>,
 }
 
@@ -116,7 +116,7 @@ impl<B: AtPort> Member for B {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What messages call the operation.
+    /// The operation's name in messages.
     pub operation: String,
     /// Why it ended.
     pub error: TaskError,
@@ -238,8 +238,8 @@ impl<S: Send + Sync + 'static> Core<S> {
         members.iter().for_each(|member| member.close_ports());
     }
 
-    /// All branches, or all but the independent ones, leave their ports; what they had not started stays there, unless the ports are
-    /// closed and what is left is to be refused.
+    /// All branches, or all except the independent ones, leave their ports. Items that they had not started stay there,
+    /// unless the ports are closed and the rest is to be refused.
     pub(super) fn leave_ports(&self, independents_too: bool, are_closed: bool) {
         let seats = self.change(|inner, wake| {
             let mut seats = Vec::new();
@@ -284,7 +284,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         }
     }
 
-    /// The teardown is done: the last branches leave. Whoever waits for the end is told when the last handler has ended.
+    /// The teardown is done: the last branches leave. The end is signalled when the last handler has ended.
     pub(super) fn finish(&self, outcome: Result<(), TaskError>) {
         if !self.keeps_ports_open {
             self.close_ports(true);
@@ -312,13 +312,13 @@ impl<S: Send + Sync + 'static> Core<S> {
         if inner.independents > 0 { inner.state.clone() } else { inner.state.take() }
     }
 
-    /// What messages call an operation of this interleave.
+    /// The name of an operation of this interleave in messages.
     pub(super) fn describe(&self, operation: &str) -> String {
         if self.name.is_empty() { operation.to_owned() } else { format!("{operation} of {}", self.name) }
     }
 }
 
-/// What is no longer of an interleave.
+/// Parts that no longer belong to an interleave.
 struct Gone<S> {
     _lanes: Vec<(usize, Lane)>,
     _seats: Vec<Seat>,

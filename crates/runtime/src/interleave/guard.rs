@@ -1,8 +1,8 @@
-//! What a handler is given of the state: [`Exclusive`] to change it, [`Snapshot`] to look at it.
+//! Guards give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to look at it.
 //!
-//! Both are values and not borrows, so that a handler is any function of its guard and its message that gives a future, and the
-//! future may be sent to any worker. The group of a handler is the type of its first argument, and the compiler keeps it to it:
-//! a snapshot cannot be changed, and there is one exclusive guard at a time.
+//! Both are values and not borrows. So a handler is any function of its guard and its message that gives a future, and
+//! the future may be sent to any worker. The group of a handler is the type of its first argument, and the compiler
+//! enforces it. A snapshot cannot be changed, and there is one exclusive guard at a time.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -90,13 +90,14 @@ impl<S: fmt::Debug> fmt::Debug for Snapshot<S> {
 
 /// The state of an interleave, for the one handler that may change it.
 ///
-/// The handler's exclusivity ends when its future has ended *and* this has been dropped: a handler that does not use its guard
-/// is exclusive all the same, and one that moves it into another task is so until that task lets go of it. What was changed
-/// is seen by every handler that starts later, also if this one panics after the change or is cancelled: there is no rollback.
+/// The handler's exclusivity ends when its future has ended *and* this has been dropped. A handler that does not use
+/// its guard is exclusive all the same. One that moves it into another task is so until that task drops it. Every
+/// handler that starts later sees the changes, also if this one panics after the change or is cancelled: there is no
+/// rollback.
 ///
-/// The first change copies the state if an older version is still looked at ([`Snapshot`]) or may be (there is an independent
-/// branch); else it is changed in place. Each mutable dereference checks that, for a few nanoseconds: in a loop, take
-/// `let state = &mut *guard` once.
+/// The first change copies the state if an older version is in use ([`Snapshot`]) or may be, because there is an
+/// independent branch. Otherwise it changes the state in place. Each mutable dereference checks that, for a few
+/// nanoseconds: in a loop, take `let state = &mut *guard` once.
 ///
 /// # Example
 /// See [`Interleave`](crate::Interleave).
@@ -105,7 +106,7 @@ pub struct Exclusive<S: Send + Sync + 'static> {
     hold: Option<Box<Hold<S>>>,
 }
 
-/// What a guard holds: a place in its operation, and the state. Whoever drops it gives both back.
+/// The contents of a guard: a place in its operation, and the state. Dropping it gives both back.
 ///
 /// It is a box, so that a turn has it back when its handler has ended, and uses it for the next: see [`Exclusive::drop`].
 pub struct Hold<S: Send + Sync + 'static> {
@@ -141,7 +142,7 @@ impl<S: Send + Sync + 'static> Hold<S> {
         self.version = inner.take_out();
     }
 
-    /// Puts the state back for whoever starts next.
+    /// Puts the state back for the next start.
     fn put_back(&mut self, inner: &mut Inner<S>, wake: &mut Wake) {
         let Some(mut version) = self.version.take() else { return };
         version.number += u64::from(std::mem::take(&mut self.is_changed));
@@ -189,9 +190,9 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
     /// Runs `calls` while requests that this handler makes may enter its own interleave, and gives the guard back with the
     /// output. Without it, such a request fails: nothing could answer it before this handler ends.
     ///
-    /// Only the chain of this handler's own calls enters (requests made in `calls`, and those made to answer them), one at
-    /// a time; everything else goes on waiting. The state may be another one afterwards, which is why the guard has to be given up
-    /// and taken back: what was read before cannot be kept as a reference.
+    /// Only the chain of this handler's own calls enters, one at a time: requests made in `calls`, and those made to
+    /// answer them. Everything else keeps waiting. The state may be another one afterwards, so the guard must be given
+    /// up and taken back. No reference to the earlier state survives.
     ///
     /// Cancel-safe: dropped half-way it gives the guard up.
     ///
@@ -234,9 +235,10 @@ impl<S: fmt::Debug + Send + Sync + 'static> fmt::Debug for Exclusive<S> {
 impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
     /// Gives the state back: at once, or together with the right to run, if that comes next anyway and nobody could see the difference.
     ///
-    /// While the operation's own turn polls it, nothing that waits for the state can start, for the turn has the right to run until the handler
-    /// has ended. So what the guard held is left to the turn, which gives all back under one lock, and under the same takes what it needs for the
-    /// next handler. If the handler waits once more, it is given back as the poll ends.
+    /// While the operation's own turn polls it, nothing that waits for the state can start: the turn may run until the
+    /// handler has ended. So the guard leaves its state to the turn. The turn gives all back under one lock, and under
+    /// the same lock takes what the next handler needs. If the handler waits once more, it is given back as the poll
+    /// ends.
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
         if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {
@@ -298,9 +300,9 @@ impl<S: Send + Sync + 'static> Drop for Loan<S> {
 
 /// The kinds of handlers that take turns: what their guard is.
 pub trait Kind<S>: 'static {
-    /// What their handlers are given of the state.
+    /// The guard of the state that its handlers are given.
     type Guard: Send + 'static;
-    /// What the guards of one turn are made of, one after the other.
+    /// The memory from which the guards of one turn are made, one after the other.
     type Room: Send + 'static;
     /// The room for a guard.
     fn room(core: &Arc<Core<S>>) -> Self::Room;

@@ -1,4 +1,4 @@
-//! What a branch waits for, and how: `&port`, or a [`Source`] with a filter, a limit or a name.
+//! The source of a branch: `&port`, or a [`Source`] with a filter, a limit or a name.
 
 use std::fmt;
 use std::future::Future;
@@ -15,7 +15,7 @@ use crate::arbiter::sealed::Sealed;
 use crate::error::ReceiveError;
 use crate::port::Port;
 
-/// What a branch of an interleave waits for, with its options. `&port` is the short form of `port.branch()`.
+/// The ports that a branch of an interleave waits for, with its options. `&port` is the short form of `port.branch()`.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ impl<W> Source<W> {
         self
     }
 
-    /// What messages call its operation, in place of the name of its port.
+    /// The name of its operation in messages, in place of the name of its port.
     ///
     /// # Example
     /// See [`Source`].
@@ -212,9 +212,9 @@ impl<B: Branches<Owned = B>> Source<Both<B>> {
     }
 }
 
-/// What an interleave can wait for. Sealed.
+/// A source of items that an interleave can wait for. Sealed.
 pub trait Waits: Sealed + Send + 'static {
-    /// What its handlers are given.
+    /// The item that its handlers are given.
     type Item: Send + 'static;
     #[doc(hidden)]
     fn install<S, K, H, F>(source: Source<Self>, core: &Arc<Core<S>>, handler: H)
@@ -285,13 +285,13 @@ where
     }
 }
 
-/// What may be given for a [`Source`]: one, or a port. Sealed.
+/// Types that convert to a [`Source`]: a source itself, or a port. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing that a branch of an interleave can wait for",
     note = "give `&port`, `port.branch()` with options, `Source::take(&port, n)` or `Source::join((&a, &b))`"
 )]
 pub trait IntoSource: Sealed {
-    /// What it waits for.
+    /// The kind of its wait.
     type Waits: Waits;
     #[doc(hidden)]
     fn into_source(self) -> Source<Self::Waits>;

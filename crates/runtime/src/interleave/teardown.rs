@@ -1,10 +1,10 @@
 //! How an interleave ends.
 //!
 //! 1. A teardown item arrives: under the interleave's lock it closes, so that nothing more starts.
-//! 2. Before the post returns, the item is fetched (accepted), and the ports of all branches are closed, so that whoever posts
-//!    later is told.
-//! 3. When the last running handler has ended, the branches leave their ports. What had not started is still there, at its
-//!    place, and offered to whoever else waits.
+//! 2. Before the post returns, the item is fetched (accepted), and the ports of all branches are closed, so later
+//!    posters get an error.
+//! 3. When the last running handler has ended, the branches leave their ports. Items that had not started are still
+//!    there, at their places, and are offered to others who wait.
 //! 4. The handler runs alone, with the state.
 //! 5. When it has returned, the end is signalled, and not before.
 //!

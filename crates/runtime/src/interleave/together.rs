@@ -1,9 +1,9 @@
 //! A branch that takes several items together: a join of ports, or a number of items of one port.
 //!
-//! What it takes is nobody's until it is taken, so there is no item to be noted with admission. Its turns ask first and take
-//! then: a turn waits at its ports until they hold enough; notes that with admission, which counts as the arrival; waits for
-//! its grant; and then takes everything under the locks of the ports, or, if somebody else has been quicker, gives the grant
-//! back and waits again.
+//! Its items belong to nobody until they are taken, so no single item can be noted with admission. Its turns ask first
+//! and then take. A turn waits at its ports until they hold enough, and notes that with admission, which counts as the
+//! arrival. After its grant it takes everything under the locks of the ports. If others have been quicker, it gives the
+//! grant back and waits again.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -38,7 +38,7 @@ pub(super) struct Together<S, B: Branches, K, H> {
     _kind: std::marker::PhantomData<fn() -> K>,
 }
 
-/// The turns that wait at the ports, to be told when the branch leaves.
+/// The turns that wait at the ports, to be woken when the branch leaves.
 #[derive(Default)]
 struct Attendance {
     has_left: bool,

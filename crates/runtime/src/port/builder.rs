@@ -60,8 +60,8 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Several persistent receivers take turns: an item goes to the one that has waited longest since its last item, not to the
-    /// one registered first. (Single receives take turns by themselves: each registers anew.)
+    /// Several persistent receivers take turns: an item goes to the one that has waited longest since its last item,
+    /// not to the one registered first. (Single receives take turns by themselves, because each registers again.)
     ///
     /// # Example
     /// ```
@@ -95,9 +95,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Whom the port tells of each item that it gives up. Called on the thread whose post, or whose drop of the port, made it
-    /// give up the item, with no lock held; a panic of it is a panic of that call, whose effect stands. Default: nobody;
-    /// they are counted all the same.
+    /// The sink that gets each item that the port gives up. The thread that makes the port give up the item calls it,
+    /// with no lock held. That is by a post, or by dropping the port. A panic of it is a panic of that call, whose
+    /// effect stands. Default: nobody; they are counted all the same.
     ///
     /// # Example
     /// ```
@@ -173,7 +173,7 @@ impl<T> Port<T> {
         Self::builder().capacity(capacity, overflow).build()
     }
 
-    /// Settings for a port: name, capacity, whom to tell of discarded items, turns among receivers, age of items.
+    /// Settings for a port: name, capacity, the sink for discarded items, turns among receivers, age of items.
     ///
     /// # Example
     /// See [`PortBuilder`].

@@ -1,8 +1,8 @@
 //! One-time receivers: a handler that waits at a port for one item, without a task.
 //!
-//! This is the cheapest way to wait, and the one for waiting in millions: a place in the port's list and one small allocation that holds
-//! the handler. A suspended task costs its cell and its entry in the list of the living besides. The handler becomes work
-//! only when its item is there: then it is a closure in a worker's queue.
+//! This is the cheapest way to wait, and the one for millions of waits. It takes a place in the port's list and one
+//! small allocation that holds the handler. A suspended task costs its cell and its entry in the list of the living
+//! besides. The handler becomes work only when its item is there: then it is a closure in a worker's queue.
 
 use std::fmt;
 use std::sync::Weak;
@@ -49,7 +49,7 @@ impl Drop for Once {
     }
 }
 
-/// What a guard can do whatever the types are.
+/// The operations of a guard whatever the types are.
 trait Leave: Send + Sync {
     fn leave(&self);
 }
@@ -68,8 +68,8 @@ struct Stage<H> {
 }
 
 impl<T: Send + 'static> Port<T> {
-    /// Registers a handler for one item: it is called once on a worker of `dispatcher`, with the next item that nobody registered earlier
-    /// wants, or with the oldest that is there. Registration is done when this returns.
+    /// Registers a handler for one item. It is called once on a worker of `dispatcher`, with the oldest item there, or
+    /// else with the next one that no earlier receiver wants. Registration is done when this returns.
     ///
     /// The handler must not block or wait; use [`receive`](Self::receive) in a task for what does. Until it is called the item stays in
     /// its port: dropping the receiver, or the end of its dispatcher, loses nothing. If the port is closed first, or goes away,

@@ -1,9 +1,9 @@
-//! What only some ports have: a capacity, permits, a discard sink, times of arrival, turns among receivers.
+//! Options that only some ports have: a capacity, permits, a discard sink, times of arrival, turns among receivers.
 //!
-//! All of it stands in one box that a plain port does not allocate, so that the path of a plain message pays for it with one
-//! look at a pointer. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity.
-//! Those who wait for a place stand in order, and a place that becomes free is *granted*: it is theirs from that moment, as a
-//! permit, so nobody can overtake them on the way from their wake-up to their post.
+//! All of it is in one box that a plain port does not allocate. So the path of a plain message costs one look at a
+//! pointer. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity. Those
+//! who wait for a place are in order, and a place that becomes free is *granted*. From that moment it is theirs, as a
+//! permit, so nobody can overtake them between their wake-up and their post.
 //!
 //! Invariant whenever the port's lock is free: somebody waits ungranted for a place only if no place is free.
 
@@ -19,7 +19,7 @@ use super::queue::Queue;
 use super::wake::Wake;
 use crate::context::{Context, in_context};
 
-/// What a full port does with one more item.
+/// How a full port handles one more item.
 ///
 /// # Example
 /// ```
@@ -34,7 +34,8 @@ pub enum Overflow {
     Wait,
     /// `post`, `post_wait` and `reserve` are refused at once.
     Reject,
-    /// The oldest item makes place, whoever it is on its way to. Refused only when every place is taken by a permit.
+    /// The oldest item makes place, even if it is on its way to a receiver. Refused only when every place is taken by a
+    /// permit.
     DropOldest,
     /// The new item is dropped; a `reserve` is refused.
     DropNewest,
@@ -75,7 +76,7 @@ pub enum Discard {
     Stopping,
 }
 
-/// Whom a port tells of the items that it gives up.
+/// The sink that gets the items that a port gives up.
 pub(crate) type Sink<T> = Arc<dyn Fn(DiscardedItem<T>) + Send + Sync>;
 
 /// An item given up under the lock, on its way to the sink.
@@ -118,11 +119,11 @@ pub(crate) struct Options<T> {
     pub(crate) dropped_oldest: u64,
     /// Items that were given up before they entered.
     pub(crate) dropped_newest: u64,
-    /// Who waits for a place, by number, in order. Those below `first_ungranted` have been granted one.
+    /// The waiters for a place, by number, in order. Those below `first_ungranted` have been granted one.
     requests: BTreeMap<u64, Option<Waker>>,
     first_ungranted: u64,
     next_number: u64,
-    /// Who waits for the port to be closed and empty, by number.
+    /// The waiters for the port to be closed and empty, by number.
     mourners: BTreeMap<u64, Waker>,
 }
 
@@ -187,7 +188,7 @@ impl<T> Options<T> {
         number
     }
 
-    /// Looks how a request stands; a granted one is thereby over.
+    /// The state of a request; a granted one is over with this look.
     pub(crate) fn look(&mut self, number: u64, waker: &Waker) -> Request {
         let Some(known) = self.requests.get_mut(&number) else { return Request::Revoked };
         if number < self.first_ungranted {

@@ -243,8 +243,8 @@ impl<T> Port<T> {
     /// On a port without a capacity there is always a place. Cancel-safe, and in the same order as [`post_wait`](Self::post_wait).
     ///
     /// # Errors
-    /// [`Reason::Closed`], also while it waits. [`Reason::Full`] on a full port whose policy is not [`Overflow::Wait`]; one that
-    /// drops the oldest gives up an item for the permit, if it has one.
+    /// [`Reason::Closed`], also while it waits. [`Reason::Full`] on a full port whose policy is not [`Overflow::Wait`].
+    /// A port that drops the oldest gives up an item for the permit, if it has one.
     ///
     /// # Example
     /// See [`Permit`].

@@ -1,8 +1,8 @@
 //! Persistent receivers: a handler that stays at a port and gets item after item.
 //!
-//! A receiver is a few tasks that take turns at the port, as many as its handler may run at once. They keep the receiver's
-//! place in the order of registration, so the receiver registered first gets every item that it has a free task for; when all
-//! its tasks are busy, the next receiver in order gets it. An item costs no allocation and no new task.
+//! A receiver is a few tasks that take turns at the port, as many as its handler may run at once. They keep the
+//! receiver's place in the order of registration. So the receiver registered first gets every item that it has a free
+//! task for. When all its tasks are busy, the next receiver gets it. An item costs no allocation and no new task.
 
 use std::future::Future;
 
@@ -41,7 +41,7 @@ pub struct Receiver {
 
 /// How many turns of a receiver are left, for the report of those that are lost.
 pub(crate) struct Turns {
-    /// What messages call its port or ports.
+    /// The name of its port or ports in messages.
     name: String,
     left: SpinLock<usize>,
 }
@@ -68,7 +68,7 @@ impl Turns {
 }
 
 impl Receiver {
-    /// Of the turns that its tasks take.
+    /// A receiver of the turns that its tasks take.
     pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }
@@ -76,9 +76,10 @@ impl Receiver {
     /// Waits until the receiver has ended because its port was closed and drained.
     ///
     /// # Errors
-    /// The first panic of a handler: that turn of the handler is lost, with its item; a receiver with a limit of 1 then
-    /// leaves its port, one with a higher limit goes on with a turn less. The process's [hook](crate::set_error_hook) has been told
-    /// of each, when it happened. A panic that the sink of a context was told of costs no turn and is no error here.
+    /// The first panic of a handler. That turn of the handler is lost, with its item. A receiver with a limit of 1 then
+    /// leaves its port, and one with a higher limit continues with one turn less. The process's
+    /// [hook](crate::set_error_hook) has been told of each, when it happened. A panic that went to the sink of a
+    /// context costs no turn and is no error here.
     ///
     /// # Example
     /// See [`Receiver`].
@@ -112,15 +113,17 @@ impl Receiver {
 impl<T: Send + 'static> Port<T> {
     /// Registers a handler for every item, those already in the port first.
     ///
-    /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`; with 1 they never
-    /// overlap and see the items in order. Items that come when all turns are taken stay in the port. Registration is done
-    /// when this returns. A handler gives a future; one that has nothing to wait for ends with `async {}`.
+    /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`. With 1 they
+    /// never overlap and see the items in order. Items that come when all turns are taken stay in the port.
+    /// Registration is done when this returns. A handler gives a future; one that has nothing to wait for ends with
+    /// `async {}`.
     ///
-    /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context has a sink
-    /// for errors, a panic of the handler goes there and the receiver goes on. Otherwise the turn is lost: with a concurrency of 1 that
-    /// is the end of the receiver, and what comes later stays in the port. The process's [hook](crate::set_error_hook), which prints
-    /// unless it was set, is told at once, with the port's name and what is left of the receiver; so is whoever awaits
-    /// [`Receiver::ended`]. A handler that is to survive its panics wants a context with a sink, or catches them itself.
+    /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context
+    /// has a sink for errors, a panic of the handler goes there and the receiver goes on. Otherwise the turn is lost:
+    /// with a concurrency of 1 that is the end of the receiver, and what comes later stays in the port. The process's
+    /// [hook](crate::set_error_hook) is called at once, with the port's name and the number of turns that remain; by
+    /// default it prints. The error is also the output of [`Receiver::ended`]. A handler that is to survive its panics
+    /// wants a context with a sink, or catches them itself.
     ///
     /// # Panics
     /// If `concurrency` is 0.

@@ -1,8 +1,8 @@
 //! The way of most messages: a port without options, and a receiver that takes whatever comes.
 //!
-//! What stands here is what `port.rs` and `waiters.rs` do for all ports and all waiters, for the case in which nothing has to be
-//! asked: no policy, no predicate, no take or join that might be woken. It decides the same, with a third of the instructions. If anything is
-//! out of the ordinary it does nothing and says so, and the general way is taken under the same lock.
+//! This file does the work of `port.rs` and `waiters.rs` in the plain case: no policy, no predicate, no take or join to
+//! wake. It decides the same, with a third of the instructions. If anything is out of the ordinary it does nothing and
+//! says so, and the general way is taken under the same lock.
 
 use std::task::{Poll, Waker};
 
@@ -33,8 +33,8 @@ impl<T> State<T> {
         is_plain.then(|| self.queue.take_oldest())
     }
 
-    /// A poll of a receive without a predicate, which may have a place to keep in the order of registration (it matters only if others
-    /// wait); nothing if the general way must be taken.
+    /// A poll of a receive without a predicate. It may have a place to keep in the order of registration, which matters
+    /// only if others wait. `None` if the general way must be taken.
     #[inline]
     pub(crate) fn receive_plainly(
         &mut self,

@@ -1,8 +1,9 @@
 //! Asking a predicate under its port's lock: its panic is an answer, and in debug builds its time is watched.
 //!
-//! A predicate that takes long holds up everybody at its port. That is a fault of the program and not of the message, so it is not an
-//! error of the receive: it is reported to the process's hook, once the lock is free, with the port's name. Time is the wall's, so
-//! a thread that lost its core in the middle may be reported too. Release builds read no clock.
+//! A predicate that takes long holds up everybody at its port. That is a fault of the program and not of the message,
+//! so it is not an error of the receive. It is reported to the process's hook, once the lock is free, with the port's
+//! name. Time is the wall's, so a thread that lost its core in the middle may be reported too. Release builds read no
+//! clock.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -20,7 +21,8 @@ pub(crate) fn accepts<T>(predicate: &(dyn Fn(&T) -> bool + Send), item: &T) -> R
     watch::timed(|| caught(|| predicate(item)))
 }
 
-/// Asks code of the user's under a lock. What it panicked with is kept until [`settle`], since dropping it may run more of that code.
+/// Asks code of the user's under a lock. A panic's payload is kept until [`settle`], because dropping it may run more
+/// of that code.
 ///
 /// # Errors
 /// The text of its panic.
@@ -43,7 +45,7 @@ mod payloads {
     use super::{Any, RefCell};
 
     lehr_sync::thread_local! {
-        /// Of panics under a lock that this thread holds, or has just given back.
+        /// The payloads of panics under a lock that this thread holds, or has just given back.
         pub(super) static PAYLOADS: RefCell<Vec<Box<dyn Any + Send>>> = RefCell::new(Vec::new());
     }
 }
@@ -60,8 +62,8 @@ fn drop_payloads() {
     }
 }
 
-/// To be called by whatever may have asked predicates, after the lock: drops what they panicked with, and reports the slowest of them
-/// if it was too slow.
+/// Call it after the lock wherever predicates may have run. It drops the payloads of their panics, and reports the
+/// slowest of them if it was too slow.
 #[inline]
 pub(crate) fn settle(port: impl FnOnce() -> String) {
     if HAS_PANICKED.is_up() {
@@ -88,8 +90,8 @@ mod watch {
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 
     thread_local! {
-        /// The slowest predicate that this thread has asked since it last reported one. On the thread and not in the port: what
-        /// asks and what reports are parts of one call.
+        /// The slowest predicate that this thread has asked since it last reported one. On the thread and not in the
+        /// port, because the predicate and the report are parts of one call.
         static SLOWEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 

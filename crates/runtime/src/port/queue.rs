@@ -20,7 +20,7 @@ pub(crate) struct Element<T> {
 }
 
 impl<T> Element<T> {
-    /// The item; its context is left for whoever takes it.
+    /// The item; its context is left for the caller to collect.
     pub(crate) fn into_item(self) -> T {
         context::current::leave(self.context);
         self.item
@@ -232,8 +232,8 @@ impl<T> Queue<T> {
         std::mem::take(&mut self.elements)
     }
 
-    /// After a burst: once a quarter of the memory would do, half of it is given back, so that the cost per item stays
-    /// constant and an empty queue keeps next to nothing.
+    /// After a burst: once a quarter of the memory would do, half of it is given back. So the cost per item stays
+    /// constant, and an empty queue keeps next to nothing.
     #[inline]
     fn give_memory_back(&mut self) {
         let capacity = self.elements.capacity();

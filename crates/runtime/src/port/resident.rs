@@ -1,9 +1,10 @@
-//! A resident: a waiter that stays at its port and is told of item after item. The branches of an interleave are residents.
+//! A resident: a waiter that stays at its port and is offered item after item. The branches of an interleave are
+//! residents.
 //!
-//! An item that a resident takes is marked as offered to it and stays in its place in the port, for as long as the interleave
-//! has to make it wait; the interleave notes its sequence number, in the order in which posts of all its ports arrive. So the
-//! port goes on counting the item, anybody may still take it with [`Port::try_receive`], and when the resident leaves, whatever
-//! it had not fetched is offered to the next in order, in the old order.
+//! An item that a resident takes is marked as offered to it. It stays in its place in the port as long as the
+//! interleave makes it wait. The interleave notes its sequence number, in the order in which posts of all its ports
+//! arrive. So the port still counts the item, and anybody may take it with [`Port::try_receive`]. When the resident
+//! leaves, items that it had not fetched are offered to the next in order, in the old order.
 
 use lehr_sync::Arc;
 
@@ -17,20 +18,20 @@ use crate::context::Context;
 use crate::error::Refusal;
 use crate::reply::while_stopping;
 
-/// What the owner of a resident decides about its items. Called under the port's lock, so it may take locks that come after
+/// The owner's decisions about a resident's items. Called under the port's lock, so it may take locks that come after
 /// those of ports, and no others.
 pub(crate) trait Resident<T>: Send + Sync {
     /// An item has become available. `call` is there if the poster waits for an answer to it.
     fn arrives(&self, item: &T, sequence: u64, ticket: Ticket, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Response;
 
-    /// What would come of this item, whose poster would wait for an answer to it.
+    /// The judgement of an item whose poster would wait for an answer to it.
     fn judge(&self, item: &T, call: &Frame) -> Judgement;
 
     /// An item that it took and has not fetched has been fetched by somebody else.
     fn loses(&self, sequence: u64, wake: &mut Wake);
 }
 
-/// What a resident says to an item.
+/// A resident's response to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Response {
     /// It is for others.
@@ -41,7 +42,7 @@ pub(crate) enum Response {
     TakeLast,
 }
 
-/// What a resident thinks of a call that has not been posted.
+/// A resident's judgement of a call that has not been posted.
 #[derive(Debug)]
 pub(crate) enum Judgement {
     /// It is for others.
@@ -53,8 +54,8 @@ pub(crate) enum Judgement {
 }
 
 impl<T> Port<T> {
-    /// Registers a resident and shows it what the port already holds. `settled` is told its ticket under the port's lock, and
-    /// says whether the resident is still wanted.
+    /// Registers a resident and shows it what the port already holds. `settled` gets its ticket under the port's lock,
+    /// and returns whether the resident is still wanted.
     pub(crate) fn reside(&self, resident: Arc<dyn Resident<T>>, settled: impl FnOnce(Ticket) -> bool) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
@@ -95,8 +96,8 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A resident fetches an item that it took, with the context that it was posted in; nothing if somebody else has fetched it or the resident has
-    /// left. With `is_last` the resident leaves.
+    /// A resident fetches an item that it took, with the context that it was posted in. `None` if the item was fetched
+    /// elsewhere or the resident has left. With `is_last` the resident leaves.
     ///
     /// `identity` is the resident's address: a ticket alone may have become another waiter's.
     pub(crate) fn fetch(
@@ -121,8 +122,8 @@ impl<T> Port<T> {
         Some((element.item, element.context))
     }
 
-    /// Items that a resident took and cannot handle go back to their places: those that wait for them are offered them, in order, and
-    /// the resident, which must pass them over for so long, waits on.
+    /// Items that a resident took and cannot handle go back to their places. They are offered, in order, to those that
+    /// wait for them. The resident must pass them over meanwhile, and keeps waiting.
     pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
         let mut wake = Wake::default();
         {

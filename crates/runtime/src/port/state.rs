@@ -1,5 +1,5 @@
-//! What a port decides under its lock: who is shown an item, by which policy a post is admitted, what becomes of an offer that
-//! is withdrawn.
+//! A port's decisions under its lock: which waiter is shown an item, by which policy a post is admitted, and where a
+//! withdrawn offer goes.
 
 use std::task::{Context, Poll, Waker};
 
@@ -13,7 +13,7 @@ use super::wake::Wake;
 use crate::calls::Frame;
 use crate::error::{PostError, Reason};
 
-/// What a port's lock protects. Invariants whenever the lock is free:
+/// The state that a port's lock protects. Invariants whenever the lock is free:
 ///
 /// 1. No available item is one that a waiter in the list for one item accepts (it would have been offered).
 /// 2. A watcher that has not been woken since it last looked lacks items at one of its ports at least.
@@ -22,7 +22,7 @@ pub(crate) struct State<T> {
     pub(crate) waiters: Waiters<T>,
     /// No item will ever come: `close` was called, and no permit is out.
     pub(crate) is_closed: bool,
-    /// What only some ports have.
+    /// The parts that only some ports have.
     pub(crate) options: Option<Box<Options<T>>>,
 }
 
@@ -124,8 +124,8 @@ impl<T> State<T> {
         })
     }
 
-    /// To be called after items have been removed, under the same lock: places that became free are granted, and the end of the
-    /// port is announced.
+    /// Call it after items have been removed, under the same lock: it grants the places that became free, and announces
+    /// the end of the port.
     #[inline]
     pub(crate) fn after_removal(&mut self, wake: &mut Wake) {
         if let Some(options) = &mut self.options {
@@ -154,9 +154,9 @@ impl<T> State<T> {
         }
     }
 
-    /// A waiter has left the item that it was offered. Whoever is on the way to a later one moves up, unless somebody who registered
-    /// earlier waits and takes it, so that the others get their items in order as if that waiter had never been there; the
-    /// last item so freed is shown to those who wait.
+    /// A waiter has left the item that it was offered. A waiter on its way to a later item moves up, unless one who
+    /// registered earlier waits and takes it. So the others get their items in order, as if that waiter had never been
+    /// there. The last item so freed is shown to those who wait.
     pub(super) fn withdraw(&mut self, sequence: u64, wake: &mut Wake) {
         let mut free = self.queue.place_of(sequence);
         self.queue.withdraw(free);

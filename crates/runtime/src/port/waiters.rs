@@ -1,15 +1,16 @@
-//! Who waits at a port and in which order: the one place where arbiters plug in.
+//! The waiters of a port, in their order: the one place where arbiters plug in.
 //!
 //! A port knows waiters, not arbiters. There are three kinds ([`Want`]), each with a list in order of registration, in slots
 //! that are used again, so that waiting costs no allocation.
 //!
-//! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken to fetch
-//! it. What none of them accepts, the others are told of; they are offered nothing, but woken to look for themselves. A *take*
-//! needs this port alone, so a look of its will succeed: as many takes are woken as there are items for, the others sleep on. A
-//! *watcher* (a join, a gather, an exchange) may lack something elsewhere, so each is woken whose need here has just been met.
+//! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken
+//! to fetch it. An item that none of them accepts is announced to the others. They are offered nothing, but woken to
+//! look for themselves. A *take* needs this port alone, so its look will succeed. As many takes are woken as there are
+//! items for, and the others sleep on. A *watcher* (a join, a gather, an exchange) may lack something elsewhere, so
+//! each is woken whose need here has just been met.
 //!
-//! Whoever takes without having been woken passes those who were woken and have not looked yet. The port counts that, and after
-//! [`PASSES`] says that it is their turn ([`Waiters::must_yield`]).
+//! A waiter that takes without having been woken passes those who were woken and have not looked yet. The port counts
+//! that, and after [`PASSES`] says that it is their turn ([`Waiters::must_yield`]).
 //!
 //! Read next: `waiters/slot.rs`, `waiters/list.rs`.
 
@@ -32,8 +33,8 @@ pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
 /// How often one who takes from a port may pass others who were woken for what is there and have not looked yet.
 ///
-/// A power of two between the two costs: at 1 two competing joins would change places for every item, at thousands one of them
-/// would starve for as long. Models make it small, so that it is reached.
+/// A power of two between the two costs. At 1, two competing joins would change places for every item. At thousands,
+/// one of them would starve for as long. Models make it small, so that it is reached.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// Why somebody waits.
@@ -66,11 +67,12 @@ pub(crate) struct Waiters<T> {
     woken: usize,
     /// How many times in a row they have been passed.
     passes: u32,
-    /// What the predicates of failed waiters said.
+    /// The messages of failed waiters' predicates.
     failures: Vec<(Ticket, String)>,
 }
 
-/// What the port gets back of a waiter that leaves. Its parts may run user code when they are dropped: drop it after the lock.
+/// The parts that the port gets back from a waiter that leaves. Its parts may run user code when they are dropped: drop
+/// it after the lock.
 pub(crate) struct Left<T> {
     pub(crate) standing: Standing,
     pub(crate) want: Want<T>,
@@ -165,13 +167,13 @@ impl<T> Waiters<T> {
         self.slot(ticket).place.standing()
     }
 
-    /// What the panic of the waiter's predicate said, if that is how it stands.
+    /// The message of the panic of the waiter's predicate, if it panicked.
     pub(crate) fn failure(&self, ticket: Ticket) -> Option<&str> {
         self.failures.iter().find(|(failed, _)| *failed == ticket).map(|(_, text)| text.as_str())
     }
 
-    /// The waiter has looked in vain and leaves word whom to wake; gives back the waker that it replaces, to be dropped after
-    /// the lock.
+    /// The waiter has looked without success and leaves its waker. Gives back the waker that it replaces, to be dropped
+    /// after the lock.
     #[inline]
     pub(crate) fn set_waker(&mut self, ticket: Ticket, waker: &Waker) -> Option<Waker> {
         if self.has_looked(ticket) {
@@ -184,8 +186,8 @@ impl<T> Waiters<T> {
         slot.waker.replace(waker.clone())
     }
 
-    /// The waiter was due and lets the others go first; its task has been told to look again, so it counts as woken, as it may have
-    /// before.
+    /// The waiter was due and lets the others go first. Its task has been told to look again, so it counts as woken, as
+    /// it may have before.
     pub(crate) fn yields(&mut self, ticket: Ticket) -> Option<Waker> {
         let was_woken = self.has_looked(ticket);
         self.woken += usize::from(was_woken);
@@ -208,8 +210,8 @@ impl<T> Waiters<T> {
         self.count_passes(usize::from(was_woken));
     }
 
-    /// The same for one that is registered several times, each for another reason: it was woken if one of these was, and does not
-    /// pass itself.
+    /// The same for one that is registered several times, each for another reason. It was woken if one of these was,
+    /// and does not pass itself.
     pub(crate) fn takes_as_one(&mut self, own: &[Option<Ticket>]) {
         if self.woken > 0 {
             let woken = own.iter().flatten().filter(|own| self.slot(**own).waker.is_none()).count();
@@ -331,7 +333,7 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// The address of the resident with this ticket; nothing if it has left, whoever has the ticket now.
+    /// The address of the resident with this ticket; `None` if it has left, even if the ticket has a new owner.
     pub(crate) fn resident(&self, ticket: Ticket) -> Option<*const ()> {
         match &self.slots.get(ticket.index())?.want {
             Want::Resident(resident) => Some(Arc::as_ptr(resident).cast()),
@@ -410,12 +412,12 @@ impl<T> Waiters<T> {
         self.link(ticket);
     }
 
-    /// What the waiter wants; for a search on its behalf.
+    /// The waiter's want, for a search on its behalf.
     pub(crate) fn want(&self, ticket: Ticket) -> &Want<T> {
         &self.slot(ticket).want
     }
 
-    /// What the waiter wants, to be changed by its owner.
+    /// The waiter's want, to be changed by its owner.
     pub(crate) fn want_mut(&mut self, ticket: Ticket) -> &mut Want<T> {
         &mut self.slot_mut(ticket).want
     }

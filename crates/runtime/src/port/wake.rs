@@ -1,9 +1,9 @@
-//! Whom to wake once a lock is free.
+//! The tasks to wake once a lock is free.
 
 use std::task::Waker;
 
-/// Wakers gathered under a lock, to be woken after it, when this is dropped: waking may run other code of ours, and dropping a
-/// waker may too. Declare it before the guard.
+/// Wakers gathered under a lock, to be woken after it, when this is dropped. Waking may run other code of ours, and
+/// dropping a waker may too. Declare it before the guard.
 #[derive(Default)]
 pub struct Wake {
     first: Option<Waker>,

@@ -1,4 +1,4 @@
-//! Who may come into a queue: unbounded, by depth, by rate; and what becomes of those who may not.
+//! The admission to a queue: unbounded, by depth, or by rate; and how refused tasks are handled.
 //!
 //! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between the
 //! two the place counts, so a policy is never exceeded by two who came together.
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{DiscardReason, Rejection};
 
-/// Who may come into a queue. Asked once for each task, before its first poll.
+/// The tasks that a queue admits. Asked once for each task, before its first poll.
 ///
 /// # Example
 /// ```
@@ -26,26 +26,27 @@ pub enum Admission {
     /// Everybody.
     #[default]
     Unbounded,
-    /// As long as fewer than `max` tasks wait for their first poll. What has begun does not count, be it suspended or woken.
+    /// As long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count, be they
+    /// suspended or woken.
     Depth {
         /// How many may wait; at least 1.
         max: usize,
-        /// What becomes of one more.
+        /// How one more is handled.
         overflow: DepthOverflow,
     },
-    /// `burst` at once after a pause, and `per_sec` in a second from then on, by the clock of the dispatcher: a bucket that holds
-    /// `burst` tokens and is filled at that rate, and that each task takes a token from.
+    /// `burst` at once after a pause, and then `per_sec` in a second, by the clock of the dispatcher. A bucket holds
+    /// `burst` tokens and is filled at that rate, and each task takes a token from it.
     Rate {
         /// How many in a second; positive.
         per_sec: f64,
         /// How many at once; at least 1.
         burst: u32,
-        /// What becomes of one more.
+        /// How one more is handled.
         overflow: RateOverflow,
     },
 }
 
-/// What becomes of a task too many.
+/// How a task too many is handled.
 ///
 /// # Example
 /// See [`Rejected`](super::Rejected).
@@ -63,7 +64,7 @@ pub enum DepthOverflow {
     Wait,
 }
 
-/// What becomes of a task too early.
+/// How a task too early is handled.
 ///
 /// # Example
 /// ```
@@ -102,7 +103,7 @@ impl Admission {
     }
 }
 
-/// What a policy says to a task.
+/// A policy's verdict on a task.
 pub(super) enum Verdict {
     /// It has a place.
     Admitted,
@@ -117,7 +118,7 @@ pub(super) struct Gauge {
     policy: Admission,
     /// Places taken and not filled yet.
     reserved: usize,
-    /// Of a rate.
+    /// The bucket, if there is a rate.
     bucket: Option<Bucket>,
 }
 

@@ -30,7 +30,7 @@ impl fmt::Debug for QueueBuilder {
 }
 
 impl QueueBuilder {
-    /// Who may come in. Default: [`Admission::Unbounded`].
+    /// The tasks that it admits. Default: [`Admission::Unbounded`].
     ///
     /// # Example
     /// See [`Rejected`](super::Rejected).
@@ -48,7 +48,7 @@ impl QueueBuilder {
         self
     }
 
-    /// Who is told of each task that is thrown away. Called on the thread that caused it, under no lock; it must be quick,
+    /// The sink that gets each discarded task. Called on the thread that caused it, under no lock; it must be quick,
     /// for it may be a poster's. A panic of it is the poster's panic.
     ///
     /// # Example

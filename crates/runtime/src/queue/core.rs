@@ -1,4 +1,4 @@
-//! What the tasks and the handles of a queue share: two lists, a policy, and the counts.
+//! The core that the tasks and the handles of a queue share: two lists, a policy, and the counts.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -20,16 +20,16 @@ use crate::timer::Scheduled;
 
 pub(super) type Sink = Arc<dyn Fn(Discarded) + Send + Sync>;
 
-/// What the tasks and the handles of a queue share.
+/// The state that the tasks and the handles of a queue share.
 pub(crate) struct Core {
     pub(super) name: Box<str>,
     pub(crate) priority: Priority,
     pub(super) sink: Option<Sink>,
     pub(super) registry: Weak<Registry>,
-    /// What workers may take from all queues of the dispatcher together; see [`Registry`].
+    /// The number of jobs that workers may take from all queues of the dispatcher together; see [`Registry`].
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
     pub(super) has_rate: bool,
-    /// What they may take from this one: nothing while it is suspended. Written under the lock of `state`.
+    /// The number of tasks that workers may take from this queue: 0 while it is suspended. Written under the lock of `state`.
     pub(super) ready: AtomicUsize,
     /// Tasks admitted, or about to be, and not ended.
     pub(super) living: AtomicUsize,
@@ -323,7 +323,7 @@ impl Core {
         }
     }
 
-    /// What came first, for a worker to run.
+    /// The first job, for a worker to run.
     pub(crate) fn pop(&self) -> Option<Job> {
         let (entry, wake) = {
             let mut state = self.state.lock();

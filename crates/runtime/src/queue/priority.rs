@@ -1,14 +1,15 @@
-//! Which queue a worker takes from next.
+//! Chooses the queue that a worker takes from next.
 //!
-//! Each worker goes round by itself, so the order costs no agreement between workers: strict queues first, in turn, but after
-//! [`STRICT_RUN`] of their jobs in a row one of the others; among those, the dispatcher's own queues being one, each in turn as
-//! many jobs as its weight. While no named queue has work, none of this is looked at: one load says so.
+//! Each worker goes round by itself, so the order costs no agreement between workers. Strict queues come first, in
+//! turn, but after [`STRICT_RUN`] of their jobs in a row comes one of the others. Among the others, each has in turn as
+//! many jobs as its weight; the dispatcher's own queues are one of them. While no named queue has work, none of this is
+//! looked at: one load says so.
 //!
 //! # Bounds
-//! By *job of a worker* what it runs between two looks here. A worker that finds work in a share queue q comes to it after at
-//! most `(1 + STRICT_RUN) x (W - w)` jobs of its own, where W is the sum of all weights and w that of q; without strict
-//! queues, after at most `W - w`. A strict queue's next job is run after at most S - 1 jobs of the S strict queues and one
-//! other. So no queue starves another, whatever their ranks.
+//! By *job of a worker* what it runs between two looks here. A worker that finds work in a share queue q comes to it
+//! after at most `(1 + STRICT_RUN) x (W - w)` jobs of its own. W is the sum of all weights and w that of q; without
+//! strict queues it is at most `W - w`. A strict queue's next job is run after at most S - 1 jobs of the S strict
+//! queues and one other. So no queue starves another, whatever their ranks.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
@@ -29,7 +30,7 @@ pub(crate) const STRICT_RUN: u32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Priority {
-    /// Takes turns with the others, `weight` jobs in each turn of a worker. What is spawned on the dispatcher itself takes
+    /// Takes turns with the others, `weight` jobs in each turn of a worker. Tasks spawned on the dispatcher itself take
     /// part with the weight of [`Builder::weight`](crate::Builder::weight).
     Share {
         /// How many jobs in a turn; at least 1.
@@ -131,15 +132,15 @@ impl Registry {
 
 /// One worker's way round the queues.
 pub(crate) struct Turns {
-    /// Of the list that `strict` and `shares` were made from.
+    /// The version of the list that `strict` and `shares` were made from.
     version: Option<usize>,
     strict: Vec<Arc<Core>>,
-    /// Whose turn it is among the strict.
+    /// The next strict queue.
     next_strict: usize,
     /// Jobs of strict queues in a row.
     strict_run: u32,
     shares: Vec<Share>,
-    /// Whose turn it is among the shares, and how many jobs it has left in it.
+    /// The share queue of this turn, and how many jobs it has left in it.
     next_share: usize,
     left: u32,
 }

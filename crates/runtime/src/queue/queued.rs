@@ -1,8 +1,8 @@
 //! A task of a queue as a future: it can be thrown away with an answer, and its queue knows how it ended.
 //!
-//! Dropping a task that waits in a queue would end it as *cancelled*, which is what its owner does. To end it as *discarded*
-//! it is polled once more than never: the discarding thread raises a mark, runs the task, and the task, seeing the mark at
-//! its first poll, drops the future and answers. So the answer takes the way of every other, and costs a queued task one
+//! Dropping a task that waits in a queue would end it as *cancelled*, which is what its owner does. To end as
+//! *discarded* it is polled once. The discarding thread raises a mark and runs the task; the task sees the mark at its
+//! first poll, drops the future and answers. So the answer takes the way of every other, and costs a queued task one
 //! look at its first poll and no other task anything.
 
 use std::cell::Cell;
@@ -52,7 +52,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Of a task that the queue has counted as living.
+    /// The standing of a task that the queue has counted as living.
     pub(super) fn new(core: Arc<Core>) -> Self {
         Self { core, end: End::Dropped }
     }

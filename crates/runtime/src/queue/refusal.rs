@@ -1,4 +1,4 @@
-//! What a queue says no with: a queue that cannot be made, a spawn that is given back, a task that is thrown away.
+//! Refusals of a queue: a queue that cannot be made, a spawn that is given back, a task that is thrown away.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum QueueError {
     Setting {
         /// The queue's name.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
     /// The dispatcher has been shut down.
@@ -56,7 +56,7 @@ impl std::error::Error for QueueError {}
 /// assert_eq!(block_on(rejected.future), 2);
 /// ```
 pub struct Rejected<F> {
-    /// What was to be spawned, not polled yet.
+    /// The future that was to be spawned, not polled yet.
     pub future: F,
     /// Why it was refused.
     pub reason: Rejection,
@@ -101,7 +101,7 @@ impl<F> fmt::Display for Rejected<F> {
 
 impl<F> std::error::Error for Rejected<F> {}
 
-/// A task that was thrown away before it began, as the queue's sink is told.
+/// A task that was discarded before it began, as the queue's sink gets it.
 ///
 /// # Example
 /// See [`QueueBuilder::on_discard`](super::QueueBuilder::on_discard).

@@ -29,7 +29,7 @@ use crate::port::Port;
 #[derive(Clone)]
 pub struct Clock {
     pub(super) core: Arc<Core>,
-    /// What a span of this clock lasts on the core's.
+    /// The length of a span of this clock on the core's.
     factor: f64,
 }
 
@@ -117,9 +117,9 @@ impl Clock {
         if self.is_scaled() { now.div_f64(self.factor) } else { now }
     }
 
-    /// Lets a virtual clock go on by `time`. Timers that come due fire in order, each at its own time, on this thread: a timer that another
-    /// one's firing registers within the span still fires in it, if it is registered before this has passed it. Tasks that are
-    /// woken run on their workers, when those come to them.
+    /// Lets a virtual clock go on by `time`. Timers that come due fire in order, each at its own time, on this thread.
+    /// A timer that is registered while another fires still fires in the span, if it is registered before the clock has
+    /// passed it. Tasks that are woken run on their workers, when those come to them.
     ///
     /// # Panics
     /// On a real clock.
@@ -131,9 +131,9 @@ impl Clock {
         self.core.fire(self.core.now().saturating_add(self.on_core(time)));
     }
 
-    /// Lets `time` pass on a virtual clock at once, as on a machine that has slept: what came due meanwhile fires afterwards, in order, on
-    /// this thread, and all of it finds the clock where it is in the end. Nobody sees a time in between, as they do when it
-    /// [advances](Self::advance).
+    /// Lets `time` pass on a virtual clock at once, as on a machine that has slept. Timers that came due meanwhile fire
+    /// afterwards, in order, on this thread, and all of them see the clock at its final time. Nobody sees a time in
+    /// between, as they do when it [advances](Self::advance).
     ///
     /// # Panics
     /// On a real clock.

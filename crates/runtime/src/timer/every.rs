@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Sleep;
 use super::clock::Clock;
 
-/// What happens when a tick was asked for later than it was due by a period or more.
+/// How a tick is handled that was asked for a period or more after it was due.
 ///
 /// # Example
 /// ```

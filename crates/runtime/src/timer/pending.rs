@@ -1,8 +1,9 @@
 //! The timers of one clock: an ordered map from (deadline, order of registration) to what is to happen.
 //!
-//! Why a map and not a hashed wheel: its order is the very promise made (by deadline, then by registration), the next deadline is
-//! its first key, cancelling takes a timer out instead of leaving a mark, and memory goes back. A wheel makes registration cheaper by a
-//! constant and pays with ticks of a fixed length, or with cascades that keep the lock for long.
+//! It is a map and not a hashed wheel. The map's order is the promise made (by deadline, then by registration), and the
+//! next deadline is its first key. Cancelling takes a timer out instead of leaving a mark, and memory is given back. A
+//! wheel makes registration cheaper by a constant and pays with ticks of a fixed length, or with cascades that keep the
+//! lock for long.
 //!
 //! Lock order: the lock here is the last; nothing is woken, called or dropped under it.
 
@@ -20,7 +21,7 @@ pub(super) struct Place {
     sequence: u64,
 }
 
-/// What happens when the time has come.
+/// The action when the time has come.
 pub(super) enum Action {
     Wake(Waker),
     Call(Box<dyn FnOnce() + Send>),
@@ -39,7 +40,7 @@ impl Action {
 pub(super) enum Source {
     /// The machine's monotonic clock, from this moment on.
     Machine(Moment),
-    /// Whoever advances it.
+    /// The caller that advances it.
     Hand,
 }
 
@@ -56,13 +57,14 @@ struct Timers {
     now: u64,
     /// The thread that waits for deadlines of the machine's clock, once there was one.
     driver: Option<thread::Thread>,
-    /// Until when the driver sleeps by itself: what is due later need not wake it, and most timers are for a time that is never waited for. It says so
-    /// under the lock before it sleeps, having looked what is first, and what is registered after that wakes it if it is due before. While it is at work this
-    /// is a time that has passed: it looks again before it sleeps.
+    /// Until when the driver sleeps by itself. Timers that are due later need not wake it, and most timers are for a
+    /// time that is never waited for. The driver sets it under the lock before it sleeps, after a look at the first
+    /// timer. A timer that is registered after that wakes it if it is due before. While it is at work this is a time
+    /// that has passed: it looks again before it sleeps.
     driver_sleeps_until: u64,
 }
 
-/// What came of asking for a place.
+/// The outcome of asking for a place.
 pub(super) enum Asked {
     /// The time has come already; the action is given back.
     Passed(Action),

@@ -1,7 +1,7 @@
 //! The same as a workflow: the steps of `workflows/genes.toml` or `workflows/patients.toml`, as `lehr run` would do them, over data sets and jobs in this process.
 //!
-//! What the services gave becomes what the report and the tables are written from. The pairs that were compared
-//! are kept in the folder of the results, where they are when this process is gone; the services forget with it.
+//! Turns the services' results into the input of the report and the tables. The compared pairs are kept in the folder
+//! of the results, where they outlive this process; the services forget with it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! `summary.json` of a method: what the command knows of its run, around what the method says itself.
 //!
-//! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the same,
-//! byte for byte, for every engine and any number of ranks and threads. What only one method has is there for that method only.
+//! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the
+//! same, byte for byte, for every engine and any number of ranks and threads. A part that only one method has is there
+//! for that method only.
 
 use lehr_data::scale::Scale;
 use lehr_methods::{Data, Fit, Rows, Sections, Takes};
@@ -25,22 +26,22 @@ struct Input<'a> {
     id: Option<&'a str>,
     lonlat: bool,
     scale: String,
-    /// Of the points as they were clustered: shape, values and weights.
+    /// Describes the points as they were clustered: shape, values and weights.
     fingerprint: String,
 }
 
-/// What passed of a stream.
+/// The part of a stream that has passed.
 #[derive(Serialize)]
 struct StreamInput<'a> {
     source: String,
     batches: u64,
-    /// Of weight above 0.
+    /// The number of rows of weight above 0.
     rows: u64,
     total_weight: f64,
     columns: &'a [String],
     weights: Option<&'a str>,
     scale: String,
-    /// Of the batches as they passed.
+    /// The fingerprint of the batches as they passed.
     fingerprint: String,
 }
 
@@ -50,7 +51,7 @@ struct ExecutionFacts {
     ranks: usize,
     threads: usize,
     layout: String,
-    /// Of a stream there is none: its ranks are those of each batch.
+    /// `None` for a stream: its ranks are those of each batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     imbalance: Option<f64>,
     resumed: bool,
@@ -128,13 +129,13 @@ impl<'a> Seconds<'a> {
     }
 }
 
-/// What the command knows of a run of a method, around what the method says itself.
+/// The command's facts about a run, around the method's own.
 pub struct Described<'a> {
     /// The run.
     pub plan: &'a MethodPlan,
     /// The data.
     pub data: Data<'a>,
-    /// What the owner of the data should know.
+    /// Warnings for the owner of the data.
     pub warnings: &'a [String],
     /// Seconds by name, in order.
     pub phases: &'a [(String, f64)],

@@ -1,7 +1,9 @@
-//! What is placed so far, on disk: a log to which blocks of items are appended, so that a run can be stopped, or killed, and gone on with.
+//! The items placed so far, on disk. Blocks of items are appended to a log, so that a run that was stopped or killed
+//! can be resumed.
 //!
-//! A line of text, a line of JSON that says of which map and items, then records: the length of its values in bytes and their XXH3, 8 bytes each, the lowest first; the values. However a run
-//! ends, what was appended before is good; a record that was cut is left out, and its items are placed again.
+//! A line of text comes first, then a line of JSON that says of which map and items. Then come records: the length of
+//! their values in bytes and the values' XXH3, 8 bytes each, the lowest first, and the values. However a run ends, what
+//! was appended before is good; a record that was cut is left out, and its items are placed again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -16,14 +18,14 @@ use crate::progress::Saved;
 
 const MAGIC: &str = "lehr placing checkpoint 1";
 
-/// What a log is of.
+/// The map and the items of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     /// New items.
     pub items: usize,
     /// Coordinates of the map; a row has its error too.
     pub dimension: usize,
-    /// Of the map, the items and how they are compared.
+    /// The fingerprint of the map, the items and how they are compared.
     pub fingerprint: String,
 }
 
@@ -50,7 +52,7 @@ impl Log {
         Self { path, head, file: None, kept: 0, since: Stopwatch::start(), saved: Saved::Nothing }
     }
 
-    /// Goes on with the log at `path`; gives the rows that it has.
+    /// Resumes the log at `path`; returns the rows that it has.
     ///
     /// # Errors
     /// [`Kind::BadData`]: a file that is no such log, or of other items or another map; [`Kind::Environment`]: it cannot be read or written.
@@ -96,7 +98,7 @@ impl Log {
         self.since.seconds()
     }
 
-    /// Appends the rows that are not in it yet. What became of it is [`saved`](Self::saved).
+    /// Appends the rows that are not in it yet. [`saved`](Self::saved) has the outcome.
     pub fn append(&mut self, rows: &[f64]) {
         self.since = Stopwatch::start();
         self.saved = match self.appended(&rows[self.kept..]) {
@@ -132,7 +134,7 @@ impl Log {
         })
     }
 
-    /// What became of the last writing.
+    /// The outcome of the last writing.
     pub fn saved(&self) -> &Saved {
         &self.saved
     }

@@ -1,4 +1,5 @@
-//! A Parquet file of columns: what its footer says of them, and readers of their values, a group of rows and a column at a time.
+//! A Parquet file of columns: the description in its footer, and readers of its values, one group of rows and one
+//! column at a time.
 //!
 //! A file may say anything of itself, and a small one may not take the memory of a node. So a footer is refused by its length, and a page by what it would take.
 
@@ -16,8 +17,8 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::pages::{Codec, Pages, TooLarge, has_prefixes};
 
-/// The most bytes of a footer. What it says of columns and groups takes many times as much in memory, before any of it can be counted: this is room for some hundred thousand
-/// columns of groups.
+/// The most bytes of a footer. Its description of columns and groups takes many times as much in memory, before any of
+/// it can be counted. This is enough for some hundred thousand columns of groups.
 pub const FOOTER_BYTES: u64 = 16 << 20;
 
 /// How pages may be packed, for people.
@@ -41,7 +42,7 @@ impl Room for u64 {
     }
 }
 
-/// What the values of a column are.
+/// The type of a column's values.
 ///
 /// # Example
 /// See [`Parquet`].
@@ -60,7 +61,7 @@ pub enum Kind {
     Truths,
     /// Text in UTF-8.
     Texts,
-    /// What is not read here, for people.
+    /// A type that is not read here, for people.
     Other(String),
 }
 
@@ -116,7 +117,7 @@ impl From<io::Error> for Refused {
     }
 }
 
-/// What the whole numbers of a column count.
+/// The unit of a column's whole numbers.
 pub(super) enum Unit {
     /// Days since 1970.
     Days,
@@ -177,13 +178,13 @@ impl Parquet {
         Ok(Parquet { file: Arc::new(file), metadata, rows })
     }
 
-    /// What the columns are called, those within others by their path.
+    /// The names of the columns, those within others by their path.
     pub fn names(&self) -> Vec<String> {
         let schema = self.metadata.file_metadata().schema_descr();
         schema.columns().iter().map(|column| column.path().string()).collect()
     }
 
-    /// What the values of a column are.
+    /// The type of a column's values.
     ///
     /// # Panics
     /// If there is no such column, as all that take one.
@@ -191,7 +192,7 @@ impl Parquet {
         kind(&self.metadata.file_metadata().schema_descr().column(column))
     }
 
-    /// What whole numbers of a column count, where they are no plain numbers.
+    /// The unit of a column's whole numbers, where they are no plain numbers.
     pub(super) fn unit(&self, column: usize) -> Option<Unit> {
         let of = self.metadata.file_metadata().schema_descr().column(column);
         if of.max_rep_level() > 0 || of.path().parts().len() > 1 {
@@ -244,7 +245,8 @@ impl Parquet {
         u64::try_from(self.metadata.row_group(group).num_rows()).unwrap_or_default()
     }
 
-    /// Whether values of a column in a group may begin with parts of those before them: a value may then be much longer than its bytes in the file.
+    /// Whether values of a column in a group may begin with parts of those before them. A value may then be much longer
+    /// than its bytes in the file.
     ///
     /// # Panics
     /// If there is no such column or group.
@@ -255,7 +257,8 @@ impl Parquet {
     /// The values of a column in a group. Several of them may be read in turns, from one thread at a time.
     ///
     /// # Errors
-    /// [`Refused::Codec`]. What is wrong in its pages is told when they are read, as an error that [`Refused`] can be made of.
+    /// [`Refused::Codec`]. Faults in its pages are reported when they are read, as an error that [`Refused`] can be
+    /// made of.
     ///
     /// # Panics
     /// If there is no such column or group.

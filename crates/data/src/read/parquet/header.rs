@@ -1,7 +1,8 @@
 //! The header of a page: what its bytes are before they are unpacked, in the compact protocol of Thrift.
 //!
-//! The numbers of a header and of the structures in it are all that is kept; statistics are passed over. Nothing is believed of the lengths that stand there: a header ends
-//! with the bytes of its column, and what it says is checked by whoever unpacks the page.
+//! The numbers of a header and of the structures in it are all that is kept; statistics are passed over. The lengths in
+//! a header are not trusted. A header ends with the bytes of its column, and the code that unpacks the page checks its
+//! claims.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -10,7 +11,7 @@ use parquet::basic::Encoding;
 /// How deep structures may stand in each other; a page's are two deep.
 const DEPTH: u32 = 8;
 
-/// What a page is.
+/// The type of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Values, with their levels packed together.
@@ -19,11 +20,11 @@ pub(super) enum Kind {
     SecondData,
     /// The words that other pages name by their numbers.
     Dictionary,
-    /// What a reader may pass over.
+    /// A page that a reader may skip.
     Other,
 }
 
-/// What a page says of itself.
+/// The header of a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     pub kind: Kind,
@@ -48,7 +49,7 @@ impl Header {
     /// Reads a header.
     ///
     /// # Errors
-    /// What is wrong in it, also that it ends too early.
+    /// An error if it is malformed or ends too early.
     pub(super) fn read(input: &mut impl Read) -> io::Result<Self> {
         let mut numbers = Numbers::default();
         structure(input, 0, &mut |field, number| numbers.put(field, number))?;

@@ -1,7 +1,9 @@
-//! The pages of a column, unpacked here and not by the library: it would take the memory that a page says it needs, or whatever a packed page expands to.
+//! The pages of a column, unpacked here and not by the library. The library would take the memory that a page claims to
+//! need, or whatever a packed page expands to.
 //!
-//! A page is refused by what it says of itself before it is read, and while it is unpacked it gets the size that it said and no byte more. What the library then makes room for
-//! (the words of a dictionary, the lengths of texts) is counted here too, since a few bytes of a page can say that there are 2⁶⁰ of them. Where a page has a checksum, it is verified.
+//! A page is refused by the size that it claims before it is read. While it is unpacked it gets that size and no byte
+//! more. Memory that the library then takes is counted here too, for the words of a dictionary and the lengths of
+//! texts. A few bytes of a page can claim that there are 2⁶⁰ of them. Where a page has a checksum, it is verified.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -20,7 +22,8 @@ use ruzstd::decoding::StreamingDecoder;
 use super::file::Room;
 use super::header::{Header, Kind, varint};
 
-/// The most that a page packed by Zstandard may ask its reader to keep of itself, if it is not longer than that: what every reader of the format has to offer.
+/// The largest window that a page packed by Zstandard may ask for, unless the page is longer. Every reader of the
+/// format must support this size.
 const WINDOW_BYTES: u64 = 8 << 20;
 
 /// How much of a file is read at once. There is one of these for each column.
@@ -29,7 +32,7 @@ const CHUNK: usize = 32 * 1024;
 /// A page that would take more memory than the table may.
 #[derive(Debug)]
 pub(super) struct TooLarge {
-    /// What it would take.
+    /// The bytes that it would take.
     pub bytes: u64,
 }
 
@@ -97,13 +100,13 @@ pub(super) struct Pages<R> {
     /// Bytes of the column that were not read yet.
     left: u64,
     codec: Codec,
-    /// What the values may still take.
+    /// The memory that the values may still take.
     room: R,
     /// Rows whose values did not come yet.
     rows: u64,
-    /// What a word of a dictionary takes in memory.
+    /// The memory that a word of a dictionary takes.
     word_bytes: u64,
-    /// What the words of this column's dictionary take, which stay as long as it is read.
+    /// The memory that the words of this column's dictionary take, for as long as the column is read.
     dictionary_bytes: u64,
     has_gaps: bool,
     may_have_prefixes: bool,
@@ -230,7 +233,8 @@ impl<R: Room> Pages<R> {
         Ok([levels, &values].concat())
     }
 
-    /// Refuses texts of which more are told than there are rows: the library makes room for as many lengths as a page says.
+    /// Refuses a page that claims more texts than there are rows, because the library allocates as many lengths as a
+    /// page claims.
     fn check_lengths(&self, header: &Header, page: &[u8], levels: usize) -> Result<()> {
         let lists = lists(header.encoding);
         if lists == 0 {
@@ -259,7 +263,7 @@ impl<R: Room> Pages<R> {
     }
 }
 
-/// What a stream unpacks to, which is `expected` bytes of a page of `size`.
+/// The unpacked bytes of a stream, which must be `expected` bytes of a page of `size`.
 fn sized(unpacked: impl Read, expected: usize, size: usize) -> Result<Vec<u8>> {
     let mut values = Vec::new();
     unpacked.take(expected as u64 + 1).read_to_end(&mut values)?;
@@ -284,7 +288,7 @@ pub(super) fn has_prefixes(chunk: &ColumnChunkMetaData) -> bool {
     chunk.encodings().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
 }
 
-/// What follows a list of numbers told by their differences, of which there may be so many.
+/// The bytes after a list of at most `most` numbers, which are stored as differences.
 fn after_deltas(bytes: &[u8], most: u64) -> Result<&[u8]> {
     let mut rest = bytes;
     let block = varint(&mut rest)?;
@@ -451,7 +455,7 @@ mod tests {
         pages.get_next_page().map(|page| page.expect("a page"))
     }
 
-    /// What a page is refused with that would take so much.
+    /// The error for a page that would take so much.
     fn taking(bytes: usize) -> String {
         format!("External: a page takes {bytes} bytes")
     }

@@ -112,7 +112,7 @@ pub(crate) struct Date {
     pub(crate) orders: Orders,
     /// Whether its year has two digits.
     pub(crate) is_short: bool,
-    /// What stands between its parts; nothing where the month is a word.
+    /// The separator between its parts; `None` where the month is a word.
     pub(crate) separator: Option<char>,
     /// Seconds since midnight.
     pub(crate) time: Option<f64>,

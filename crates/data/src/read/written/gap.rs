@@ -1,4 +1,4 @@
-//! What files write where a value is missing.
+//! Spellings of a missing value in files.
 
 /// The spellings that are taken for a missing value, in lower case.
 ///
@@ -14,12 +14,12 @@ pub const GAPS: [&str; 30] = [
     "\\n",
 ];
 
-/// Whether a field is a word for a gap that may just as well be a text, of a column of text: no damage, or a person called Nan.
+/// Whether a word for a missing value may as well be a value of a text column: no damage ("none"), a person called Nan.
 pub(crate) fn is_doubtful(field: &str) -> bool {
     field.eq_ignore_ascii_case("none") || field == "Nan"
 }
 
-/// Whether a field says that there is no value; `further` are spellings of one's own.
+/// Whether a field says that there is no value; `further` are your own spellings.
 pub fn is_gap(field: &str, further: &[String]) -> bool {
     let field = field.trim();
     let Some(first) = field.bytes().next() else { return true };

@@ -1,14 +1,15 @@
 //! Numbers as people write them: `1,818.99`, `1.818,99 €`, `(12.50)`, `1.7%`, `$56.7M`.
 //!
-//! What a comma or a point means is not seen from one number: `1,234` is one thousand and some in one country and one and a bit in another. So each text is read
-//! in both ways ([`Mark`]), and the column decides which of them explains all that stands in it. What stands around the digits (a sign, a currency, a per cent sign) is
-//! the same in both. A number that programs write the same way has the same bits: its digits are put together and parsed once.
+//! One number does not show the meaning of a comma or a point. `1,234` is above one thousand in one country, and a bit
+//! more than one in another. So each text is read in both ways ([`Mark`]), and the column decides which of them
+//! explains all that stands in it. The text around the digits (a sign, a currency, a per cent sign) is the same in
+//! both. A number that programs write the same way has the same bits: its digits are put together and parsed once.
 
 use std::borrow::Cow;
 
 use crate::frame::NumberForm;
 
-/// What stands before the fraction of a number.
+/// The decimal mark of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Point,
@@ -247,7 +248,7 @@ pub(crate) fn plain(text: &str) -> Option<f64> {
 impl NumberForm {
     /// The number in a text that is written in this form.
     ///
-    /// What stands between thousands may be left out, as may a currency; what the form does not have may not be there.
+    /// Marks between thousands and a currency may be left out; text that the form does not have may not be there.
     ///
     /// # Example
     /// ```

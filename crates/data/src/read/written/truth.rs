@@ -24,12 +24,14 @@ const PAIRS: [(&str, &str); 20] = [
     ("on", "off"),
 ];
 
-/// What is put where something is so, with nothing where it is not.
+/// Marks for "yes", where an empty cell is "no".
 const CROSSES: [&str; 6] = ["x", "✓", "✔", "☑", "•", "*"];
 
-/// The words for yes and no among the different values of a column (two at most), as they are written there, if that is what they are.
+/// The words for yes and no among the distinct values of a column (two at most), as they are written there. `None` if
+/// they are other words.
 ///
-/// `has_gaps` if some rows have no value; `is_crossed` if one text stands in many rows and nothing at all in many others, as in answers to "which of these?".
+/// `has_gaps` if some rows have no value. `is_crossed` if many rows have one text and many others nothing at all, as in
+/// answers to "which of these?".
 pub(crate) fn pair(words: &[String], has_gaps: bool, is_crossed: bool) -> Option<(String, String)> {
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     match &lower[..] {

@@ -1,5 +1,5 @@
-//! The messages of an Arrow file or stream, looked at before they are read: how they are packed, and whether the file has the bytes that they speak of,
-//! once for each time that it speaks of them.
+//! Checks the messages of an Arrow file or stream before they are read. It looks at how they are packed, and whether
+//! the file has the bytes that they name, once for each time that they name them.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
@@ -8,7 +8,7 @@ use arrow_ipc::{Block, BodyCompression, CompressionType, Message, MessageHeader,
 use arrow_schema::ArrowError;
 use lehr_services::{Code, Fault};
 
-/// What begins the length of a message.
+/// The bytes before the length of a message.
 const CONTINUES: [u8; 4] = [0xff; 4];
 
 /// Bytes at the end of a file: the length of its footer and the magic.
@@ -17,8 +17,9 @@ const TRAILER: i64 = 10;
 /// Looks at all messages of a stream.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed, or its columns are not in its body; if the stream ends without its end mark, since the reader takes what is there of one that was cut
-/// between two messages for the whole. Whatever else is wrong is left to the reader, who takes no more memory than there are bytes.
+/// [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Also if the stream ends without its end
+/// mark, since the reader would take a stream that was cut between two messages as whole. The reader finds all other
+/// faults, and takes no more memory than there are bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
     let mut count = 0;
@@ -47,7 +48,8 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
 /// Looks at all messages of a file, as the reader will find them: by the lengths that the footer says, whatever stands before a message.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed, if its columns are not in its body, if it is not in the file, or if all are longer than the file: the reader would make room first.
+/// [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file. Also if
+/// all are longer than the file, since the reader would allocate first.
 pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let damaged = |error: ArrowError| super::damaged(name, &error);
     let wrong = |error: String| damaged(ArrowError::ParseError(error));
@@ -90,7 +92,7 @@ fn is_inside(block: &Block, end: u64) -> bool {
     sum.is_some_and(|sum| sum <= end)
 }
 
-/// What comes next in a stream.
+/// The next part of a stream.
 enum Next {
     /// A message, whose body is so long.
     Message(u64),
@@ -125,7 +127,8 @@ fn next(reader: &mut impl Read, message: &mut Vec<u8>) -> Result<Next, ArrowErro
     Ok(body.map_or(Next::End, Next::Message))
 }
 
-/// That a message's body is not packed, and is at least as long as its columns together: bytes that two of them name are copied for each if they do not begin where numbers do.
+/// Checks that a message's body is not packed, and is at least as long as its columns together. Bytes that two of them
+/// name are copied for each if they do not begin where numbers do.
 fn check(message: &Message<'_>, body: u64, name: &str) -> Result<(), Fault> {
     let batch = match message.header_type() {
         MessageHeader::RecordBatch => message.header_as_record_batch(),

@@ -1,15 +1,17 @@
 //! Collectives between ranks of one process: messages stay where they are written, and one synchronisation shows them to all.
 //!
-//! Each rank deposits a message, all arrive, the last to arrive folds, and afterwards each rank may read what every rank
-//! deposited and what the fold made of it. Cost of an exchange: each message is written once and read where it was written; one
-//! synchronisation in which each rank waits at most once; no allocation once the messages have reached their lengths.
+//! Each rank deposits a message and arrives; the last to arrive folds. Afterwards each rank may read the message of
+//! every rank and the result of the fold. Cost of an exchange: each message is written once and read where it was
+//! written. There is one synchronisation, in which each rank waits at most once. It needs no allocation once the
+//! messages have reached their lengths.
 //!
-//! There are two sets of buffers, used in turn, so that an exchange needs one synchronisation and not two: a rank writes the
-//! buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete, and a rank arrives in e + 1 only
-//! after it has read what it wanted of e.
+//! There are two sets of buffers, used in turn, so that an exchange needs one synchronisation and not two. A rank
+//! writes the buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives
+//! in e + 1 only after it has read its part of e.
 //!
-//! There are two ways of arriving: where ranks outnumber cores, at a counter (`exchange/counter.rs`), and the last to arrive folds; where every rank has a core, by a
-//! line for each rank (`exchange/line.rs`), and each folds for itself.
+//! There are two ways of arriving. Where ranks outnumber cores it is a counter (`exchange/counter.rs`), and the last to
+//! arrive folds. Where every rank has a core it is a line for each rank (`exchange/line.rs`), and each folds for
+//! itself.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -56,10 +58,10 @@ pub(crate) const CALL_BITS: u32 = 8;
 /// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the fence costs nothing.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
-/// What the last to arrive makes of the deposits: written to a buffer that is empty at first.
+/// Combines the deposits when the last rank arrives, and writes the result to a buffer that is empty at first.
 pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
 
-/// What all ends share.
+/// The state that all ends share.
 struct Shared {
     /// The world's number of each rank.
     members: Box<[usize]>,
@@ -97,7 +99,7 @@ pub(crate) struct Disagreement {
     pub(crate) other: (usize, [u64; 2]),
 }
 
-/// What one rank writes and the others read.
+/// The part that one rank writes and the others read.
 struct Rank {
     /// For even and for odd exchanges.
     lines: [CachePadded<Line>; 2],
@@ -105,19 +107,19 @@ struct Rank {
     messages: [Cell<Vec<u64>>; 2],
     /// How many exchanges it has arrived in, for those who ask who is late.
     arrivals: AtomicUsize,
-    /// What it has called.
+    /// Its calls.
     log: Log,
-    /// Whom to wake when an exchange is complete, or never will be.
+    /// The task to wake when an exchange is complete, or never will be.
     waker: Mutex<Option<Waker>>,
 }
 
-/// That a rank has ended.
+/// The end of a rank.
 struct Ending {
     /// The rank, by the world's number.
     world: usize,
     /// In how many exchanges the rank had arrived.
     arrivals: usize,
-    /// The rank because of which it ended, by the world's number: itself, unless it was told of another.
+    /// The rank because of which it ended, by the world's number; its own, unless another rank was named to it.
     culprit: usize,
 }
 
@@ -133,7 +135,7 @@ pub(crate) struct Endpoint {
     rank: usize,
     /// Exchanges in which this rank has arrived.
     arrivals: usize,
-    /// What this rank has called.
+    /// The writer of this rank's calls.
     pen: Pen,
     is_waiting: bool,
     /// With lines: how many ranks, from the first on, were seen to have arrived in the exchange that this one waits for.
@@ -217,13 +219,14 @@ impl Shared {
         }
     }
 
-    /// Wakes a rank. Where ranks spin, each is to have a worker of its own: in the queue of the one that wakes it, it would stand behind a rank that spins for its answer, and be taken for one
-    /// that is about to be run.
+    /// Wakes a rank. Where ranks spin, each must have a worker of its own. In the queue of the rank that wakes it, it
+    /// would wait behind a rank that spins for its answer.
     fn wake(&self, waker: Waker) {
         if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
     }
 
-    /// The head of what a rank has deposited for an exchange in which it has arrived, as its count of arrivals says, and in which the caller has not.
+    /// The head of the message that a rank has deposited for an exchange. The rank has arrived in it, as its count of
+    /// arrivals says, and the caller has not.
     fn head_of(&self, rank: usize, exchange: usize) -> [u64; 2] {
         // SAFETY: the owner wrote it before it said so, and writes this buffer again only in exchange + 2, which comes after the caller's arrival in
         // exchange + 1.
@@ -283,7 +286,8 @@ impl Endpoint {
         self.shared.counter.has_completed(self.arrivals)
     }
 
-    /// Why the exchange that this rank waits for will not be completed: of the ranks that ended before they arrived in it, the first; or one that has made other calls.
+    /// Why the exchange that this rank waits for will not end: the first rank that ended before it arrived, or one with
+    /// other calls.
     fn missing(&self) -> Option<Trouble> {
         self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
     }
@@ -395,8 +399,8 @@ impl Endpoint {
         message
     }
 
-    /// Says that the message is complete. The last rank to say so folds all messages, unless there are lines; if its fold panics, the exchange never
-    /// completes, and the others are told when this end is dropped.
+    /// Says that the message is complete. The last rank to say so folds all messages, unless there are lines. If its
+    /// fold panics, the exchange never completes, and the others learn it when this end is dropped.
     pub(crate) fn arrive(&mut self, fold: Fold<'_>) {
         self.assert_ready();
         let exchange = self.arrivals;
@@ -510,7 +514,7 @@ impl Endpoint {
         self.shared.message(rank, self.exchange())
     }
 
-    /// What the fold made of the exchange that was completed last.
+    /// The result of the fold in the exchange completed last.
     pub(crate) fn folded(&self) -> &[u64] {
         assert!(!self.is_waiting, "messages are read after their exchange is complete");
         if self.shared.has_lines {

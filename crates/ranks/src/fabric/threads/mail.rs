@@ -1,23 +1,26 @@
 //! Messages between ranks of one process.
 //!
-//! Where ranks outnumber cores, or are many, a sender puts its message into the receiver's [`Inbox`]. Where every rank has a core, there is a
-//! *channel* for each pair of ranks besides: a short ring of slots, each with a flag and room for a small message in one cache line, so that a message
-//! crosses from core to core once, and nothing else does.
+//! Where ranks outnumber cores, or are many, a sender puts its message into the receiver's [`Inbox`]. Where every rank
+//! has a core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room for
+//! a small message in one cache line. So a message crosses from core to core once, and nothing else does.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
 //! | `Slot::ready` | p: free for message p of the channel; p + 1: holds it; p + `SLOTS`: taken | the sender, then who takes it |
 //! | `Rank::sleeping` | somebody waits in the inbox, so who sends must move its messages there | the receiver |
 //!
-//! The sender's end of a channel belongs to who holds the sender's `outgoing` lock, the other end to who holds the receiver's `incoming` lock: usually the
-//! receiver; but a sender that finds the ring full, or the receiver asleep, or that ends, takes it and moves what is there to the inbox. So
-//! a channel holds any number of messages, their order is kept, and a ring is never waited for.
+//! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
+//! `incoming` lock has the other. That is usually the receiver. The sender takes that lock and moves the messages to
+//! the inbox if the ring is full, if the receiver sleeps, or when it ends. So a channel holds any number of messages,
+//! their order is kept, and a ring is never waited for.
 //!
-//! A receive looks into the channel first only if the inbox is idle (no message, nobody waiting): what is in the inbox is older, and who waits there
-//! goes first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its inbox.
+//! A receive looks into the channel first only if the inbox is idle (no message, nobody waiting). Messages in the inbox
+//! are older, and receives that wait there go first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
+//! inbox.
 //!
-//! Why no receiver sleeps on: it takes its place in the inbox, raises `sleeping`, and then looks at the channels once more; a sender fills
-//! its slot, and then looks at `sleeping`. A fence stands between the two steps of each, so at least one sees what the other did.
+//! Why no receiver sleeps for ever: it takes its place in the inbox, raises `sleeping`, and then looks at the channels
+//! once more. A sender fills its slot, and then looks at `sleeping`. A fence stands between the two steps of each, so
+//! at least one sees what the other did.
 #![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;
@@ -51,7 +54,7 @@ pub(crate) struct Mail {
     culprit: Mutex<Option<usize>>,
 }
 
-/// What is there for one rank to receive.
+/// The messages for one rank to receive.
 struct Rank {
     inbox: Inbox,
     /// From each rank; none at all if there are too many ranks or too few cores.

@@ -1,8 +1,8 @@
-//! What an interleave has done, as counts for people.
+//! Counts of an interleave's activity, for people.
 
 use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
 
-/// What an interleave is doing and has done; out of date as soon as it is known.
+/// The present and past activity of an interleave; out of date as soon as it is known.
 ///
 /// # Example
 /// ```
@@ -34,8 +34,8 @@ pub struct Activity {
     pub pending_exclusive: usize,
     /// How many exclusive items have started before the concurrent item that waits longest although they came after it.
     pub passes: u64,
-    /// The most that `passes` ever was: above 0 only with [`Order::PhaseFair`], and without bound only with
-    /// [`Order::ExclusiveBias`], where it tells of starvation.
+    /// The largest value that `passes` ever had. It is above 0 only with [`Order::PhaseFair`]. It is unbounded only
+    /// with [`Order::ExclusiveBias`], where it shows starvation.
     pub passes_max: u64,
     /// Handlers started since the beginning.
     pub started: u64,

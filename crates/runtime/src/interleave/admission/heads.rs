@@ -1,7 +1,7 @@
 //! Lanes by the stamp of their oldest entry: the least at hand, the rest in order.
 //!
-//! A decision asks for the least alone, and most often it is the lane with the least that moves, to the stamp of its next entry, and stays the least. So it stands
-//! outside of the map, which an interleave with one lane at work in each group never touches.
+//! A decision needs only the least. Most often the lane with the least moves to the stamp of its next entry and stays
+//! the least. So it stands outside of the map, which an interleave with one lane at work in each group never touches.
 
 use std::collections::BTreeMap;
 

@@ -102,7 +102,7 @@ impl Lane {
     }
 }
 
-/// What a turn of a branch is to do.
+/// The next step of a branch's turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::interleave) enum Next {
     /// Run what it has been granted.
@@ -112,17 +112,18 @@ pub(in crate::interleave) enum Next {
     End,
 }
 
-/// What is left of a branch whose last turn was dropped.
+/// The remains of a branch whose last turn was dropped.
 #[derive(Default)]
 pub(in crate::interleave) struct Abandoned {
-    /// What it had taken: to be given back.
+    /// Items that it had taken, to be given back.
     pub(in crate::interleave) items: Vec<(Ticket, u64)>,
-    /// What had been granted: to be released.
+    /// Operations that had been granted, to be released.
     pub(in crate::interleave) operations: Vec<Operation>,
 }
 
 impl Admission {
-    /// What a turn of the branch is to do next; what it is granted comes into `granted`. `is_held` says that the branch needs it even if it has no work.
+    /// The next step of a branch's turn; its grant comes into `granted`. `is_held` says that the branch needs it even
+    /// if it has no work.
     pub(in crate::interleave) fn next(
         &mut self,
         (index, identity): (usize, u64),
@@ -147,11 +148,12 @@ impl Admission {
         Next::Park
     }
 
-    /// A turn of an exclusive branch has ended its handler, and next is the next item of the same branch: ends the one and starts the other, whose grant comes into
-    /// `granted`. False if anything else is to be asked; then nothing has been done.
+    /// A turn of an exclusive branch has ended its handler, and the next item is of the same branch. Ends the one and
+    /// starts the other, whose grant comes into `granted`. False if anything else is to be asked; then nothing has been
+    /// done.
     ///
-    /// It decides what [`end`](Self::end) and [`next`](Self::next) would, for a queue of one client's changes, without letting go of what the next needs at once: the
-    /// slot, the place on the stack, the turn.
+    /// It decides as [`end`](Self::end) and [`next`](Self::next) would, for a queue of one client's changes. But it
+    /// does not let go of the slot, the place on the stack and the turn, which the next needs at once.
     pub(in crate::interleave) fn pass_on(
         &mut self,
         (index, identity): (usize, u64),
@@ -187,8 +189,8 @@ impl Admission {
         true
     }
 
-    /// A turn of the branch has ended its handler: ends the operation. What the branch may start next waits for this turn, which is to ask with
-    /// [`next`](Self::next) before it waits for anything else.
+    /// A turn of the branch has ended its handler: ends the operation. The branch's next start waits for this turn,
+    /// which must ask with [`next`](Self::next) before it waits for anything else.
     pub(in crate::interleave) fn end(
         &mut self,
         (index, identity): (usize, u64),
@@ -248,7 +250,7 @@ impl Admission {
         }
     }
 
-    /// A turn was dropped by its dispatcher. What it was woken for, and nobody will do now.
+    /// A turn was dropped by its dispatcher. Returns the work that it was woken for, and that nobody will do now.
     pub(in crate::interleave) fn drop_turn(&mut self, (index, identity): (usize, u64), turn: u64) -> Option<Grant> {
         let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity)?;
         let before = lane.idle.len();

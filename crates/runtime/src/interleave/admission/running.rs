@@ -12,11 +12,11 @@ pub(super) struct Running {
     /// Whether it has lent its exclusivity to calls of its own chain.
     pub(super) is_lent: bool,
     pub(super) is_cancelled: bool,
-    /// Who must end before it has ended: its turn, and its guard.
+    /// The parts that must end before it has ended: its turn, and its guard.
     pub(super) holders: u8,
-    /// Whom to wake when it is cancelled.
+    /// The task to wake when it is cancelled.
     pub(super) waker: Option<Waker>,
-    /// Whom to wake when the calls to which it has lent its exclusivity have ended.
+    /// The task to wake when the calls to which it has lent its exclusivity have ended.
     pub(super) lender: Option<Waker>,
 }
 
@@ -61,7 +61,7 @@ impl Admission {
         count
     }
 
-    /// What messages call a running operation.
+    /// The name of a running operation in messages.
     pub(in crate::interleave) fn name(&self, operation: Operation) -> String {
         self.running(operation).map_or_else(String::new, |running| self.lane(running.lane).name.clone())
     }

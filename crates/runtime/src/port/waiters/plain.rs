@@ -1,5 +1,5 @@
-//! The waiters that take whatever comes, where nobody waits for anything else: the path of nearly every message, in as few
-//! steps as there can be. Who calls these: `port/plain.rs`.
+//! The waiters that take any item, where nothing else waits. It is the path of nearly every message, in as few steps as
+//! possible. Who calls these: `port/plain.rs`.
 
 use std::task::Waker;
 
@@ -34,8 +34,8 @@ impl<T> Waiters<T> {
         slot.waker.take()
     }
 
-    /// Registers one who takes whatever comes, behind all others: in the order of registration, or at a place of its own if nobody
-    /// else is listed.
+    /// Registers a waiter that takes any item, after all others. It is in the order of registration, or at a place of
+    /// its own if nobody else is listed.
     #[inline]
     pub(crate) fn register_plain(&mut self, order: Option<u64>, waker: Waker) -> Ticket {
         let last = self.singles.last;

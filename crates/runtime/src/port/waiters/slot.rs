@@ -33,7 +33,7 @@ impl Ticket {
 /// Boxed twice, since a pointer to what has a table of methods takes two words, which every waiter would pay for.
 pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 
-/// What a waiter waits for.
+/// The want of a waiter.
 pub(crate) enum Want<T> {
     /// One item that the predicate, if there is one, accepts.
     One(Option<Predicate<T>>),
@@ -118,7 +118,7 @@ impl Place {
         Self(number(previous) << 31 | number(next))
     }
 
-    /// Of a slot that nobody uses, in the chain of those.
+    /// Marks a slot as unused and chains it to the next unused one.
     pub(super) fn free(next: Option<Ticket>) -> Self {
         Self(Self::FREE | next.map_or(0, |ticket| u64::from(ticket.0.get())))
     }
@@ -161,7 +161,7 @@ impl Place {
 /// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten million of
 /// these are what the size of every field was weighed for.
 pub(super) struct Slot<T> {
-    /// Whom to wake; empty once it has been used, until the waiter looks again.
+    /// The waker; empty once it has been used, until the waiter looks again.
     pub(super) waker: Option<Waker>,
     /// Position in the order of registration; ascending along the list.
     pub(super) order: u64,

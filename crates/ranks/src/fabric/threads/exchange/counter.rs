@@ -1,4 +1,5 @@
-//! A counter, where ranks outnumber cores: the last to arrive folds for all, so that the work is done once, and says when it is done.
+//! A counter, for when ranks outnumber cores. The last to arrive folds for all, so that the work is done once, and says
+//! when it is done.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -8,9 +9,9 @@
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Cell, Ordering};
 
-/// What all ranks count, and what the last of them folds.
+/// The counters of all ranks, and the folds of the last of them.
 pub(super) struct Counter {
-    /// What the folds made, for even and for odd exchanges. Written by the last to arrive.
+    /// The results of the folds, for even and for odd exchanges. Written by the last to arrive.
     folded: [CachePadded<Cell<Vec<u64>>>; 2],
     arrived: CachePadded<AtomicUsize>,
     completed: CachePadded<AtomicUsize>,
@@ -50,7 +51,7 @@ impl Counter {
         self.completed.load(Ordering::Acquire) >= exchanges
     }
 
-    /// What the fold of an exchange made.
+    /// The result of an exchange's fold.
     ///
     /// # Safety
     /// The exchange has been seen to be completed, and the next but one is not, as long as the words are in use.

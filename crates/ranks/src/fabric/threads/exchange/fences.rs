@@ -1,11 +1,14 @@
 //! The two fences of who says something and of who falls asleep, of unequal weight.
 //!
-//! Who says something (a message, an arrival, an end) then looks whether somebody sleeps; who is about to sleep says so and then looks at what was said. Between the
-//! two steps of each stands a fence, so that one of them sees the other. A full fence waits until the core's stores have left, which is as long as a crossing: a rank that
-//! only sends, one message after another, would spend half its time there. Sleeping is rare and slow anyway where ranks spin first. So there the sleeper carries all the weight: the
-//! *heavy* fence has the system put a full fence into every thread of the process that runs, and the *light* one only keeps the compiler from exchanging the two steps.
+//! A rank that publishes something (a message, an arrival, an end) then looks whether somebody sleeps. A rank that is
+//! about to sleep says so, and then looks at what was published. Between the two steps of each stands a fence, so that
+//! one of them sees the other. A full fence waits until the core's stores have left, which takes as long as a crossing.
+//! A rank that only sends, one message after another, would spend half its time there. Sleeping is rare and slow anyway
+//! where ranks spin first. So there the sleeper pays all the cost. The *heavy* fence makes the system put a full fence
+//! into every running thread of the process. The *light* one only keeps the compiler from exchanging the two steps.
 //!
-//! Where the system has no such call (`membarrier` of Linux), and where ranks outnumber cores, so that they sleep in each wait, both are full fences. So they are to the model checkers.
+//! Both are full fences where the system has no such call (`membarrier` of Linux), and where ranks outnumber cores and
+//! so sleep in each wait. So they are to the model checkers.
 
 #![allow(unsafe_code, reason = "a call of the system")]
 

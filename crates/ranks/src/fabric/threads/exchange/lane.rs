@@ -1,8 +1,10 @@
-//! One way from a rank to another, for messages between neighbours: a short ring of lines, each with a flag and a short message in it.
+//! One direction between two ranks, for messages between neighbours: a short ring of lines, each with a flag and a
+//! short message in it.
 //!
-//! The sender's end and the receiver's end belong to one rank each, so there is no lock on the way. A message crosses in one line, which nobody but the
-//! sender writes; what the receiver has taken it says in a line of its own, and only now and then, so that the sender seldom has to fetch that one.
-//! A long message lies in memory that goes with it and comes back to be used again.
+//! The sender's end and the receiver's end belong to one rank each, so there is no lock on the way. A message crosses
+//! in one line, which only the sender writes. The receiver reports what it has taken in a line of its own, and only now
+//! and then. So the sender seldom has to fetch that one. A long message lies in memory that goes with it and comes back
+//! to be used again.
 //!
 //! To send never waits. Who finds the ring full *spills*: from then on messages go into a queue under a lock, until the receiver has emptied it. Who sends in one direction only
 //! waits for room afterwards, so that it finds a slot free the next time.
@@ -15,8 +17,9 @@
 //! | `Lane::taken` | messages taken out of slots, as far as the receiver has said | the receiver |
 //! | `Lane::has_spilled` | there are messages in the queue, or were | both, under its lock |
 //!
-//! Order: while the sender spills it fills no slot, and when it begins to, the messages in the slots are older than those in the queue. The receiver looks
-//! at its slot, then at `has_spilled`, and then, under the lock, at its slot again: what was sent before the first that spilled is visible by now.
+//! Order: while the sender spills it fills no slot. When it begins to spill, the messages in the slots are older than
+//! those in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at its slot
+//! again. Messages sent before the first that spilled are visible by now.
 
 use std::collections::VecDeque;
 
@@ -40,7 +43,7 @@ const KEPT: usize = 2;
 /// Which call a message belongs to, and what must be the same on both ranks.
 pub(super) type Head = [u64; 2];
 
-/// What both ends share.
+/// The state that both ends share.
 pub(super) struct Lane {
     slots: [CachePadded<Slot>; SLOTS],
     /// Long messages, by slot.
@@ -170,7 +173,7 @@ impl Outgoing {
         self.sent - self.freed < SLOTS
     }
 
-    /// Sends a message made of these parts. It is there for whoever looks; a sleeper must be woken.
+    /// Sends a message made of these parts. A receiver that looks will find it; a sleeping one must be woken.
     pub(super) fn send(&mut self, head: Head, parts: &[&[u8]]) {
         let lane = &*self.lane;
         if self.sent - self.freed == SLOTS {

@@ -1,7 +1,8 @@
 //! Lines, where every rank has a core: a flag for each rank, and its message with it if it is short.
 //!
-//! A counter would be what all wait for. There each rank has a line instead, two of them in turn, so that a short message crosses together with the news that it is
-//! there. Each rank looks at all lines and folds for itself; what is folded is the same, so the result is.
+//! A counter would be what all wait for. There each rank has a line instead, two of them in turn. A short message then
+//! crosses in the line that also announces it. Each rank looks at all lines and folds for itself; what is folded is the
+//! same, so the result is.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |

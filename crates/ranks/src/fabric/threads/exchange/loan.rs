@@ -1,8 +1,10 @@
 //! Long messages that are read where they are, as long as their sender looks on.
 //!
-//! A message is copied twice, into memory of the lane and out of it, so that a send never waits and a call may be given up. Of much that is half of what an exchange costs. So a sender
-//! that spins anyway *lends* its message first: the receiver may copy it from the sender's own memory. A loan lasts no longer than one poll of the sender: before that returns, what was not
-//! taken is *revoked*, by a copy into the lane's memory as ever. So no loan outlives the borrow that it is made of, whatever becomes of the future.
+//! A message is copied twice, into memory of the lane and out of it. So a send never waits, and a call may be given up.
+//! Of much that is half of what an exchange costs. So a sender that spins anyway *lends* its message first: the
+//! receiver may copy it from the sender's own memory. A loan lasts no longer than one poll of the sender. Before that
+//! returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no loan outlives the
+//! borrow that it is made of, whatever becomes of the future.
 //!
 //! | `Desk::state` | meaning | who goes there |
 //! | --- | --- | --- |

@@ -1,4 +1,4 @@
-//! What each rank has called, in order, for the others to compare before they sleep.
+//! The calls of each rank, in order, for the others to compare before they sleep.
 //!
 //! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls wait for nobody. So two ranks may have made different calls without
 //! either having met the other. Each rank therefore notes its calls: what it called, and a digest of all its calls so far. Who is about to sleep compares its digest with

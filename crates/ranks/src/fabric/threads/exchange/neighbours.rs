@@ -1,26 +1,30 @@
-//! Shifts and exchanges with neighbours, and what goes in one direction only, between threads: a lane for each two ranks that talk, and a place to sleep for each rank.
+//! Shifts, exchanges with neighbours, and calls in one direction, between threads. There is a lane for each two ranks
+//! that talk, and a place to sleep for each rank.
 //!
-//! These calls are collectives: all ranks make them, in the same order as all others. So each message carries how many of them there were before and what
-//! must be equal, and who takes it compares. A rank that waits for a message that will never come, because another has made another call, is told too:
+//! These calls are collectives: all ranks make them, in the same order as all others. So each message carries how many
+//! of them there were before and what must be equal, and who takes it compares. A rank that waits for a message that
+//! will never come, because another has made another call, also learns it:
 //!
 //! - The other is in an exchange of all ranks that this one has not come to. It has passed this call without sending.
 //! - Another rank has sent a message of this call that is not expected.
 //!
-//! Who waits looks for both before it sleeps; who arrives in an exchange and is about to sleep there wakes whoever sleeps waiting for it, and a message that is not
-//! expected wakes the receiver.
+//! A waiting rank looks for both before it sleeps. A rank that arrives in an exchange and is about to sleep there wakes
+//! those who sleep waiting for it. A message that is not expected wakes the receiver.
 //!
-//! In a broadcast and a reduction in one direction some ranks hear nobody, and run ahead of those that hear them: as far as a lane has slots, since they wait for room in it
-//! ([`poll_room`](Endpoint::poll_room)). What finds different calls there is the log of each rank (`log.rs`). Who is to hear, and gives up, owes it: it hears before its next call, so that
-//! nobody waits for room in vain.
+//! In a broadcast and a reduction in one direction some ranks hear nobody, and run ahead of those that hear them. They
+//! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so they are ahead by at most its slots. The log of
+//! each rank finds different calls there (`log.rs`). A rank that gives up a message must hear it before its next call,
+//! so that nobody waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
 //! | `Seat::asleep` | for which rank this one sleeps, and from which else it expects something; 0 if it is awake | its rank |
 //! | `Directory::count` | lanes that begin, or end, at this rank | who makes one, under the lock |
 //!
-//! Why nobody sleeps on: a rank raises `asleep`, and then looks at its lanes, the ends and the arrivals once more; who sends, arrives or ends does so, and then looks
-//! at `asleep`. A fence stands between the two steps of each, so at least one sees what the other did. Whoever spins sends first, looks for what it wants
-//! itself, and comes to its fence a little later: by then its line has left, and the fence costs nothing.
+//! Why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals once more. A
+//! rank that sends, arrives or ends does so, and then looks at `asleep`. A fence stands between the two steps of each,
+//! so at least one sees what the other did. A spinning rank sends first, looks for its own message, and comes to its
+//! fence a little later. By then its line has left, and the fence costs nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -58,11 +62,11 @@ struct Directory {
     count: AtomicUsize,
 }
 
-/// What a rank holds of its lanes.
+/// A rank's part of its lanes.
 pub(super) struct Neighbours {
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
-    /// Calls that were begun; the present one's head.
+    /// The number of calls begun, and the head of the present one.
     calls: u64,
     head: Head,
     /// What comes of calls up to this one belongs to nobody: they were given up.
@@ -72,7 +76,7 @@ pub(super) struct Neighbours {
     owed: Vec<usize>,
     /// Whether `asleep` may be raised.
     is_asleep: bool,
-    /// Of `outgoing`, those whose receivers may have to be woken.
+    /// The receivers of `outgoing` that may have to be woken.
     unannounced: Vec<usize>,
 }
 
@@ -80,7 +84,7 @@ pub(super) struct Neighbours {
 pub(crate) struct Swap<'a> {
     pub(crate) told: &'a [(usize, &'a [&'a [u8]])],
     pub(crate) heard: &'a mut [Hearing<'a>],
-    /// Whether all were told, and how many have been heard.
+    /// Whether all messages were sent, and how many have been heard.
     progress: (bool, usize),
 }
 
@@ -97,7 +101,7 @@ impl<'a> Swap<'a> {
         Self { told, heard, progress: (false, 0) }
     }
 
-    /// Who is waited for; the last of them, if all have been heard.
+    /// The rank that is waited for; the last of them, if all have been heard.
     pub(crate) fn awaited(&self) -> usize {
         let (_, place) = self.progress;
         self.heard[place.min(self.heard.len() - 1)].from
@@ -210,9 +214,10 @@ impl Endpoint {
         self.neighbours.outgoing.len() - 1
     }
 
-    /// Tells and hears what is to be swapped; what is told is lent as long as this call lasts, to receivers that are there.
+    /// Sends and receives the messages of a swap. Outgoing ones are lent, as long as this call lasts, to receivers that
+    /// are there.
     ///
-    /// Cancel-safe as [`poll_hear`](Self::poll_hear) is; what was to be told has been told with the first poll.
+    /// Cancel-safe as [`poll_hear`](Self::poll_hear) is; outgoing messages are sent with the first poll.
     pub(crate) fn poll_swap(&mut self, swap: &mut Swap<'_>, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
         // They end where this call does, on each way out, in that they are dropped.
         let mut loans = [const { None }; LOANS];
@@ -346,7 +351,8 @@ impl Endpoint {
         Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
     }
 
-    /// Waits, after a message was sent to a rank in one direction, until the next one will find a slot; so a rank is ahead of those that hear it by no more than a lane has slots.
+    /// Waits, after a message was sent to a rank in one direction, until the next one will find a slot. So a rank is
+    /// never further ahead of those that hear it than a lane has slots.
     ///
     /// Cancel-safe: it holds nothing. If it is given up, the next message may have to go into the queue.
     pub(crate) fn poll_room(&mut self, to: usize, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
@@ -438,7 +444,7 @@ impl Endpoint {
         }
     }
 
-    /// That a rank has made another call than this one.
+    /// The error that a rank has made another call than this one.
     fn disagreement(&self, other: usize, head: Head) -> Trouble {
         let call = |head: Head| [head[0] % (1 << CALL_BITS), head[1]];
         let world = |rank: usize| self.shared.members[rank];

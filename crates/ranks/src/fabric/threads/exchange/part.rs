@@ -1,4 +1,4 @@
-//! Groups of some of the ranks: whoever comes first makes the ends of all, and each takes its own.
+//! Groups of some of the ranks. The first rank to come makes the ends of all, and each takes its own.
 
 use super::{Endpoint, endpoints};
 
