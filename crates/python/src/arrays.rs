@@ -69,9 +69,10 @@ impl Array<'_> {
 
 /// The numbers of an array, row after row.
 pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, T>) -> Cow<'a, [T]> {
-    match array.as_slice() {
-        Ok(slice) => Cow::Borrowed(slice),
-        Err(_) => Cow::Owned(array.as_array().iter().copied().collect()),
+    // In C order: NumPy calls one of columns side by side contiguous too.
+    match array.as_array().to_slice() {
+        Some(slice) => Cow::Borrowed(slice),
+        None => Cow::Owned(array.as_array().iter().copied().collect()),
     }
 }
 

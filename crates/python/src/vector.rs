@@ -74,8 +74,9 @@ pub(crate) fn nearest<'py>(
     let dimension = centers.as_array().ncols();
     let centroids = Centroids::new(dimension, arrays::matrix(&centers), 0.0).map_err(errors::mining)?;
     drop(centers);
-    // A process of a job computes beside the others.
-    let threads = threads.unwrap_or_else(|| if job::is_joined() { 1 } else { Execution::default().threads });
+    // A process of a job computes beside the others, and a handler of a service on a thread whose others serve.
+    let is_one_of_many = lehr_runtime::is_on_worker() || (threads.is_none() && job::is_joined());
+    let threads = if is_one_of_many { 1 } else { threads.unwrap_or_else(|| Execution::default().threads) };
     let single = x.extract::<PyReadonlyArray2<'_, f32>>().ok();
     let double = x.extract::<PyReadonlyArray2<'_, f64>>().ok();
     let array = match (&single, &double) {

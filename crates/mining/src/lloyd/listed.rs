@@ -53,6 +53,9 @@ impl Centroids {
     ///
     /// # Errors
     /// [`Error::Parameter`] if there are other than as many numbers as rows and columns, or centres are frequencies of bits; [`Error`] of the threads.
+    ///
+    /// # Panics
+    /// With more than one thread, on a worker of a dispatcher.
     pub fn nearest(
         &self,
         rows: Listed<'_>,
