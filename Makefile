@@ -202,6 +202,9 @@ bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed #
 	@mkdir -p lab/records/local
 	@$(PYTHON_PEERS)/bin/python lab/runners/python/side_by_side.py --record lab/records/local/python.json
 
+bench-calls: python ## fit, predict, transform and score of each estimator of the Python package beside scikit-learn's, in turns (some minutes; nobody else on the machine)
+	@$(PYTHON_ENVIRONMENT)/bin/python lab/runners/calls/side_by_side.py --record lab/records/local/calls.json
+
 bench-number: $(LAB) $(PYTHON_PEERS)/.installed ## how many clusters are found where none is asked for, beside silhouette, gap, BIC, X-means and HDBSCAN, on some 110 sets (an hour, with LEHR_DATA = folder with benchmarks/)
 	@$(PYTHON_PEERS)/bin/python lab/runners/number/side_by_side.py --lehr $(TARGET)/release/lehr --record lab/records/local/number.json
 
@@ -426,6 +429,11 @@ PYTHON_PAGE_RECORD := lab/records/2026-11-24/python.json
 
 docs/lab/python.md: $(wildcard lab/report/*.py) $(PYTHON_PAGE_RECORD) $(PYTHON_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/python.py $(PYTHON_PAGE_RECORD) > $@
+
+CALLS_PAGE_RECORD := lab/records/2026-11-26/calls.json
+
+docs/lab/calls.md: $(wildcard lab/report/*.py) $(CALLS_PAGE_RECORD) $(CALLS_PAGE_RECORD:.json=.machine.json) lab/definitions/calls/reasons.json
+	@$(PYTHON) lab/report/calls.py $(CALLS_PAGE_RECORD) > $@
 
 NUMBER_PAGE_RECORD := lab/records/2026-11-26/number.json
 

@@ -41,6 +41,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     cluster_centers_: NDArray[Any]
     labels_: NDArray[np.int32]
     n_features_in_: int
+    n_jobs: int | None
 
     def _radius(self) -> float | None:
         """Beyond it from every centre a row is in no cluster."""
@@ -73,13 +74,18 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
             )
         return X
 
-    def _nearest(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _nearest(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The nearest centre of each row, and how far it is."""
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
-        # By differences, as the run told the rows apart: products lose digits, and decide otherwise between centres that are as near.
-        found = _native.nearest(rows, self.cluster_centers_.astype(np.float64, copy=False))
+        found = _native.nearest(self._rows(X, reset=False), self._positions(), threads=self._threads())
         return found["labels"], found["distances"]
+
+    def _positions(self) -> NDArray[np.float64]:
+        """The centres as the native half reads them."""
+        return self.cluster_centers_.astype(np.float64, copy=False)
+
+    def _threads(self) -> int | None:
+        return _checks.threads(self.n_jobs)
 
     @property
     def n_clusters_(self) -> int:
@@ -160,11 +166,13 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         >>> model.predict([[9.0], [2.0]]).tolist()
         [1, 0]
         """
-        nearest, distances = self._nearest(X)
-        labels = nearest.astype(np.int32)
+        check_is_fitted(self)
         radius = self._radius()
-        if radius is not None:
-            labels[distances > radius] = OUTLIER
+        if radius is None:
+            rows = self._rows(X, reset=False)
+            return _native.nearest(rows, self._positions(), threads=self._threads(), with_distances=False)["labels"]
+        labels, distances = self._nearest(X)
+        labels[distances > radius] = OUTLIER
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:

@@ -203,11 +203,14 @@ def warn_of_scales(estimator: Any, rows: Any) -> None:
         return
     # Batch by batch and about the first row: no copy of the rows is made, and no digits are lost.
     sums, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    first, ones, room = rows[0].astype(np.float64), np.ones(_BATCH), np.empty((_BATCH, rows.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):
         for part in gen_batches(len(rows), _BATCH):
-            moved = rows[part].astype(np.float64) - rows[0]
-            sums += moved.sum(axis=0)
-            squares += np.square(moved).sum(axis=0)
+            batch = rows[part]
+            moved = np.subtract(batch, first, out=room[: len(batch)])
+            # Products with ones take half the time of sums.
+            sums += ones[: len(batch)] @ moved
+            squares += ones[: len(batch)] @ np.square(moved, out=moved)
         spreads = np.sqrt(np.maximum(squares / len(rows) - np.square(sums / len(rows)), 0.0))
     there = np.flatnonzero((spreads > 0) & np.isfinite(spreads))
     if len(there) < 2:

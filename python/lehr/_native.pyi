@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, TypedDict, final, overload
+from typing import Any, Literal, TypedDict, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,8 +125,10 @@ class _Vector(_Annealed):
     cluster_centers: _Floats
     inertia: float
 
-class _Nearest(TypedDict):
+class _Labels(TypedDict):
     labels: NDArray[np.int32]
+
+class _Nearest(_Labels):
     distances: _Floats
 
 class _Pairwise(_Annealed):
@@ -245,7 +247,12 @@ def fit_vector(
     callback: _Callback | None = None,
     checkpoint: _Path | None = None,
 ) -> _Vector: ...
-def nearest(x: _Rows, centers: _Floats) -> _Nearest: ...
+@overload
+def nearest(
+    x: _Rows, centers: _Floats, *, threads: int | None = None, with_distances: Literal[True] = True
+) -> _Nearest: ...
+@overload
+def nearest(x: _Rows, centers: _Floats, *, threads: int | None = None, with_distances: Literal[False]) -> _Labels: ...
 def read_table(source: _Path | bytes, name: str, form: str) -> DataFrame: ...
 def back(preparation: str, x: _Floats) -> _Floats: ...
 def isolated_rows(x: _Floats) -> _Ints: ...

@@ -353,7 +353,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     def _differences(self, rows: Any) -> NDArray[np.float64]:
         """The distance of each row to each centre, by differences."""
         centers = self.cluster_centers_.astype(np.float64, copy=False)
-        return np.column_stack([_native.nearest(rows, center[None, :])["distances"] for center in centers])
+        return np.column_stack([_native.nearest(rows, center[None, :], threads=self._threads())["distances"] for center in centers])
 
     def _radius(self) -> float | None:
         return self._sponge

@@ -334,7 +334,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         tell(best.told)
         if not best.told["is_lead"]:
             return self
-        found = len(np.unique(self.labels_)) if row_weights is None else len(np.unique(self.labels_[row_weights > 0]))
+        found = np.count_nonzero(np.bincount(self.labels_ if row_weights is None else self.labels_[row_weights > 0]))
         if found < clusters:
             _checks.warn(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({clusters}). Possibly due to duplicate points in X.",
@@ -354,7 +354,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         self.clusters_, self.inertia_ = fit.clusters, fit.inertia
         if centers.dtype == np.float32:
             # Rounded centres may be nearest to other rows.
-            near = _native.nearest(rows, centers.astype(np.float64))
+            near = _native.nearest(rows, centers.astype(np.float64), threads=self._threads())
             labels, squares = near["labels"], np.square(near["distances"])
             shares = np.ones(len(labels)) if row_weights is None else row_weights
             within = np.bincount(labels, weights=shares, minlength=len(centers))
@@ -412,7 +412,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         row_weights = weights(sample_weight, rows)
         shares = np.ones(rows_of(rows)) if row_weights is None else row_weights
         centers, clusters = self.cluster_centers_.astype(np.float64), self.clusters_.copy()
-        near = _native.nearest(rows, centers)
+        near = _native.nearest(rows, centers, threads=self._threads())
         labels, count = near["labels"], len(centers)
         given = np.bincount(labels, weights=shares, minlength=count)
         moved = np.flatnonzero(given)
@@ -429,7 +429,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
         self.clusters_ = clusters
         # Labels and their sum belong to the centres as they are now.
-        near = _native.nearest(rows, self.cluster_centers_.astype(np.float64))
+        near = _native.nearest(rows, self._positions(), threads=self._threads())
         self.labels_ = near["labels"]
         self.inertia_ = float(np.dot(shares, np.square(near["distances"])))
         self.n_steps_ = getattr(self, "n_steps_", 1) + 1

@@ -316,3 +316,20 @@ def test_pieces_of_streams_are_saved(tmp_path):
     again = lehr.load(tmp_path / "model").partial_fit(X[60:])
     np.testing.assert_array_equal(again.cluster_centers_, model.partial_fit(X[60:]).cluster_centers_)
     assert again.n_steps_ == 3
+
+
+@pytest.mark.parametrize("columns", [2, 16, 70])
+def test_other_rows_have_the_labels_of_double_precision_from_arrays_of_any_kind_on_any_number_of_threads(columns):
+    draw = np.random.default_rng(0)
+    # Steps of a quarter: some rows are as near to one centre as to another.
+    X = np.round(draw.normal(size=(30_000, columns)) * 8) / 4
+    model = lehr.KMeans(20, n_init=1, max_iter=3, tol=1.0).fit(X[:500])
+    model.cluster_centers_ = X[:20].copy()
+    squares = np.stack([np.square(X - center).sum(axis=1) for center in model.cluster_centers_], axis=1)
+    expected = squares.argmin(axis=1)
+    single = X.astype(np.float32)
+    for rows in (X, single, np.asfortranarray(X), np.asfortranarray(single), np.repeat(single, 2, axis=0)[::2]):
+        for threads in (1, 2, 4):
+            model.set_params(n_jobs=threads)
+            np.testing.assert_array_equal(model.predict(rows), expected)
+            assert model.score(rows) == pytest.approx(-squares.min(axis=1).sum(), rel=1e-12)

@@ -8,6 +8,7 @@
 mod course;
 mod model;
 mod parameters;
+mod positions;
 mod seeding;
 
 use lehr_ranks::timing::Phases;
@@ -119,7 +120,7 @@ fn run<T: Scalar>(
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
-    let rows = Rows::<T>::new(input)?;
+    let rows = Rows::<T>::on_threads(input, execution.threads)?;
     phases.leave();
     let run = Run {
         input,
@@ -138,7 +139,7 @@ struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,
     memory: LeafCells<Remembered>,
-    near: LeafCells<Near>,
+    near: LeafCells<Near<T>>,
     labelled: LeafCells<Labelled>,
     shared: shared::Run<'o, Parameters>,
 }
@@ -155,7 +156,7 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // Nobody asks how surely a row is where it is.
-        let hardness = Hardness { temperature: f64::MIN_POSITIVE, sponge: None };
+        let hardness = Hardness { temperature: 0.0, sponge: None };
         let totals =
             label_all(rounds, self.input, &self.rows, course.centers(), course.last_move(), hardness, &self.labelled)
                 .await?;

@@ -8,7 +8,7 @@
 //! | `sweeps.rs` | Lloyd's algorithm |
 //! | `sponge.rs`, `trimmed.rs` | the component for outliers; sweeps with it |
 //! | `label.rs`, `clusters.rs` | the cluster of each row; clusters in the units and order that users see |
-//! | `centroids.rs` | the clusters of other rows |
+//! | `centroids.rs`, `listed.rs` | the clusters of other rows; the nearest centres of an array's |
 //!
 //! Annealing of vectors ends here, k-means is this alone, mini-batches and mixtures take parts of it. Nothing here knows temperatures but those of labels.
 
@@ -17,6 +17,7 @@ mod centroids;
 mod clusters;
 mod hard;
 mod label;
+mod listed;
 mod side_by_side;
 mod sponge;
 mod sweeps;
@@ -28,6 +29,7 @@ pub use clusters::{Cluster, Outliers};
 pub(crate) use clusters::{Clusters, Numbering};
 pub(crate) use hard::{Remembered, nearest_active};
 pub(crate) use label::{Hardness, Labelled, LastMove, Totals, label_all};
+pub use listed::Listed;
 pub use sponge::OUTLIER;
 pub(crate) use sponge::{Sponge, share_of};
 #[cfg(test)]

@@ -32,7 +32,7 @@ use units::Survey;
 
 pub use cost::Cost;
 pub(crate) use covariance::CovarianceRound;
-pub(crate) use distance::{BitDistance, DistanceTo};
+pub(crate) use distance::BitDistance;
 pub use input::Input;
 use input::MOST_COORDINATES;
 pub(crate) use input::PLACE;
@@ -47,6 +47,9 @@ pub(crate) use units::{FARTHEST, Units};
 pub(crate) use used::UsedColumns;
 
 use crate::Error;
+
+/// Fewer rows are arranged by one thread.
+const WORTH_THREADS: usize = 1 << 14;
 
 /// All rows of a run.
 #[derive(Debug)]
@@ -101,7 +104,15 @@ impl<T: Real> Rows<T> {
     /// # Errors
     /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
     pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
-        Self::laid_out(input.into(), Cost::Squared, &[])
+        Self::laid_out(input.into(), Cost::Squared, &[], 1)
+    }
+
+    /// The same on several threads.
+    ///
+    /// # Errors
+    /// As [`Rows::new`], and those of the threads.
+    pub fn on_threads(input: Input<'_>, threads: usize) -> Result<Self, Error> {
+        Self::laid_out(input, Cost::Squared, &[], threads)
     }
 
     /// The same for a cost other than squared distances, which must be one of such rows.
@@ -109,7 +120,7 @@ impl<T: Real> Rows<T> {
     /// # Errors
     /// As [`Rows::new`].
     pub fn with_cost(input: Input<'_>, cost: Cost) -> Result<Self, Error> {
-        Self::laid_out(input, cost, &[])
+        Self::laid_out(input, cost, &[], 1)
     }
 
     /// The same in a unit in which other positions, row after row, are not far either. Rows that are near each other
@@ -118,10 +129,12 @@ impl<T: Real> Rows<T> {
     /// # Errors
     /// As [`Rows::new`], of these positions too.
     pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
-        Self::laid_out(input.into(), Cost::Squared, positions)
+        Self::laid_out(input.into(), Cost::Squared, positions, 1)
     }
 
-    fn laid_out(input: Input<'_>, cost: Cost, positions: &[f64]) -> Result<Self, Error> {
+    fn laid_out(input: Input<'_>, cost: Cost, positions: &[f64], threads: usize) -> Result<Self, Error> {
+        // Few rows are arranged before other threads would have begun.
+        let threads = if input.len() < WORTH_THREADS { 1 } else { threads };
         let dimension = input.dimension();
         if u32::try_from(input.len()).is_err() {
             return Err(Error::TooManyPoints { points: input.len() });
@@ -142,9 +155,9 @@ impl<T: Real> Rows<T> {
             }
         };
         let storage = Storage::of(input, bernoulli.is_none());
-        let layout = Layout::new(input, heavy, light, storage);
+        let layout = Layout::new(input, heavy, light, storage, threads)?;
         let mut rows = Self {
-            leaves: leaves::make(input, &layout, &units, storage)?,
+            leaves: leaves::make(input, &layout, &units, storage, threads)?,
             dimension,
             count: layout.heavy.len(),
             dealt: layout.deal.dealt,

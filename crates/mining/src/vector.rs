@@ -22,7 +22,7 @@ mod system;
 use lehr_ranks::Engine;
 use lehr_ranks::timing::Phases;
 
-pub use crate::lloyd::{Assignment, Centroids, Cluster, OUTLIER, Outliers};
+pub use crate::lloyd::{Assignment, Centroids, Cluster, Listed, OUTLIER, Outliers};
 pub use crate::rows::{Cost, Input, Precision};
 pub use components::Mode;
 pub use course::Finish;

@@ -334,6 +334,40 @@ pub fn nearest_bit_sums<T: Real>(
     nearest(rows, centers, kind, scratch, sums);
 }
 
+/// Writes the squared distance of each row from each centre, or what it costs there, to `out` (rows x K), none below 0.
+///
+/// Cost: set bits x K additions. No allocation once `scratch` has grown.
+///
+/// # Panics
+/// If the shapes disagree, or there is no centre.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::bits::{BitRows, BitScratch, HardBitCenters, bit_distances};
+/// let words = [[0b00], [0b11]];
+/// let rows = BitRows::new(2, 2, |i| &words[i], |_| 1.0);
+/// let mut centers = HardBitCenters::<f64>::default();
+/// centers.begin(2, 2);
+/// centers.set(0, &[0.0, 0.0]);
+/// centers.set(1, &[1.0, 0.5]);
+/// let mut distances = [0.0; 4];
+/// bit_distances(&rows, &centers, &mut BitScratch::default(), &mut distances);
+/// assert_eq!(distances, [0.0, 1.25, 2.0, 0.25]);
+/// ```
+pub fn bit_distances<T: Real>(
+    rows: &BitRows,
+    centers: &HardBitCenters<T>,
+    scratch: &mut BitScratch<T>,
+    out: &mut [f64],
+) {
+    assert!(!centers.is_empty(), "at least one centre");
+    assert_eq!(rows.bits, centers.bits);
+    assert_eq!(out.len(), rows.rows() * centers.count);
+    scratch.values.resize(ROWS.min(rows.rows()) * centers.distances.lines, T::Line::default());
+    scratch.walks.begin(rows);
+    distances(rows, centers, scratch, out);
+}
+
 kernel! {
     fn soft[T; V; const ALONG: bool](rows: &BitRows, centers: &SoftBitCenters<T>, scratch: &mut BitScratch<T>, sums: &mut [f64]) -> (f64, f64) {
         let (lanes, lines) = (T::Line::COUNT, centers.scores.lines);
@@ -445,6 +479,26 @@ kernel! {
                         let moments = &mut sums[4 + rows.bits..][..rows.bits];
                         walks.for_each_column(index, |column| moments[column] += weight);
                     }
+                }
+            }
+            first += together;
+        }
+    }
+}
+
+kernel! {
+    fn distances[T; V](rows: &BitRows, centers: &HardBitCenters<T>, scratch: &mut BitScratch<T>, out: &mut [f64]) {
+        let lanes = T::Line::COUNT;
+        let BitScratch { walks, values, .. } = scratch;
+        let mut first = 0;
+        for out in out.chunks_mut(ROWS * centers.count) {
+            let together = out.len() / centers.count;
+            walks.find(rows, first..first + together);
+            walks.add_up::<T, V>(&centers.distances, &mut values[..together * centers.distances.lines]);
+            for (index, out) in out.chunks_exact_mut(centers.count).enumerate() {
+                for (k, distance) in out.iter_mut().enumerate() {
+                    // What rounding leaves of nothing is no distance below it.
+                    *distance = values[together * (k / lanes) + index].lanes()[k % lanes].to_f64().max(0.0);
                 }
             }
             first += together;

@@ -80,6 +80,11 @@ impl<T: Real> HardCenters<T> {
         self.thresholds.push(T::from_f64(threshold));
     }
 
+    /// Where the centres are, in the rows' precision: K x D.
+    pub fn positions(&self) -> &[T] {
+        &self.centers
+    }
+
     /// Number of centres.
     pub fn len(&self) -> usize {
         self.offsets.len()
@@ -162,6 +167,68 @@ pub fn nearest_sums<T: Real>(
         (_, Kind::Swaps) => direct::<T, 0, true>(tiles, centers, scratch),
     }
     add_line_sums::<T>(&scratch.sums, sums);
+}
+
+/// Finds the nearest centre of each row and nothing else, as [`nearest_sums`] does to the bit.
+///
+/// Cost: rows x K x D multiply-adds. No allocation once `scratch` has grown.
+///
+/// # Panics
+/// As [`nearest_sums`].
+///
+/// # Example
+/// ```
+/// use lehr_numerics::{nearest::{nearest_labels, HardCenters, HardScratch}, tiles::Tiles};
+/// let rows = [[0.0], [1.0], [5.0]];
+/// let tiles = Tiles::<f64>::new(3, 1, &[0.0], |i| &rows[i], |_| 1.0);
+/// let mut centers = HardCenters::default();
+/// centers.begin(1);
+/// centers.push(&[0.0]);
+/// centers.push(&[5.0]);
+/// let mut scratch = HardScratch::default();
+/// nearest_labels(&tiles, &centers, &mut scratch);
+/// assert_eq!([0, 1, 2].map(|row| scratch.nearest(row)), [0, 0, 1]);
+/// ```
+pub fn nearest_labels<T: Real>(tiles: &Tiles<T>, centers: &HardCenters<T>, scratch: &mut HardScratch<T>) {
+    assert!(!centers.is_empty() && centers.len() < 1 << 24, "1 to 2^24 - 1 centres");
+    assert_eq!(tiles.dimension(), centers.dimension);
+    scratch.nearest.resize(tiles.weights().len(), T::Line::default());
+    if tiles.dimension() > DIRECT_DIMENSION {
+        scratch.products.resize(centers.len() * WIDE_GROUP, T::Line::default());
+    }
+    labels(tiles, centers, scratch);
+}
+
+kernel! {
+    fn labels[T; V](tiles: &Tiles<T>, centers: &HardCenters<T>, scratch: &mut HardScratch<T>) {
+        let dimension = tiles.dimension();
+        if dimension > DIRECT_DIMENSION {
+            let HardScratch { nearest, products: scores, .. } = scratch;
+            let (scores, _) = scores.as_chunks_mut::<WIDE_GROUP>();
+            for (values, nearest) in tiles.values().chunks(WIDE_GROUP * dimension).zip(nearest.chunks_mut(WIDE_GROUP)) {
+                products::<T, V, WIDE_GROUP>(values, dimension, &centers.doubled, &centers.offsets, scores);
+                for (t, (values, nearest)) in values.chunks_exact(dimension).zip(nearest).enumerate() {
+                    nearest_two::<T, V>(values, scores, t, nearest);
+                }
+            }
+            return;
+        }
+        let zero = V::splat(T::default());
+        for (values, nearest) in tiles.values().chunks_exact(dimension).zip(&mut scratch.nearest) {
+            let mut best = V::splat(T::from_f64(f64::INFINITY));
+            let mut index = zero;
+            for (k, y) in centers.centers.chunks_exact(dimension).enumerate() {
+                let mut distance = zero;
+                for (line, &y) in values.iter().zip(y) {
+                    let difference = V::load(line).sub(V::splat(y));
+                    distance = difference.mul_add(difference, distance);
+                }
+                index = V::select_less(distance, best, V::splat(T::from_f64(k as f64)), index);
+                best = distance.min(best);
+            }
+            index.store(nearest);
+        }
+    }
 }
 
 kernel! {

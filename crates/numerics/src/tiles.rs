@@ -69,6 +69,13 @@ fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
 }
 
 impl<T: Real> Tiles<T> {
+    /// A line with the same number in every lane.
+    pub fn line_of(number: f64) -> T::Line {
+        let mut line = T::Line::default();
+        line.lanes_mut().fill(T::from_f64(number));
+        line
+    }
+
     /// How many lines the tiles of so many rows have, for who sets room aside.
     pub fn lines(rows: usize, dimension: usize) -> usize {
         let (tiles, lines_per_row) = shape::<T>(rows, dimension);

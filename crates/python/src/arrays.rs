@@ -1,12 +1,14 @@
 //! Converts NumPy arrays and SciPy's sparse ones into the crates' types, and back.
 //!
 //! Arrays are read where they lie, in C or in Fortran order or with any strides, `float32` or `float64`: nothing is copied before the one copy that the
-//! rooms own. That copy is made while this thread holds the interpreter, because only then does no other thread write into the array. Results go the
-//! other way without any copy: NumPy takes over the vector.
+//! rooms own. That copy is made while this thread holds the interpreter, because only then does no other thread write into the array. What centres say of
+//! rows needs no copy ([`Array`]). Results go the other way without any copy: NumPy takes over the vector.
+
+use std::borrow::Cow;
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse};
-use lehr_mining::vector::Input;
+use lehr_mining::vector::{Input, Listed};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -47,6 +49,30 @@ fn weighed(values: Vec<f64>, columns: usize, weights: Option<&PyReadonlyArray1<'
     match weights {
         Some(weights) => points.with_weights(numbers(weights)).map_err(errors::data),
         None => Ok(points),
+    }
+}
+
+/// An array that is read where it lies; one that is not in C order as a copy that is, in its precision.
+pub(crate) enum Array<'a> {
+    F64(Cow<'a, [f64]>),
+    F32(Cow<'a, [f32]>),
+}
+
+impl Array<'_> {
+    pub(crate) fn listed(&self) -> Listed<'_> {
+        match self {
+            Array::F64(values) => Listed::F64(values),
+            Array::F32(values) => Listed::F32(values),
+        }
+    }
+}
+
+/// The numbers of an array, row after row.
+pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, T>) -> Cow<'a, [T]> {
+    // In C order: NumPy calls one of columns side by side contiguous too.
+    match array.as_array().to_slice() {
+        Some(slice) => Cow::Borrowed(slice),
+        None => Cow::Owned(array.as_array().iter().copied().collect()),
     }
 }
 

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use lehr_mining::anneal::{Split, Step, Suggestion};
 use lehr_mining::number::Number;
 use lehr_mining::vector::{self, Centroids, Checkpoint, Cluster, Model};
+use lehr_ranks::Execution;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{self, Columns, Rows};
-use crate::errors;
+use crate::arrays::{self, Array, Columns, Rows};
 use crate::fit::{Beginning, Fit};
+use crate::{errors, job};
 
 /// Clusters the rows of `x` by deterministic annealing.
 #[pyfunction]
@@ -58,21 +59,46 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// What centres say of other rows: the nearest one, and how far away it is.
+/// The nearest centre of each row, and how far away it is, if that is wanted (a dictionary with `labels`, and `distances` or `None`).
+///
+/// An array is read where it lies, by all threads, while other Python threads run: as of all that NumPy computes, one that writes into it meanwhile gets labels of what it was or of what it becomes.
 #[pyfunction]
+#[pyo3(signature = (x, centers, *, threads = None, with_distances = true))]
 pub(crate) fn nearest<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     centers: PyReadonlyArray2<'py, f64>,
+    threads: Option<usize>,
+    with_distances: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rows = Rows::new(x, None)?;
     let dimension = centers.as_array().ncols();
     let centroids = Centroids::new(dimension, arrays::matrix(&centers), 0.0).map_err(errors::mining)?;
     drop(centers);
-    let said = py.detach(|| centroids.assign(rows.input())).map_err(errors::mining)?;
+    // A process of a job computes beside the others, and a handler of a service on a thread whose others serve.
+    let is_one_of_many = lehr_runtime::is_on_worker() || (threads.is_none() && job::is_joined());
+    let threads = if is_one_of_many { 1 } else { threads.unwrap_or_else(|| Execution::default().threads) };
+    let single = x.extract::<PyReadonlyArray2<'_, f32>>().ok();
+    let double = x.extract::<PyReadonlyArray2<'_, f64>>().ok();
+    let array = match (&single, &double) {
+        (Some(array), _) => Some((Array::F32(arrays::in_c_order(array)), array.as_array().dim())),
+        (_, Some(array)) => Some((Array::F64(arrays::in_c_order(array)), array.as_array().dim())),
+        (None, None) => None,
+    };
+    let (labels, distances) = if let Some((array, (rows, _))) = array {
+        py.detach(|| {
+            let (mut labels, mut distances) = (vec![0; rows], with_distances.then(|| vec![0.0; rows]));
+            centroids.nearest(array.listed(), threads, &mut labels, distances.as_deref_mut())?;
+            Ok((labels, distances))
+        })
+        .map_err(errors::mining)?
+    } else {
+        let rows = Rows::new(x, None)?;
+        let said = py.detach(|| centroids.assign(rows.input())).map_err(errors::mining)?;
+        (said.labels, with_distances.then_some(said.distances))
+    };
     let found = PyDict::new(py);
-    found.set_item("labels", arrays::labels(&said.labels).into_pyarray(py))?;
-    found.set_item("distances", said.distances.into_pyarray(py))?;
+    found.set_item("labels", arrays::labels(&labels).into_pyarray(py))?;
+    found.set_item("distances", distances.map(|distances| distances.into_pyarray(py)))?;
     Ok(found)
 }
 

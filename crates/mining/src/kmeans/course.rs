@@ -51,7 +51,7 @@ pub(super) struct Course<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
     parameters: &'a Parameters,
-    near: &'a LeafCells<Near>,
+    near: &'a LeafCells<Near<T>>,
     lloyd: Lloyd<'a, T>,
     pub state: State,
 }
@@ -62,7 +62,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         rows: &'a Rows<T>,
         parameters: &'a Parameters,
         memory: &'a LeafCells<Remembered>,
-        near: &'a LeafCells<Near>,
+        near: &'a LeafCells<Near<T>>,
         state: State,
     ) -> Self {
         let mut lloyd = Lloyd::new(rows, memory);

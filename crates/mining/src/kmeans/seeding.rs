@@ -3,20 +3,60 @@
 //! Each centre is drawn among the rows with a probability in proportion to weight times squared distance to the nearest centre so far; of some candidates drawn, that is taken which
 //! lowers the sum of squares most. A draw walks down a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So the rows drawn are the
 //! same on any layout.
+//!
+//! Distances are those of the kernels, in the rows' precision ([`positions`](super::positions)).
 
+use lehr_numerics::bits::BitRows;
+use lehr_numerics::lanes::{Line, Real};
 use lehr_numerics::random::Stream;
+use lehr_numerics::shortest::{Shortest, add_potentials, lower_to};
+use lehr_numerics::sparse::SparseRows;
+use lehr_numerics::tiles::Tiles;
 
+use super::positions::Positions;
 use crate::Error;
 use crate::lloyd::Centers;
 use crate::round::{LeafCells, Round, Rounds, total_of};
-use crate::rows::{DistanceTo, Input, RowMajor, Rows, Scalar};
+use crate::rows::{Input, OverStore, RowMajor, Rows, Scalar, Storage, Work};
 
 /// What a leaf knows of its rows while centres are drawn.
 #[derive(Debug, Default)]
-pub(super) struct Near {
-    /// Weight times the squared distance to the nearest centre so far, by row; the weight alone before there is one.
-    shares: Vec<f64>,
-    sum: f64,
+pub(super) struct Near<T: Real> {
+    /// The squared distance of each row to the nearest centre so far, as many rows side by side as a line has lanes; 1 before there is a centre.
+    squares: Vec<T::Line>,
+    /// What they come to together, each times its row's weight, and the largest.
+    shortest: Shortest,
+}
+
+impl<T: Real> Near<T> {
+    fn square(&self, row: usize) -> f64 {
+        self.squares[row / T::Line::COUNT].lanes()[row % T::Line::COUNT].to_f64()
+    }
+
+    /// Lowers the squares to those that `distance` gives for each row, if these are shorter.
+    fn lower(&mut self, rows: usize, weight: impl Fn(usize) -> f64, mut distance: impl FnMut(usize) -> f64) {
+        self.shortest = Shortest::default();
+        for row in 0..rows {
+            let lane = &mut self.squares[row / T::Line::COUNT].lanes_mut()[row % T::Line::COUNT];
+            let square = distance(row);
+            if square < lane.to_f64() {
+                *lane = T::from_f64(square);
+            }
+            let square = lane.to_f64();
+            self.shortest.sum += weight(row) * square;
+            self.shortest.largest = self.shortest.largest.max(square);
+        }
+    }
+
+    /// Adds up what [`lower`](Self::lower) would come to with each of some positions, of which `distances` gives those of each row.
+    fn add_potentials(&self, rows: usize, weight: impl Fn(usize) -> f64, distances: &[f64], sums: &mut [f64]) {
+        for (row, distances) in (0..rows).zip(distances.chunks_exact(sums.len())) {
+            let (weight, square) = (weight(row), self.square(row));
+            for (sum, distance) in sums.iter_mut().zip(distances) {
+                *sum += weight * square.min(*distance);
+            }
+        }
+    }
 }
 
 /// Where the random numbers of some draws come from.
@@ -32,7 +72,7 @@ pub(super) struct Numbers {
 pub(super) async fn draw<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
-    near: &LeafCells<Near>,
+    near: &LeafCells<Near<T>>,
     rounds: &mut dyn Rounds,
     mut centers: Centers,
     clusters: usize,
@@ -49,6 +89,9 @@ pub(super) async fn draw<T: Scalar>(
         nearest.update(input, rounds, &centers, &mut total).await?;
         let known = nearest.known;
         if total.iter().sum::<f64>() <= 0.0 {
+            if nearest.look_closer() {
+                continue;
+            }
             break;
         }
         // The first centre is any row; candidates would say nothing of it yet.
@@ -60,25 +103,22 @@ pub(super) async fn draw<T: Scalar>(
         let in_group: Vec<usize> = draws.iter().map(|draw| pick(&total, draw[0])).collect();
         total_of(rounds, &LeavesRound { near, group, chosen: &in_group }, &mut total).await?;
         let leaf_of = |(number, draw): (usize, &[f64; 3])| {
-            in_group[number] * group + pick(RowMajor::new(&total, group).row(number), draw[1])
+            let leaf = in_group[number] * group + pick(RowMajor::new(&total, group).row(number), draw[1]);
+            (leaf, draw[2])
         };
-        let leaves: Vec<usize> = draws.iter().enumerate().map(leaf_of).collect();
-        let longest = leaves.iter().map(|&leaf| rows.leaves[leaf].rows.len()).max().unwrap_or(0);
-        total_of(rounds, &RowsRound { near, longest, chosen: &leaves }, &mut total).await?;
+        let chosen: Vec<(usize, f64)> = draws.iter().enumerate().map(leaf_of).collect();
+        total_of(rounds, &RowsRound { rows, near, chosen: &chosen }, &mut total).await?;
         let mut candidates = Centers { dimension, values: Vec::new() };
         let mut position = vec![0.0; dimension];
-        for (number, draw) in draws.iter().enumerate() {
-            let leaf = &rows.leaves[leaves[number]].rows;
-            let row = leaf[pick(&RowMajor::new(&total, longest).row(number)[..leaf.len()], draw[2])];
-            rows.units.read_stored(input, row, &mut position);
+        for (&(leaf, _), &at) in chosen.iter().zip(&total) {
+            rows.units.read_stored(input, rows.leaves[leaf].rows[at as usize], &mut position);
             candidates.push(&position);
         }
         let best = if count == 1 {
             0
         } else {
-            let distances: Vec<DistanceTo<'_>> =
-                (0..count).map(|number| DistanceTo::new(rows, input, candidates.center(number))).collect();
-            total_of(rounds, &PotentialRound { input, rows, near, candidates: &distances }, &mut total).await?;
+            let candidates = Positions::new(rows, &candidates);
+            total_of(rounds, &PotentialRound { input, rows, near, candidates: &candidates }, &mut total).await?;
             (0..count).min_by(|&a, &b| total[a].total_cmp(&total[b])).unwrap_or(0)
         };
         centers.push(candidates.center(best));
@@ -91,7 +131,7 @@ pub(super) async fn draw<T: Scalar>(
 pub(super) async fn farthest<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
-    near: &LeafCells<Near>,
+    near: &LeafCells<Near<T>>,
     rounds: &mut dyn Rounds,
     mut centers: Centers,
     clusters: usize,
@@ -105,6 +145,9 @@ pub(super) async fn farthest<T: Scalar>(
         let of_leaves = RowMajor::new(&total, 2);
         let (share, row) = of_leaves.rows().fold(NO_ROW, |worst, of_leaf| worse(worst, (of_leaf[0], of_leaf[1])));
         if share <= 0.0 {
+            if nearest.look_closer() {
+                continue;
+            }
             break;
         }
         rows.units.read_stored(input, row as u32, &mut position);
@@ -124,16 +167,27 @@ fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
 /// Leaves on their way to know how near each row is to some centres, which come one after the other.
 struct Nearest<'a, T: Scalar> {
     rows: &'a Rows<T>,
-    near: &'a LeafCells<Near>,
+    near: &'a LeafCells<Near<T>>,
     /// How many of the centres rows know already.
     known: usize,
     /// Leaves of a group.
     group: usize,
+    /// Whether rows of numbers are told apart in double precision, as the input has them.
+    is_close: bool,
 }
 
 impl<'a, T: Scalar> Nearest<'a, T> {
-    fn new(rows: &'a Rows<T>, near: &'a LeafCells<Near>) -> Self {
-        Self { rows, near, known: 0, group: rows.leaves.len().isqrt().max(1) }
+    fn new(rows: &'a Rows<T>, near: &'a LeafCells<Near<T>>) -> Self {
+        Self { rows, near, known: 0, group: rows.leaves.len().isqrt().max(1), is_close: false }
+    }
+
+    /// Where every row is where a centre is in single precision: begins anew in double precision. Says whether that is any different from what was before.
+    fn look_closer(&mut self) -> bool {
+        let is_of_use = !self.is_close && self.rows.storage == Storage::Numbers && T::EPSILON > f64::EPSILON;
+        if is_of_use {
+            (self.is_close, self.known) = (true, 0);
+        }
+        is_of_use
     }
 
     /// Takes the centres into account that are new; leaves the shares of each group of leaves in `total`.
@@ -144,12 +198,16 @@ impl<'a, T: Scalar> Nearest<'a, T> {
         centers: &Centers,
         total: &mut Vec<f64>,
     ) -> Result<(), Error> {
-        let Self { rows, near, group, .. } = *self;
+        let Self { rows, near, group, is_close, .. } = *self;
         let groups = rows.leaves.len().div_ceil(group);
         loop {
-            let newest = (self.known < centers.len()).then(|| DistanceTo::new(rows, input, centers.center(self.known)));
+            let newest = (self.known < centers.len()).then(|| {
+                let values = centers.center(self.known).to_vec();
+                Positions::new(rows, &Centers { dimension: centers.dimension, values })
+            });
             let (newest, is_first) = (newest.as_ref(), self.known == 0);
-            total_of(rounds, &UpdateRound { input, rows, near, newest, is_first, group, groups }, total).await?;
+            let round = UpdateRound { input, rows, near, newest, is_first, is_close, group, groups };
+            total_of(rounds, &round, total).await?;
             self.known = (self.known + 1).min(centers.len());
             if self.known == centers.len() {
                 return Ok(());
@@ -172,16 +230,70 @@ fn pick(shares: &[f64], number: f64) -> usize {
     last
 }
 
-/// Takes the newest centre into account; sums the shares of each group of leaves.
+/// Takes the newest centre into account; sums the shares of each group of leaves. A share is a row's weight times its squared distance to the nearest centre so far.
 struct UpdateRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
-    near: &'a LeafCells<Near>,
-    newest: Option<&'a DistanceTo<'a>>,
+    near: &'a LeafCells<Near<T>>,
+    newest: Option<&'a Positions<'a, T>>,
     /// Whether there was none before the newest.
     is_first: bool,
+    /// Whether rows of numbers are read from the input.
+    is_close: bool,
     group: usize,
     groups: usize,
+}
+
+impl<T: Scalar> UpdateRound<'_, T> {
+    /// Lowers what a leaf knows by `lower`, which is given the newest centre, and sums the leaf's shares.
+    fn update(&self, leaf: usize, partial: &mut [f64], lower: impl FnOnce(&mut Near<T>, &Positions<'_, T>)) {
+        let store = &self.rows.leaves[leaf].store;
+        self.near.with(leaf, |near| {
+            if self.is_first {
+                let number = if self.newest.is_some() { f64::INFINITY } else { 1.0 };
+                near.squares.clear();
+                near.squares.resize(store.len().div_ceil(T::Line::COUNT), Tiles::<T>::line_of(number));
+            }
+            match self.newest {
+                Some(newest) => lower(near, newest),
+                None => near.lower(store.len(), |row| store.weight(row), |_| 1.0),
+            }
+            partial[leaf / self.group] = near.shortest.sum;
+        });
+    }
+}
+
+impl<T: Scalar> OverStore<T, Work<'_, T>> for UpdateRound<'_, T> {
+    fn over_numbers(&self, tiles: &Tiles<T>, Work { leaf, partial, .. }: Work<'_, T>) {
+        let (units, of_leaf) = (&self.rows.units, &self.rows.leaves[leaf]);
+        let bounds = &of_leaf.bounds;
+        self.update(leaf, partial, |near, newest| {
+            if self.is_close {
+                let (center, mut position) = (newest.stored.center(0), vec![0.0; self.rows.dimension]);
+                let distance = |row: usize| {
+                    units.read_stored(self.input, of_leaf.rows[row], &mut position);
+                    position.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
+                };
+                near.lower(tiles.rows(), |row| tiles.weight(row), distance);
+            } else if self.is_first || newest.may_be_within(near.shortest.largest, bounds, 0) {
+                near.shortest = lower_to(tiles, newest.numbers(), 0, &mut near.squares);
+            }
+        });
+    }
+
+    fn over_bits(&self, bits: &BitRows, Work { leaf, scratch, partial }: Work<'_, T>) {
+        self.update(leaf, partial, |near, newest| {
+            newest.distances_of_bits(bits, scratch);
+            near.lower(bits.rows(), |row| bits.weight(row), |row| scratch.sums[row]);
+        });
+    }
+
+    fn over_sparse(&self, rows: &SparseRows<T>, Work { leaf, scratch, partial }: Work<'_, T>) {
+        self.update(leaf, partial, |near, newest| {
+            newest.distances_of_sparse(self.input, &self.rows.leaves[leaf].rows, scratch);
+            near.lower(rows.rows(), |row| rows.weight(row), |row| scratch.sums[row]);
+        });
+    }
 }
 
 impl<T: Scalar> Round for UpdateRound<'_, T> {
@@ -197,29 +309,15 @@ impl<T: Scalar> Round for UpdateRound<'_, T> {
         "distances to the newest centre"
     }
 
-    fn map(&self, index: usize, partial: &mut [f64]) {
-        partial.fill(0.0);
-        let leaf = &self.rows.leaves[index].rows;
-        self.near.with(index, |near| {
-            near.shares.resize(leaf.len(), 0.0);
-            for (share, &row) in near.shares.iter_mut().zip(leaf) {
-                let weight = self.rows.units.stored_weight(self.input, row);
-                let now = match self.newest {
-                    Some(distance) => weight * distance.of(row),
-                    None => weight,
-                };
-                *share = if self.is_first { now } else { share.min(now) };
-            }
-            near.sum = near.shares.iter().sum();
-            partial[index / self.group] = near.sum;
-        });
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        self.rows.map(self, leaf, partial);
     }
 }
 
 /// The largest share of each leaf, and the number of its row.
 struct LargestRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
-    near: &'a LeafCells<Near>,
+    near: &'a LeafCells<Near<T>>,
 }
 
 impl<T: Scalar> Round for LargestRound<'_, T> {
@@ -237,10 +335,10 @@ impl<T: Scalar> Round for LargestRound<'_, T> {
 
     fn map(&self, index: usize, partial: &mut [f64]) {
         partial.fill(0.0);
-        let rows = &self.rows.leaves[index].rows;
+        let leaf = &self.rows.leaves[index];
         let (share, row) = self.near.with(index, |near| {
-            let shares = near.shares.iter().zip(rows).map(|(&share, &row)| (share, f64::from(row)));
-            shares.fold(NO_ROW, worse)
+            let share = |(at, &row): (usize, &u32)| (leaf.store.weight(at) * near.square(at), f64::from(row));
+            leaf.rows.iter().enumerate().map(share).fold(NO_ROW, worse)
         });
         if share > 0.0 {
             partial[2 * index..][..2].copy_from_slice(&[share, row]);
@@ -249,13 +347,13 @@ impl<T: Scalar> Round for LargestRound<'_, T> {
 }
 
 /// The sums of the leaves of some groups.
-struct LeavesRound<'a> {
-    near: &'a LeafCells<Near>,
+struct LeavesRound<'a, T: Scalar> {
+    near: &'a LeafCells<Near<T>>,
     group: usize,
     chosen: &'a [usize],
 }
 
-impl Round for LeavesRound<'_> {
+impl<T: Scalar> Round for LeavesRound<'_, T> {
     fn len(&self) -> usize {
         self.chosen.len() * self.group
     }
@@ -271,21 +369,22 @@ impl Round for LeavesRound<'_> {
     fn map(&self, index: usize, partial: &mut [f64]) {
         partial.fill(0.0);
         for (number, _) in self.chosen.iter().enumerate().filter(|(_, group)| **group == index / self.group) {
-            partial[number * self.group + index % self.group] = self.near.with(index, |near| near.sum);
+            partial[number * self.group + index % self.group] = self.near.with(index, |near| near.shortest.sum);
         }
     }
 }
 
-/// The shares of the rows of some leaves.
-struct RowsRound<'a> {
-    near: &'a LeafCells<Near>,
-    longest: usize,
-    chosen: &'a [usize],
+/// Which row of its leaf a number falls on, for each of some leaves.
+struct RowsRound<'a, T: Scalar> {
+    rows: &'a Rows<T>,
+    near: &'a LeafCells<Near<T>>,
+    /// The leaf, and the number in [0, 1).
+    chosen: &'a [(usize, f64)],
 }
 
-impl Round for RowsRound<'_> {
+impl<T: Scalar> Round for RowsRound<'_, T> {
     fn len(&self) -> usize {
-        self.chosen.len() * self.longest
+        self.chosen.len()
     }
 
     fn key_len(&self) -> usize {
@@ -298,10 +397,12 @@ impl Round for RowsRound<'_> {
 
     fn map(&self, index: usize, partial: &mut [f64]) {
         partial.fill(0.0);
-        for (_, shares) in
-            self.chosen.iter().zip(partial.chunks_exact_mut(self.longest)).filter(|(leaf, _)| **leaf == index)
-        {
-            self.near.with(index, |near| shares[..near.shares.len()].copy_from_slice(&near.shares));
+        let store = &self.rows.leaves[index].store;
+        for (at, (_, number)) in partial.iter_mut().zip(self.chosen).filter(|(_, (leaf, _))| *leaf == index) {
+            let shares: Vec<f64> = self
+                .near
+                .with(index, |near| (0..store.len()).map(|row| store.weight(row) * near.square(row)).collect());
+            *at = pick(&shares, *number) as f64;
         }
     }
 }
@@ -310,13 +411,50 @@ impl Round for RowsRound<'_> {
 struct PotentialRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
-    near: &'a LeafCells<Near>,
-    candidates: &'a [DistanceTo<'a>],
+    near: &'a LeafCells<Near<T>>,
+    candidates: &'a Positions<'a, T>,
+}
+
+impl<T: Scalar> OverStore<T, Work<'_, T>> for PotentialRound<'_, T> {
+    fn over_numbers(&self, tiles: &Tiles<T>, Work { leaf, scratch, partial }: Work<'_, T>) {
+        let bounds = &self.rows.leaves[leaf].bounds;
+        self.near.with(leaf, |near| {
+            let largest = near.shortest.largest;
+            scratch.active.clear();
+            scratch.active.extend((0..partial.len()).filter(|&k| self.candidates.may_be_within(largest, bounds, k)));
+            scratch.hard_centers.begin(self.rows.dimension);
+            for &k in &scratch.active {
+                scratch.hard_centers.push(self.candidates.stored.center(k));
+            }
+            scratch.sums.clear();
+            scratch.sums.resize(scratch.active.len(), 0.0);
+            add_potentials(tiles, &scratch.hard_centers, &near.squares, &mut scratch.sums);
+            // One that is farther from every row than another centre lowers nothing.
+            partial.fill(near.shortest.sum);
+            for (&k, sum) in scratch.active.iter().zip(&scratch.sums) {
+                partial[k] = *sum;
+            }
+        });
+    }
+
+    fn over_bits(&self, bits: &BitRows, Work { leaf, scratch, partial }: Work<'_, T>) {
+        self.candidates.distances_of_bits(bits, scratch);
+        self.near.with(leaf, |near| {
+            near.add_potentials(bits.rows(), |row| bits.weight(row), &scratch.sums, partial);
+        });
+    }
+
+    fn over_sparse(&self, rows: &SparseRows<T>, Work { leaf, scratch, partial }: Work<'_, T>) {
+        self.candidates.distances_of_sparse(self.input, &self.rows.leaves[leaf].rows, scratch);
+        self.near.with(leaf, |near| {
+            near.add_potentials(rows.rows(), |row| rows.weight(row), &scratch.sums, partial);
+        });
+    }
 }
 
 impl<T: Scalar> Round for PotentialRound<'_, T> {
     fn len(&self) -> usize {
-        self.candidates.len()
+        self.candidates.stored.len()
     }
 
     fn key_len(&self) -> usize {
@@ -327,26 +465,144 @@ impl<T: Scalar> Round for PotentialRound<'_, T> {
         "candidates"
     }
 
-    fn map(&self, index: usize, partial: &mut [f64]) {
-        partial.fill(0.0);
-        self.near.with(index, |near| {
-            for (&share, &row) in near.shares.iter().zip(&self.rows.leaves[index].rows) {
-                let weight = self.rows.units.stored_weight(self.input, row);
-                for (potential, candidate) in partial.iter_mut().zip(self.candidates) {
-                    *potential += share.min(weight * candidate.of(row));
-                }
-            }
-        });
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        self.rows.map(self, leaf, partial);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use lehr_data::{Fingerprints, Points, Sparse};
+
     use super::*;
+    use crate::round::{Execution, Program, drive};
+    use lehr_ranks::Engine;
 
     #[test]
     fn a_number_falls_on_each_share_as_often_as_it_is_large_and_never_on_nothing() {
         let shares = [0.0, 1.0, 0.0, 3.0, 0.0];
         assert_eq!([0.0, 0.2499, 0.25, 0.9999].map(|number| pick(&shares, number)), [1, 1, 3, 3]);
+    }
+
+    const NUMBERS: Numbers = Numbers { seed: 5, purpose: "k-means++", drawn: 0 };
+
+    /// Draws centres, as stored.
+    struct Draw<'a, T: Scalar> {
+        input: Input<'a>,
+        rows: Rows<T>,
+        near: LeafCells<Near<T>>,
+        clusters: usize,
+    }
+
+    impl<T: Scalar> Program for Draw<'_, T> {
+        type Output = Vec<f64>;
+        type Error = Error;
+
+        async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<f64>, Error> {
+            let none = Centers { dimension: self.rows.dimension, values: Vec::new() };
+            let found = draw(self.input, &self.rows, &self.near, rounds, none, self.clusters, NUMBERS).await?;
+            Ok(found.values)
+        }
+    }
+
+    /// The centres on several layouts, which are the same.
+    fn drawn<T: Scalar>(input: Input<'_>, clusters: usize) -> Vec<f64> {
+        let layouts = [(Engine::Ranks, 1, 1), (Engine::Ranks, 3, 2), (Engine::Loop, 1, 2), (Engine::Ports, 1, 4)];
+        let found: Vec<Vec<f64>> = layouts
+            .into_iter()
+            .map(|(engine, ranks, threads)| {
+                let rows = Rows::<T>::on_threads(input, threads).unwrap();
+                let near = LeafCells::new(rows.leaves.len(), |_| Near::default());
+                let execution = Execution { engine, ranks, threads, job: None };
+                let draw = Draw { input, rows, near, clusters };
+                drive(&execution, draw.rows.dealt, &draw).unwrap()
+            })
+            .collect();
+        assert!(found.iter().all(|other| *other == found[0]), "layouts differ");
+        found.into_iter().next().unwrap()
+    }
+
+    /// The same by loops over rows in double precision, every distance by differences.
+    fn expected(input: Input<'_>, clusters: usize) -> Vec<f64> {
+        let rows = Rows::<f64>::new(input).unwrap();
+        let stream = Stream::new(NUMBERS.seed, NUMBERS.purpose);
+        let (tries, group) = (2 + (clusters as f64).ln() as usize, rows.leaves.len().isqrt().max(1));
+        let position = |row: u32| {
+            let mut position = vec![0.0; rows.dimension];
+            rows.units.read_stored(input, row, &mut position);
+            position
+        };
+        let positions: Vec<Vec<f64>> = (0..input.len() as u32).map(position).collect();
+        let apart = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum() };
+        let weight = |row: u32| rows.units.stored_weight(input, row);
+        let mut squares = vec![1.0; input.len()];
+        let mut centers: Vec<Vec<f64>> = Vec::new();
+        for number in 0..clusters as u64 {
+            let of_leaf = |leaf: usize| -> Vec<f64> {
+                rows.leaves[leaf].rows.iter().map(|&row| weight(row) * squares[row as usize]).collect()
+            };
+            let leaves: Vec<f64> = (0..rows.leaves.len()).map(|leaf| of_leaf(leaf).iter().sum()).collect();
+            let groups: Vec<f64> = leaves.chunks(group).map(|leaves| leaves.iter().sum()).collect();
+            let candidate = |at: u64| {
+                let draw = [0, 1, 2].map(|level| stream.uniform(3 * (number * tries as u64 + at) + level));
+                let chosen = pick(&groups, draw[0]);
+                let leaf = chosen * group + pick(leaves.chunks(group).nth(chosen).unwrap(), draw[1]);
+                positions[rows.leaves[leaf].rows[pick(&of_leaf(leaf), draw[2])] as usize].clone()
+            };
+            let candidates: Vec<Vec<f64>> = (0..if number == 0 { 1 } else { tries as u64 }).map(candidate).collect();
+            let potential = |center: &Vec<f64>| -> f64 {
+                let row = |row: usize| weight(row as u32) * squares[row].min(apart(&positions[row], center));
+                (0..input.len()).map(row).sum()
+            };
+            let potentials: Vec<f64> = candidates.iter().map(potential).collect();
+            let best = (0..candidates.len()).min_by(|&a, &b| potentials[a].total_cmp(&potentials[b])).unwrap();
+            for (square, position) in squares.iter_mut().zip(&positions) {
+                let distance = apart(position, &candidates[best]);
+                *square = if number == 0 { distance } else { square.min(distance) };
+            }
+            centers.push(candidates[best].clone());
+        }
+        centers.concat()
+    }
+
+    #[test]
+    fn kernels_draw_the_rows_that_loops_in_double_precision_draw_from_numbers_bits_and_sparse_rows() {
+        let stream = Stream::new(1, "rows to draw from");
+        for (rows, dimension) in [(20_000, 2), (3_000, 16), (2_000, 40)] {
+            let group = |row: usize| 10.0 * (row % 7) as f64;
+            let value = |at: usize| group(at / dimension) + stream.normal(at as u64);
+            let points = Points::new((0..rows * dimension).map(value).collect(), dimension).unwrap();
+            let points = points.with_weights((0..rows).map(|row| (row % 3) as f64).collect()).unwrap();
+            let expected = expected((&points).into(), 9);
+            assert_eq!(drawn::<f64>((&points).into(), 9), expected, "{rows} x {dimension}");
+            assert_eq!(drawn::<f32>((&points).into(), 9), expected, "{rows} x {dimension}, single");
+        }
+        let bits =
+            |row: usize, j: usize| stream.uniform((1_000_000 + 100 * row + j) as u64) < 0.1 + 0.2 * (row % 4) as f64;
+        let words = |row: usize| {
+            (0..2).map(move |word| (0..35).fold(0u64, |bits_of, j| bits_of | u64::from(bits(row, 35 * word + j)) << j))
+        };
+        let rows = Fingerprints::new((0..2_000).flat_map(words).collect(), 128).unwrap();
+        let expected_of_bits = expected((&rows).into(), 9);
+        assert_eq!(drawn::<f64>((&rows).into(), 9), expected_of_bits);
+        assert_eq!(drawn::<f32>((&rows).into(), 9), expected_of_bits);
+        let there = |row: usize| -> Vec<(u32, f64)> {
+            let is_there = |j: &u32| stream.bits((row as u64) << 20 | u64::from(*j)).is_multiple_of(16);
+            let value = |j: u32| stream.uniform(5_000_000 + 200 * row as u64 + u64::from(j)) + (1 + row % 3) as f64;
+            (0..200).filter(is_there).map(|j| (j, value(j))).collect()
+        };
+        let rows = Sparse::from_rows((0..2_000).map(there), 200).unwrap();
+        let expected_of_sparse = expected((&rows).into(), 9);
+        assert_eq!(drawn::<f64>((&rows).into(), 9), expected_of_sparse);
+        assert_eq!(drawn::<f32>((&rows).into(), 9), expected_of_sparse);
+    }
+
+    #[test]
+    fn rows_that_single_precision_does_not_tell_apart_are_told_apart_all_the_same() {
+        let points = Points::new(vec![0.0, 1.0, 1.0 + 1e-12], 1).unwrap();
+        let mut found = drawn::<f32>((&points).into(), 3);
+        found.dedup();
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert_eq!(drawn::<f32>((&points).into(), 4).len(), 3, "no more than there are");
     }
 }

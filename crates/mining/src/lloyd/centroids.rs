@@ -183,6 +183,11 @@ impl Centroids {
         RowMajor::new(&self.centers, self.dimension).row(k)
     }
 
+    /// All centres, K x D.
+    pub(super) fn positions(&self) -> &[f64] {
+        &self.centers
+    }
+
     /// The temperature of memberships, in the squared unit of the points.
     pub fn temperature(&self) -> f64 {
         self.temperature

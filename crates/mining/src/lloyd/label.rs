@@ -7,11 +7,12 @@
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::elementary::exp;
 use lehr_numerics::membership::nearest_membership;
-use lehr_numerics::nearest::{Kind, nearest_sums};
+use lehr_numerics::nearest::nearest_labels;
 use lehr_numerics::sparse::{HardSparseCenters, SparseRows, sparse_distances};
 use lehr_numerics::tiles::Tiles;
 
 use super::centers::Centers;
+use super::hard::nearest_active;
 use super::sponge::{OUTLIER, within};
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
@@ -54,7 +55,7 @@ impl Labelled {
 /// How rows are given to centres: each to the nearest, unless it is outside the outlier radius.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hardness {
-    /// The temperature of the probabilities.
+    /// The temperature of the probabilities; at 0 every row is surely where it is.
     pub temperature: f64,
     /// The square of the outlier radius, if there is one.
     pub sponge: Option<f64>,
@@ -167,6 +168,9 @@ pub(crate) fn nearest_of(distances: &[f64], temperature: f64) -> (usize, f64) {
             (nearest, least) = (k, distance);
         }
     }
+    if temperature == 0.0 {
+        return (nearest, 1.0);
+    }
     let sum: f64 = distances.iter().map(|distance| exp((least - distance) / temperature)).sum();
     (nearest, 1.0 / sum)
 }
@@ -187,19 +191,21 @@ pub(crate) struct LabelRound<'a, T: Scalar> {
 /// Where the rows that are labelled together stand in the input, and their labels.
 struct Labelling<'w> {
     rows: &'w [u32],
+    /// The box that holds them, if there is one.
+    bounds: Option<&'w [f64]>,
     out: &'w mut Labelled,
 }
 
 /// In double precision, whatever a leaf keeps of the rows.
 impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
-    fn over_numbers(&self, tiles: &Tiles<T>, Labelling { rows, out }: Labelling<'_>) {
+    fn over_numbers(&self, tiles: &Tiles<T>, Labelling { rows, bounds, out }: Labelling<'_>) {
         match T::exact(tiles) {
-            Some(tiles) => self.label_tiles(tiles, out),
+            Some(tiles) => self.label_tiles(tiles, bounds, out),
             None => self.label_read(rows, out),
         }
     }
 
-    fn over_bits(&self, bits: &BitRows, Labelling { rows, out }: Labelling<'_>) {
+    fn over_bits(&self, bits: &BitRows, Labelling { rows, out, .. }: Labelling<'_>) {
         let Some(costs) = self.costs else { return self.label_read(rows, out) };
         let mut of_row = Vec::new();
         for row in 0..bits.rows() {
@@ -209,7 +215,7 @@ impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
         }
     }
 
-    fn over_sparse(&self, block: &SparseRows<T>, Labelling { rows, out }: Labelling<'_>) {
+    fn over_sparse(&self, block: &SparseRows<T>, Labelling { rows, out, .. }: Labelling<'_>) {
         let (Some(centers), Input::Sparse(input)) = (self.sparse, self.input) else {
             return self.label_read(rows, out);
         };
@@ -240,7 +246,7 @@ impl<T: Scalar> LabelRound<'_, T> {
             }
             let row = |i: usize| RowMajor::new(&values, dimension).row(i);
             let weight = |i: usize| units.stored_weight(self.input, rows[i]);
-            self.label_tiles(&Tiles::new(rows.len(), dimension, &zero, row, weight), out);
+            self.label_tiles(&Tiles::new(rows.len(), dimension, &zero, row, weight), None, out);
         }
     }
 
@@ -272,27 +278,38 @@ impl<T: Scalar> LabelRound<'_, T> {
         out.probabilities.push(probability);
     }
 
-    fn label_tiles(&self, tiles: &Tiles<f64>, out: &mut Labelled) {
+    fn label_tiles(&self, tiles: &Tiles<f64>, bounds: Option<&[f64]>, out: &mut Labelled) {
         f64::with_scratch(|scratch| {
-            scratch.hard_centers.begin(self.rows.dimension);
-            scratch.soft_centers.begin(self.rows.dimension, self.hardness.temperature);
-            for k in 0..self.centers.len() {
-                scratch.hard_centers.push(self.centers.center(k));
-                scratch.soft_centers.push(self.centers.center(k), 0.0);
+            let (count, dimension, temperature) = (self.centers.len(), self.rows.dimension, self.hardness.temperature);
+            match bounds {
+                Some(bounds) => nearest_active(bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach),
+                None => {
+                    scratch.active.clear();
+                    scratch.active.extend(0..count);
+                }
             }
-            scratch.sums.clear();
-            scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);
-            nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
-            nearest_membership(tiles, &scratch.soft_centers, &mut scratch.membership);
-            let mut coordinates = vec![0.0; self.rows.dimension];
+            scratch.hard_centers.begin(dimension);
+            for &k in &scratch.active {
+                scratch.hard_centers.push(self.centers.center(k));
+            }
+            nearest_labels(tiles, &scratch.hard_centers, &mut scratch.hard);
+            if temperature > 0.0 {
+                scratch.soft_centers.begin(dimension, temperature);
+                for k in 0..count {
+                    scratch.soft_centers.push(self.centers.center(k), 0.0);
+                }
+                nearest_membership(tiles, &scratch.soft_centers, &mut scratch.membership);
+            }
+            let mut coordinates = vec![0.0; dimension];
             for row in 0..tiles.rows() {
-                let nearest = scratch.hard.nearest(row);
+                let nearest = scratch.active[scratch.hard.nearest(row)];
                 let squared = || {
                     tiles.read_row(row, &mut coordinates);
                     let center = self.centers.center(nearest);
                     coordinates.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
                 };
-                self.put(nearest, scratch.membership.membership(row), squared, out);
+                let membership = if temperature > 0.0 { scratch.membership.membership(row) } else { 1.0 };
+                self.put(nearest, membership, squared, out);
             }
         });
     }
@@ -316,9 +333,10 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
         partial.fill(0.0);
         self.cells.with(index, |labelled| {
             *labelled = Labelled::default();
-            leaf.store.apply(self, Labelling { rows: &leaf.rows, out: &mut *labelled });
+            leaf.store.apply(self, Labelling { rows: &leaf.rows, bounds: Some(&leaf.bounds), out: &mut *labelled });
             if let Some(bystanders) = &leaf.bystanders {
-                bystanders.apply(self, Labelling { rows: &leaf.bystander_rows, out: &mut *labelled });
+                // They were not asked where the box is.
+                bystanders.apply(self, Labelling { rows: &leaf.bystander_rows, bounds: None, out: &mut *labelled });
             }
             let mut position = vec![0.0; if self.sparse.is_some() { 0 } else { self.rows.dimension }];
             let mut of_clusters = RowMajorMut::new(partial, 1 + self.rows.dimension);

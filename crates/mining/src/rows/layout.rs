@@ -14,7 +14,8 @@ use lehr_numerics::tiles::DIRECT_DIMENSION;
 use super::input::Input;
 use super::row_major::RowMajor;
 use super::store::Storage;
-use crate::round::Partition;
+use crate::Error;
+use crate::round::{LeafCells, Partition, on_threads};
 
 /// Rows put in order together.
 const SECTION: usize = 1 << 16;
@@ -30,7 +31,16 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Lays out the rows of positive weight, and those of weight 0, each in the input's order.
-    pub fn new(input: Input<'_>, mut heavy: Vec<u32>, light: Vec<u32>, storage: Storage) -> Self {
+    ///
+    /// # Errors
+    /// Those of the threads.
+    pub fn new(
+        input: Input<'_>,
+        mut heavy: Vec<u32>,
+        light: Vec<u32>,
+        storage: Storage,
+        threads: usize,
+    ) -> Result<Self, Error> {
         let dimension = input.dimension();
         let deal = if storage == Storage::Sparse {
             let values = heavy.iter().map(|&row| values_of(input, row)).sum();
@@ -39,12 +49,16 @@ impl Layout {
             Deal::of(heavy.len(), dimension)
         };
         if dimension <= DIRECT_DIMENSION && storage == Storage::Numbers {
-            for section in heavy.chunks_mut(SECTION.max(deal.leaf_rows)) {
-                arrange(input, section, deal.leaf_rows);
-                shuffle(section, deal.leaf_rows);
-            }
+            let mut sections = heavy.chunks_mut(SECTION.max(deal.leaf_rows));
+            let sections = LeafCells::new(sections.len(), |_| sections.next().expect("as many as there are"));
+            on_threads(threads, sections.len(), |index| {
+                sections.with(index, |section| {
+                    arrange(input, section, deal.leaf_rows, &mut Vec::new());
+                    shuffle(section, deal.leaf_rows);
+                });
+            })?;
         }
-        Self { deal, heavy, light }
+        Ok(Self { deal, heavy, light })
     }
 
     /// The rows of a leaf that count.
@@ -106,34 +120,51 @@ fn values_of(input: Input<'_>, row: u32) -> usize {
 }
 
 /// Puts rows in the order of a k-d tree: halves along the widest coordinate, at a whole number of leaves, until one leaf is left.
-fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize) {
+fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<(f64, u32)>) {
     if rows.len() <= leaf_rows {
         // The order inside a leaf is the input's.
         rows.sort_unstable();
         return;
     }
-    let mut widest = (0, -1.0);
-    for j in 0..input.dimension() {
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for &row in rows.iter() {
-            let value = input.value(row as usize, j);
-            least = least.min(value);
-            most = most.max(value);
+    let widest = widest_column(input, rows);
+    let half = rows.len().div_ceil(leaf_rows).div_ceil(2) * leaf_rows;
+    // Values beside their rows: comparisons then read memory in its order. Equal values in the order of the input: the arrangement is a function of the data alone.
+    keys.clear();
+    keys.extend(rows.iter().map(|&row| (input.value(row as usize, widest), row)));
+    keys.select_nth_unstable_by(half, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    rows.iter_mut().zip(keys.iter()).for_each(|(row, key)| *row = key.1);
+    let (left, right) = rows.split_at_mut(half);
+    arrange(input, left, leaf_rows, keys);
+    arrange(input, right, leaf_rows, keys);
+}
+
+/// The first of the columns in which some rows spread farthest.
+fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
+    let dimension = input.dimension();
+    let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
+    let mut position = vec![0.0; dimension];
+    for &row in rows {
+        let row = match input {
+            Input::Numbers(points) => points.row(row as usize),
+            Input::Bits(_) | Input::Sparse(_) => {
+                input.read(row as usize, &mut position);
+                &position
+            }
+        };
+        for ((least, most), &value) in least.iter_mut().zip(&mut most).zip(row) {
+            *least = least.min(value);
+            *most = most.max(value);
         }
+    }
+    let mut widest = (0, -1.0);
+    for (j, (least, most)) in least.iter().zip(&most).enumerate() {
         // Halves, because the difference of two finite numbers may overflow.
         let width = most / 2.0 - least / 2.0;
         if width > widest.1 {
             widest = (j, width);
         }
     }
-    let half = rows.len().div_ceil(leaf_rows).div_ceil(2) * leaf_rows;
-    // Equal values in the order of the input: the arrangement is a function of the data alone.
-    rows.select_nth_unstable_by(half, |&a, &b| {
-        input.value(a as usize, widest.0).total_cmp(&input.value(b as usize, widest.0)).then(a.cmp(&b))
-    });
-    let (left, right) = rows.split_at_mut(half);
-    arrange(input, left, leaf_rows);
-    arrange(input, right, leaf_rows);
+    widest.0
 }
 
 /// Puts the whole leaves of a section in bit-reversed order, so that any run of leaves is a sample of all regions.

@@ -16,6 +16,7 @@ use super::spill::{Put, SpillWriter};
 use super::store::{RowStore, Storage};
 use super::units::Units;
 use crate::Error;
+use crate::round::{LeafCells, on_threads};
 
 /// A leaf's rows.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ impl Maker<'_> {
                 let mut scaled = vec![0.0; rows.len() * dimension];
                 for (&row, values) in rows.iter().zip(scaled.chunks_exact_mut(dimension)) {
                     self.input.read(row as usize, values);
-                    values.iter_mut().for_each(|value| *value /= units.length);
+                    values.iter_mut().for_each(|value| *value *= units.per_length);
                 }
                 let row = |i: usize| RowMajor::new(&scaled, dimension).row(i);
                 RowStore::Numbers(Tiles::new(rows.len(), dimension, &units.scaled_origin, row, weight))
@@ -75,11 +76,24 @@ pub(super) fn make<T: Real>(
     layout: &Layout,
     units: &Units,
     storage: Storage,
+    threads: usize,
 ) -> Result<Vec<Leaf<T>>, Error> {
     let dimension = input.dimension();
     let middle = vec![0.0; if storage == Storage::Sparse { dimension } else { 0 }];
     let maker = Maker { input, units, storage, from_origin: SparseDistance::to(&units.scaled_origin, &middle) };
     let leaves = 0..layout.deal.leaves;
+    if input.spill().is_none() {
+        let made = LeafCells::new(leaves.len(), |_| None);
+        on_threads(threads, leaves.len(), |leaf| {
+            let (rows, bystanders) = (layout.rows(leaf).to_vec(), layout.bystanders(leaf).to_vec());
+            let of_bystanders = (!bystanders.is_empty()).then(|| maker.store(&bystanders));
+            let store = maker.store(&rows);
+            let bounds = store.bounds();
+            let of_leaf = Leaf { store, bounds, rows, bystanders: of_bystanders, bystander_rows: bystanders };
+            made.with(leaf, |cell| *cell = Some(of_leaf));
+        })?;
+        return Ok(made.into_values().map(|leaf| leaf.expect("each was made")).collect());
+    }
     let lines = || {
         let of = |rows: &[u32]| if rows.is_empty() { 0 } else { Tiles::<T>::lines(rows.len(), dimension) };
         leaves.clone().map(|leaf| of(layout.rows(leaf)) + of(layout.bystanders(leaf))).sum::<usize>()

@@ -29,11 +29,18 @@ impl Packed {
     pub fn of(input: Input<'_>) -> Option<Self> {
         let (count, columns) = (input.len(), input.dimension());
         let (mut kept, mut are_bits) = (0usize, true);
-        for row in 0..count {
-            input.for_each_value(row, |_, value| {
+        let mut see = |values: &[f64]| {
+            for &value in values {
                 kept += usize::from(value != 0.0);
                 are_bits &= value == 0.0 || value == 1.0;
-            });
+            }
+        };
+        match input {
+            Input::Numbers(points) => see(points.values()),
+            Input::Sparse(rows) => see(rows.values()),
+            Input::Bits(rows) => {
+                kept = (0..count).flat_map(|row| rows.row(row)).map(|word| word.count_ones() as usize).sum()
+            }
         }
         let sparse_bytes = kept.saturating_mul(size_of::<u32>() + size_of::<f64>());
         let cells_bytes = if are_bits {

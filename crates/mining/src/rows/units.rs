@@ -19,6 +19,8 @@ pub(crate) struct Units {
     /// In `origin + length * x` the stored `x` is a row of the input.
     pub origin: Vec<f64>,
     pub length: f64,
+    /// One over it, which is exact.
+    pub per_length: f64,
     /// The origin in stored units.
     pub scaled_origin: Vec<f64>,
     /// A stored weight is the input's divided by this power of two.
@@ -29,7 +31,7 @@ impl Units {
     /// Coordinates count from `origin`, in units of `length`.
     pub fn new(origin: Vec<f64>, length: f64, weight: f64) -> Self {
         let scaled_origin = origin.iter().map(|zero| zero / length).collect();
-        Self { origin, length, scaled_origin, weight }
+        Self { origin, length, per_length: 1.0 / length, scaled_origin, weight }
     }
 
     /// The stored columns and values of a sparse row of the input, not from the origin.
@@ -46,11 +48,18 @@ impl Units {
 
     /// Turns a position in the input's unit into a stored one.
     pub fn store(&self, position: &mut [f64]) {
-        position.iter_mut().zip(&self.origin).for_each(|(value, zero)| *value = (*value - zero) / self.length);
+        position.iter_mut().zip(&self.origin).for_each(|(value, zero)| *value = (*value - zero) * self.per_length);
     }
 
     /// Copies row `row` of the input to `out` as a stored position, in double precision.
     pub fn read_stored(&self, input: Input<'_>, row: u32, out: &mut [f64]) {
+        if let Input::Numbers(points) = input {
+            let row = points.row(row as usize);
+            for ((out, value), zero) in out.iter_mut().zip(row).zip(&self.origin) {
+                *out = (value - zero) * self.per_length;
+            }
+            return;
+        }
         input.read(row as usize, out);
         self.store(out);
     }
@@ -114,9 +123,17 @@ impl Survey {
         // Rows of about 1 cannot overflow when they are weighted and added.
         let guard = power_of_two_near(largest.max(f64::MIN_POSITIVE));
         let mut sums = vec![Sum::default(); input.dimension()];
+        // A power of two, so that products are what quotients would be.
+        let per_guard = 1.0 / guard;
         for &row in rows {
             let weight = input.weight(row as usize) / weight_unit;
-            input.for_each_value(row as usize, |j, value| sums[j].add(weight * (value / guard)));
+            if let Input::Numbers(points) = input {
+                for (sum, value) in sums.iter_mut().zip(points.row(row as usize)) {
+                    sum.add(weight * (value * per_guard));
+                }
+                continue;
+            }
+            input.for_each_value(row as usize, |j, value| sums[j].add(weight * (value * per_guard)));
         }
         // A mean lies between the least and the greatest value. Rounding may put it a digit outside, and rows that are all equal beside themselves.
         let mean = |sum: &Sum| sum.value() / total_weight * guard;
@@ -154,8 +171,17 @@ fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
         let of = |words: &[u64]| (0..dimension).map(|j| (words[j / 64] >> (j % 64) & 1) as f64).collect();
         return (of(&all), of(&any));
     }
-    let mut present = vec![0; dimension];
     let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
+    if let Input::Numbers(points) = input {
+        for &row in rows {
+            for ((least, most), &value) in least.iter_mut().zip(&mut most).zip(points.row(row as usize)) {
+                *least = least.min(value);
+                *most = most.max(value);
+            }
+        }
+        return (least, most);
+    }
+    let mut present = vec![0; dimension];
     for &row in rows {
         input.for_each_value(row as usize, |j, value| {
             least[j] = least[j].min(value);

@@ -1,0 +1,83 @@
+//! The positions that rows are held against while centres are drawn, as the kernels of each way of storing rows read them.
+//!
+//! Rows of numbers and of bits are held against them in the rows' precision. A position that is a row is at distance 0 from it, to the bit: numbers by differences, bits because all sums are whole
+//! numbers. Sparse rows are told by differences in double precision.
+
+use lehr_numerics::bits::{BitRows, HardBitCenters, bit_distances};
+use lehr_numerics::lanes::Real;
+use lehr_numerics::nearest::HardCenters;
+
+use crate::lloyd::Centers;
+use crate::rows::{Input, Rows, Scalar, Scratch, SparseDistance, Storage};
+
+/// Some positions.
+pub(super) struct Positions<'a, T: Real> {
+    pub stored: Centers,
+    numbers: HardCenters<T>,
+    /// In the coordinates of bits; of a squared distance there, what it is in stored units.
+    bits: HardBitCenters<T>,
+    per_bit: f64,
+    sparse: Vec<SparseDistance<'a>>,
+    unit: f64,
+}
+
+impl<'a, T: Scalar> Positions<'a, T> {
+    pub fn new(rows: &'a Rows<T>, stored: &Centers) -> Self {
+        let (units, dimension) = (&rows.units, rows.dimension);
+        let (mut numbers, mut bits, mut sparse) = (HardCenters::default(), HardBitCenters::default(), Vec::new());
+        match rows.storage {
+            Storage::Numbers => {
+                numbers.begin(dimension);
+                stored.rows().for_each(|position| numbers.push(position));
+            }
+            Storage::Bits => {
+                bits.begin(dimension, stored.len());
+                stored.rows().enumerate().for_each(|(k, position)| bits.set(k, &units.position(position)));
+            }
+            Storage::Sparse => {
+                sparse.extend(stored.rows().map(|position| SparseDistance::to(&units.scaled_origin, position)));
+            }
+        }
+        let per_bit = 1.0 / units.length / units.length;
+        Self { stored: stored.clone(), numbers, bits, per_bit, sparse, unit: units.length }
+    }
+
+    /// As the kernel of rows of numbers reads them.
+    pub fn numbers(&self) -> &HardCenters<T> {
+        &self.numbers
+    }
+
+    /// Whether some row of a box may be nearer to position `k` than at this squared distance.
+    ///
+    /// The box is of the rows as they are stored, and the position as the kernel has it, so rounding moves a distance by few units in the last place, for which there is a margin.
+    pub fn may_be_within(&self, squared: f64, bounds: &[f64], k: usize) -> bool {
+        let dimension = self.stored.dimension;
+        let (least, most) = bounds.split_at(dimension);
+        let margin = 1.0 - 4.0 * (dimension + 4) as f64 * T::EPSILON;
+        let mut from_box = 0.0;
+        for ((y, least), most) in self.numbers.positions()[k * dimension..][..dimension].iter().zip(least).zip(most) {
+            let y = y.to_f64();
+            let apart = (least - y).max(y - most).max(0.0);
+            from_box += apart * apart;
+        }
+        from_box * margin < squared
+    }
+
+    /// Writes the squared distance of each row of a leaf from each position to the buffer for sums, rows x K.
+    pub fn distances_of_bits(&self, rows: &BitRows, scratch: &mut Scratch<T>) {
+        scratch.sums.clear();
+        scratch.sums.resize(rows.rows() * self.stored.len(), 0.0);
+        bit_distances(rows, &self.bits, &mut scratch.bits, &mut scratch.sums);
+        scratch.sums.iter_mut().for_each(|distance| *distance *= self.per_bit);
+    }
+
+    /// The same of rows of the input that are kept sparse.
+    pub fn distances_of_sparse(&self, input: Input<'_>, rows: &[u32], scratch: &mut Scratch<T>) {
+        let Input::Sparse(input) = input else { unreachable!("rows that are kept sparse were given so") };
+        scratch.sums.clear();
+        for &row in rows {
+            let (columns, values) = input.row(row as usize);
+            scratch.sums.extend(self.sparse.iter().map(|distance| distance.nearly(columns, values, self.unit)));
+        }
+    }
+}

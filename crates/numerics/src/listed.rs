@@ -1,0 +1,248 @@
+//! The nearest centre of rows as they are listed in an array, one after the other: rows are read once, and no copy of them is kept.
+//!
+//! Scores are products, `2 x . y - |y|^2`, in the array's precision. Two scores that are nearer to each other than rounding may have moved them say nothing of which centre is nearer; such rows are named, and
+//! the caller decides by differences in double precision. So labels are those of double precision, at the speed of the array's.
+
+use crate::dispatch::kernel;
+use crate::lanes::{Lanes, Line, Real};
+use crate::products::products;
+
+/// Tiles whose products are formed together.
+const GROUP: usize = 4;
+
+/// Centres that listed rows are held against.
+#[derive(Clone, Debug, Default)]
+pub struct ListedCenters<T: Real> {
+    dimension: usize,
+    /// In the rows' precision, with zeros up to a whole line.
+    origin: Vec<T>,
+    /// One over the unit, a power of two.
+    per_unit: T,
+    /// Twice each centre from the origin in the unit, K x D, and its negative squared length.
+    doubled: Vec<T>,
+    offsets: Vec<T>,
+    /// The largest squared length.
+    largest: f64,
+}
+
+impl<T: Real> ListedCenters<T> {
+    /// Makes centres ready that stand one after the other. They are counted from their middle, in units of the farthest coordinate: neither a far origin nor tiny units cost digits.
+    ///
+    /// # Panics
+    /// If there is no centre, there are 2^24 or more, or the last has fewer than `dimension` coordinates.
+    pub fn new(centers: &[f64], dimension: usize) -> Self {
+        assert!(dimension > 0 && !centers.is_empty() && centers.len().is_multiple_of(dimension), "whole centres");
+        let count = centers.len() / dimension;
+        assert!(count < 1 << 24, "1 to 2^24 - 1 centres");
+        let mut origin: Vec<T> = (0..dimension)
+            .map(|j| T::from_f64(centers[j..].iter().step_by(dimension).map(|y| y / count as f64).sum()))
+            .collect();
+        let from_origin = |(place, y): (usize, &f64)| y - origin[place % dimension].to_f64();
+        let shifted: Vec<f64> = centers.iter().enumerate().map(from_origin).collect();
+        let farthest = shifted.iter().fold(0.0f64, |far, y| far.max(y.abs()));
+        let exponent = if farthest.is_normal() { farthest.log2().floor().clamp(-100.0, 100.0) } else { 0.0 };
+        let per_unit = (-exponent).exp2();
+        let scaled: Vec<T> = shifted.iter().map(|y| T::from_f64(y * per_unit)).collect();
+        let squares = scaled.chunks_exact(dimension).map(|y| y.iter().map(|y| y.to_f64() * y.to_f64()).sum::<f64>());
+        let squares: Vec<f64> = squares.collect();
+        origin.resize(dimension.next_multiple_of(T::Line::COUNT), T::default());
+        Self {
+            dimension,
+            origin,
+            per_unit: T::from_f64(per_unit),
+            doubled: scaled.iter().map(|y| T::from_f64(2.0 * y.to_f64())).collect(),
+            offsets: squares.iter().map(|square| T::from_f64(-square)).collect(),
+            largest: squares.iter().copied().fold(0.0, f64::max),
+        }
+    }
+
+    /// How far apart two scores must be, as a share of `|x|^2 + 2 max |y|^2`, for the greater one to be that of the nearer centre.
+    ///
+    /// A score adds D products to a constant, all rounded, of coordinates that were rounded: it is off by less than `(D + 8) u (2 |x| |y| + |y|^2)`, with half of `EPSILON` as `u`.
+    fn margin(&self) -> f64 {
+        (self.dimension + 8) as f64 * T::EPSILON
+    }
+}
+
+/// Buffers of [`nearest_listed`]; reused, so that loops allocate nothing.
+#[derive(Clone, Debug, Default)]
+pub struct ListedScratch<T: Real> {
+    values: Vec<T::Line>,
+    products: Vec<T::Line>,
+}
+
+/// Writes the nearest centre of each row to `labels`, the first of equally near ones, and appends to `unsure` the numbers of the rows of which this precision does not tell: what `labels` says of them is a guess.
+///
+/// Cost: rows x K x D multiply-adds. No allocation once buffers have grown.
+///
+/// # Panics
+/// If there are other than as many rows as labels, or 2^32 or more.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::listed::{ListedCenters, ListedScratch, nearest_listed};
+/// let centers = ListedCenters::<f32>::new(&[0.0, 0.0, 4.0, 4.0], 2);
+/// let (mut labels, mut unsure) = ([0; 3], Vec::new());
+/// nearest_listed(&[1.0, 1.0, 2.0, 2.0, 3.0, 5.0], &centers, &mut ListedScratch::default(), &mut labels, &mut unsure);
+/// assert_eq!((labels[0], labels[2]), (0, 1));
+/// assert_eq!(unsure, [1]); // half way
+/// ```
+pub fn nearest_listed<T: Real>(
+    values: &[T],
+    centers: &ListedCenters<T>,
+    scratch: &mut ListedScratch<T>,
+    labels: &mut [u32],
+    unsure: &mut Vec<u32>,
+) {
+    assert_eq!(values.len(), labels.len() * centers.dimension);
+    assert!(u32::try_from(labels.len()).is_ok(), "fewer than 2^32 rows");
+    // Whole lines of columns, since lines are transposed whole.
+    scratch.values.resize(GROUP * centers.dimension + T::Line::COUNT, T::Line::default());
+    scratch.products.resize(GROUP * centers.offsets.len(), T::Line::default());
+    listed(values, centers, scratch, labels, unsure);
+}
+
+kernel! {
+    fn listed[T; V](values: &[T], centers: &ListedCenters<T>, scratch: &mut ListedScratch<T>, labels: &mut [u32], unsure: &mut Vec<u32>) {
+        let (dimension, lanes) = (centers.dimension, T::Line::COUNT);
+        let ListedScratch { values: lines, products: scores } = scratch;
+        let (scores, _) = scores.as_chunks_mut::<GROUP>();
+        let margin = V::splat(T::from_f64(centers.margin()));
+        let of_centers = V::splat(T::from_f64(2.0 * centers.largest));
+        let (zero, one) = (V::splat(T::default()), V::splat(T::from_f64(1.0)));
+        let mut first = 0;
+        while first < labels.len() {
+            let together = (GROUP * lanes).min(labels.len() - first);
+            let tiles = together.div_ceil(lanes);
+            let mut tile = 0;
+            while tile < tiles {
+                pack::<T, V>(values, centers, first + tile * lanes, labels.len(), &mut lines[tile * dimension..]);
+                tile += 1;
+            }
+            products::<T, V, GROUP>(&lines[..tiles * dimension], dimension, &centers.doubled, &centers.offsets, scores);
+            let mut tile = 0;
+            while tile < tiles {
+                let mut square = zero;
+                for line in &lines[tile * dimension..][..dimension] {
+                    let x = V::load(line);
+                    square = x.mul_add(x, square);
+                }
+                let mut best = V::splat(T::from_f64(f64::NEG_INFINITY));
+                let (mut second, mut index) = (best, zero);
+                for (k, score) in scores.iter().enumerate() {
+                    let score = V::load(&score[tile]);
+                    second = V::select_less(best, score, best, second.max(score));
+                    index = V::select_less(best, score, V::splat(T::from_f64(k as f64)), index);
+                    best = score.max(best);
+                }
+                // What is no number is not sure either.
+                let doubt = V::select_less(square.add(of_centers).mul(margin), best.sub(second), zero, one);
+                let (mut nearest, mut doubts) = (T::Line::default(), T::Line::default());
+                index.store(&mut nearest);
+                doubt.store(&mut doubts);
+                let start = first + tile * lanes;
+                let present = lanes.min(labels.len() - start);
+                for (label, nearest) in labels[start..start + present].iter_mut().zip(nearest.lanes()) {
+                    *label = nearest.to_f64() as u32;
+                }
+                if doubt.sum() > 0.0 {
+                    for lane in 0..present {
+                        if doubts.lanes()[lane].to_f64() > 0.0 {
+                            unsure.push((start + lane) as u32);
+                        }
+                    }
+                }
+                tile += 1;
+            }
+            first += together;
+        }
+    }
+}
+
+/// Copies as many rows as a line has lanes side by side, from the origin and in the unit; behind the last row of all, it is repeated.
+#[inline(always)]
+fn pack<T: Real, V: Lanes<Number = T>>(
+    values: &[T],
+    centers: &ListedCenters<T>,
+    first: usize,
+    rows: usize,
+    lines: &mut [T::Line],
+) {
+    let (dimension, lanes) = (centers.dimension, T::Line::COUNT);
+    let per_unit = V::splat(centers.per_unit);
+    let zero = T::Line::default();
+    // A processor that transposes in registers has lines of this many rows; the block is for one line of columns.
+    let mut block = [zero; 16];
+    let mut turned = [zero; 16];
+    let mut at = 0;
+    while at < dimension {
+        let origin = V::load_at(&centers.origin[at..]);
+        for lane in 0..lanes {
+            let start = (first + lane).min(rows - 1) * dimension + at;
+            if start + lanes <= values.len() {
+                // Beyond the row's end these are the next row's, which nobody reads.
+                V::load_at(&values[start..]).sub(origin).mul(per_unit).store(&mut block[lane]);
+            } else {
+                let mut line = zero;
+                let width = values.len() - start;
+                line.lanes_mut()[..width].copy_from_slice(&values[start..]);
+                V::load(&line).sub(origin).mul(per_unit).store(&mut block[lane]);
+            }
+        }
+        V::transpose(&block[..lanes], &mut turned[..lanes]);
+        let width = lanes.min(dimension - at);
+        lines[at..at + width].copy_from_slice(&turned[..width]);
+        at += lanes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::on_all_sets;
+    use crate::random::Stream;
+
+    fn check<T: Real>(rows: usize, dimension: usize, clusters: usize, offset: f64) {
+        let what = format!("{rows} x {dimension}, {clusters}, {offset}");
+        let stream = Stream::new((rows * 1000 + dimension * 10 + clusters) as u64, "listed");
+        let number = |index: usize| T::from_f64(offset + stream.normal(index as u64));
+        let values: Vec<T> = (0..rows * dimension).map(number).collect();
+        let centers: Vec<f64> = (0..clusters * dimension).map(|i| number(1_000_000 + i).to_f64()).collect();
+        let listed = ListedCenters::<T>::new(&centers, dimension);
+        let found = on_all_sets(&what, || {
+            let (mut labels, mut unsure) = (vec![0; rows], Vec::new());
+            nearest_listed(&values, &listed, &mut ListedScratch::default(), &mut labels, &mut unsure);
+            labels.iter().chain(&unsure).map(|number| f64::from(*number)).collect()
+        });
+        let (labels, unsure) = found.split_at(rows);
+        for (row, label) in labels.iter().enumerate().filter(|(row, _)| !unsure.contains(&(*row as f64))) {
+            let distance = |k: usize| -> f64 {
+                let row = values[row * dimension..][..dimension].iter().map(|x| x.to_f64());
+                row.zip(&centers[k * dimension..]).map(|(x, y)| (x - y) * (x - y)).sum()
+            };
+            let least = (0..clusters).min_by(|a, b| distance(*a).total_cmp(&distance(*b))).unwrap();
+            assert_eq!(*label, least as f64, "{what}, row {row}");
+        }
+        assert!(unsure.len() <= 1 + rows / 20, "{what}: {} unsure", unsure.len());
+    }
+
+    #[test]
+    fn labels_that_are_sure_are_those_of_double_precision_with_the_same_bits_on_every_instruction_set() {
+        for dimension in [1, 2, 3, 15, 16, 17, 70] {
+            for (rows, clusters) in [(1, 1), (7, 2), (64, 5), (67, 4), (1000, 9)] {
+                for offset in [0.0, 10.0] {
+                    check::<f64>(rows, dimension, clusters, offset);
+                    check::<f32>(rows, dimension, clusters, offset);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_number_is_unsure() {
+        let centers = ListedCenters::<f32>::new(&[0.0, 1.0, 3.0], 1);
+        let (mut labels, mut unsure) = ([0; 3], Vec::new());
+        nearest_listed(&[0.1, 1e30, 2.0], &centers, &mut ListedScratch::default(), &mut labels, &mut unsure);
+        assert_eq!((labels[0], unsure), (0, vec![1, 2]));
+    }
+}
