@@ -38,6 +38,7 @@ mod product;
 mod round;
 mod rows;
 pub mod smacof;
+mod summary;
 pub mod vector;
 
 pub use error::Error;

@@ -2,10 +2,12 @@
 //!
 //! Everything else in this crate is rank-blind: E-steps add up a leaf, M-steps turn totals into parameters.
 
+mod alone;
 mod heeding;
 #[cfg(test)]
 mod traffic;
 
+pub(crate) use alone::Alone;
 pub(crate) use heeding::Heeding;
 
 #[cfg(not(test))]

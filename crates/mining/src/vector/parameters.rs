@@ -54,6 +54,8 @@ pub struct Parameters {
     pub seed: u64,
     /// Default: double.
     pub precision: Precision,
+    /// Whether all rows are annealed, and not a summary of them, wherever they are many. Default: no.
+    pub exact: bool,
 }
 
 /// The patience that a run has by default.
@@ -74,6 +76,7 @@ impl Default for Parameters {
             patience: PATIENCE,
             seed: 0,
             precision: Precision::F64,
+            exact: false,
         }
     }
 }

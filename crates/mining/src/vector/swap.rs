@@ -372,6 +372,33 @@ impl<T: Scalar> Searcher<'_, '_, T> {
     }
 }
 
+/// The most promising of the swaps of which one pass says that they gain more than they cost, carried out, if it does; of these few are left where the search was over on a summary.
+pub(crate) async fn swap_that_must_gain<T: Scalar>(
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut dyn Rounds,
+    centers: &Centers,
+    cost: f64,
+    seed: u64,
+) -> Result<Option<Centers>, Error> {
+    let found = prospects(lloyd, rounds, centers, seed, 0, PLANE_STEPS).await?;
+    let promising = |&(from, to): &(usize, usize)| found.gain[to] - found.removal[from] > WORTHWHILE * cost;
+    let mut promising = pairs(&found, centers.len()).into_iter().filter(promising).take(TRIALS_AT_ONCE).peekable();
+    if promising.peek().is_none() {
+        return Ok(None);
+    }
+    lloyd.pass(rounds, centers, None).await?;
+    for (from, to) in promising {
+        let mut trial = centers.clone();
+        let (near, far) = found.sides[to].split_at(centers.dimension);
+        trial.set(to, near);
+        trial.set(from, far);
+        if lloyd.trial(rounds, &mut trial, trial_patience(cost)).await? < cost * (1.0 - WORTHWHILE) {
+            return Ok(Some(trial));
+        }
+    }
+    Ok(None)
+}
+
 /// The swap of a disturbance, by lot: the centre to remove and the one to divide; nothing where none can be divided.
 fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
     let stream = Stream::new(seed.wrapping_add(disturbed), "disturbances");
