@@ -22,7 +22,7 @@ WITHOUT = {"minibatch"}
 SEVERAL = {
     "cluster": {
         lehr.DAClustering: {"method", "cost", "prior", "starts", "max_sweeps", "sweeps"},
-        lehr.KMeans: {"method", "stop_temperature", "stop_length", "max_clusters", "sponge", "cost", "prior", "cooling", "tolerance", "overshoot", "patience"},
+        lehr.KMeans: {"method", "stop_temperature", "stop_length", "max_clusters", "sponge", "cost", "prior", "cooling", "tolerance", "overshoot", "patience", "exact"},
     },
 }
 #: Options whose default Python writes otherwise, and why.

@@ -28,15 +28,6 @@ pub(crate) struct Summary {
     pub weights: Vec<f64>,
     /// The sum over rows of weight times squared distance from the mean of their cell.
     pub hidden: f64,
-    /// What as many cells as there are to be clusters hide: more than the best clusters cost.
-    pub coarse: f64,
-}
-
-impl Summary {
-    /// How many cells there are.
-    pub fn len(&self) -> usize {
-        self.weights.len()
-    }
 }
 
 /// How many cells, and when fewer are enough.
@@ -90,6 +81,7 @@ pub(crate) fn merge(dimension: usize, leaves: &LeafCells<LeafSummary>, hidden: f
             RowMajor::new(cells, 1 + dimension).rows().for_each(|cell| positions.push(&cell[1..], cell[0]));
         });
     }
+    // What as many cells as there are to be clusters hide: about what the best clusters cost, and no less.
     let mut coarse = f64::INFINITY;
     let mut division = Division::new(&mut positions);
     while division.len() < wanted.cells {
@@ -106,7 +98,7 @@ pub(crate) fn merge(dimension: usize, leaves: &LeafCells<LeafSummary>, hidden: f
         weights.push(weight);
         means.extend_from_slice(mean);
     });
-    Summary { dimension, means, weights, hidden: hidden + scatter, coarse }
+    Summary { dimension, means, weights, hidden: hidden + scatter }
 }
 
 /// The sum over leaves of a power of their scatter.
@@ -161,5 +153,90 @@ impl<T: Scalar> Round for DivisionRound<'_, T> {
                 cells.extend_from_slice(mean);
             });
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_data::{Points, synthetic};
+    use lehr_numerics::random::Stream;
+
+    use super::*;
+    use crate::round::{Execution, Program, drive};
+
+    struct Summarize<'a> {
+        rows: &'a Rows<f64>,
+        wanted: Wanted,
+        leaves: LeafCells<LeafSummary>,
+    }
+
+    impl Program for Summarize<'_> {
+        type Output = f64;
+        type Error = Error;
+
+        async fn run(&self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
+            divide_leaves(rounds, self.rows, self.wanted, &self.leaves).await
+        }
+    }
+
+    fn summary_of(rows: &Rows<f64>, wanted: Wanted, ranks: usize) -> Summary {
+        let leaves = LeafCells::new(rows.leaves.len(), |_| LeafSummary::new());
+        let program = Summarize { rows, wanted, leaves };
+        let hidden = drive(&Execution { ranks, ..Execution::default() }, rows.dealt, &program).unwrap();
+        merge(rows.dimension, &program.leaves, hidden, wanted)
+    }
+
+    /// What rows cost in the nearest of some centres.
+    fn cost<'a>(rows: impl Iterator<Item = (&'a [f64], f64)>, centers: &[f64], dimension: usize) -> f64 {
+        let squared = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+        let nearest = |x: &[f64]| centers.chunks_exact(dimension).map(|y| squared(x, y)).fold(f64::INFINITY, f64::min);
+        rows.map(|(x, weight)| weight * nearest(x)).sum()
+    }
+
+    #[test]
+    fn no_centres_cost_the_rows_more_than_they_cost_the_cells_and_what_those_hide() {
+        for (dimension, rows_of, cells, seed) in [(1, 3_000, 50, 1), (2, 9_000, 300, 2), (7, 5_000, 200, 3)] {
+            let components = synthetic::random_components(6, dimension, 10.0, 0.9, seed);
+            let (points, _) = synthetic::gaussian_mixture(rows_of, &components, seed);
+            let weights = (0..points.len()).map(|row| (row % 4) as f64 / 3.0).collect();
+            let points: Points = points.with_weights(weights).unwrap();
+            let rows = Rows::<f64>::new(&points).unwrap();
+            let wanted = Wanted { cells, clusters: 6, share: 0.0 };
+            let summary = summary_of(&rows, wanted, 1);
+            assert_eq!(summary, summary_of(&rows, wanted, 3), "whoever divides the leaves");
+            assert_eq!(summary.weights.len(), cells);
+            let weight: f64 = summary.weights.iter().sum();
+            assert!((weight / rows.total_weight - 1.0).abs() < 1e-12);
+            let stored: Vec<(Vec<f64>, f64)> = (0..points.len())
+                .map(|row| {
+                    let mut x = vec![0.0; dimension];
+                    rows.units.read_stored((&points).into(), row as u32, &mut x);
+                    (x, rows.units.stored_weight((&points).into(), row as u32))
+                })
+                .collect();
+            let of_rows = |centers: &[f64]| cost(stored.iter().map(|(x, w)| (&x[..], *w)), centers, dimension);
+            let means = || RowMajor::new(&summary.means, dimension).rows().zip(summary.weights.iter().copied());
+            // In one centre all cells have the same, and the two are equal.
+            let (whole, told) = (of_rows(&vec![0.25; dimension]), cost(means(), &vec![0.25; dimension], dimension));
+            assert!(((told + summary.hidden) / whole - 1.0).abs() < 1e-12, "{told} and {} for {whole}", summary.hidden);
+            let stream = Stream::new(seed, "centres");
+            for trial in 0..20u64 {
+                let clusters = 2 + trial % 7;
+                let numbers = 0..clusters * dimension as u64;
+                let centers: Vec<f64> = numbers.map(|number| stream.normal(trial * 100 + number)).collect();
+                let (true_cost, told) = (of_rows(&centers), cost(means(), &centers, dimension));
+                assert!(true_cost <= (told + summary.hidden) * (1.0 + 1e-12), "{true_cost} above {told}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_cells_are_made_than_decide_something() {
+        let (points, _) = synthetic::gaussian_mixture(9_000, &synthetic::random_components(3, 1, 10.0, 0.9, 1), 1);
+        let rows = Rows::<f64>::new(&points).unwrap();
+        let of = |share| summary_of(&rows, Wanted { cells: 2_000, clusters: 3, share }, 2);
+        let (all, few) = (of(0.0), of(0.01));
+        assert!(few.weights.len() < all.weights.len() / 2 && few.hidden > all.hidden);
+        assert_eq!(all.weights.len(), 2_000);
     }
 }

@@ -25,7 +25,7 @@ use lehr_ranks::timing::Phases;
 pub use crate::lloyd::{Assignment, Centroids, Cluster, OUTLIER, Outliers};
 pub use crate::rows::{Cost, Input, Precision};
 pub use components::Mode;
-pub use course::Finish;
+pub use course::{Finish, Summarized};
 pub use equilibrium::{Equilibrium, Start, equilibrium};
 pub use model::Model;
 pub use parameters::Parameters;

@@ -54,6 +54,8 @@ pub struct Options {
     /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters; above 4 it searches on where a first look betters nothing
     #[schemars(extend("x-value" = "N"))]
     pub patience: usize,
+    /// Anneal all rows, also where 5,000 rows or more in up to 16 columns would be annealed as a summary and then refined: slower
+    pub exact: bool,
     /// With the method kmeans: this many starts, of which the best is kept
     #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10", "x-python" = "n_init"))]
     pub starts: Option<usize>,
@@ -227,6 +229,7 @@ impl Options {
             tolerance: parameters.tolerance,
             overshoot: parameters.overshoot,
             patience: parameters.patience,
+            exact: parameters.exact,
             starts: None,
             max_sweeps: None,
             sweeps: None,
@@ -279,6 +282,7 @@ impl Options {
             patience: self.patience,
             seed: self.seed,
             precision: self.precision.into(),
+            exact: self.exact,
         }
     }
 
@@ -340,6 +344,7 @@ impl Options {
             ("tolerance", self.tolerance != default.tolerance),
             ("overshoot", self.overshoot != default.overshoot),
             ("patience", self.patience != default.patience),
+            ("exact", self.exact),
         ];
         let of_kmeans = [
             ("starts", self.starts.is_some()),

@@ -48,7 +48,11 @@ impl Positions {
 
     /// The cell of a run of points.
     fn cell(&self, range: Range<usize>) -> Cell {
-        let rows = || RowMajor::new(&self.values[range.start * self.dimension..range.end * self.dimension], self.dimension).rows().zip(&self.weights[range.clone()]);
+        let rows = || {
+            RowMajor::new(&self.values[range.start * self.dimension..range.end * self.dimension], self.dimension)
+                .rows()
+                .zip(&self.weights[range.clone()])
+        };
         let mut mean = vec![0.0; self.dimension];
         let mut weight = 0.0;
         for (row, w) in rows() {
@@ -63,7 +67,11 @@ impl Positions {
             }
         }
         let mut widest = 0;
-        (1..self.dimension).for_each(|j| if scatters[j] > scatters[widest] { widest = j });
+        (1..self.dimension).for_each(|j| {
+            if scatters[j] > scatters[widest] {
+                widest = j
+            }
+        });
         Cell { scatter: scatters.iter().sum(), range, weight, mean, widest }
     }
 

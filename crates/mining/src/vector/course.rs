@@ -65,6 +65,18 @@ pub struct Finish {
     pub tried: u64,
     /// Those that were better, and the disturbances that led to something better.
     pub taken: u64,
+    /// What was annealed in the place of the rows, where they are many in few columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summarized>,
+}
+
+/// What was annealed in the place of the rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summarized {
+    /// How many cells.
+    pub cells: usize,
+    /// The weighted mean squared distance of the rows from the means of their cells: no cost of the history, and of the finish, is farther above that of the rows.
+    pub hidden: f64,
 }
 
 /// Everything that a run is, in stored units: a checkpoint of it is a run.

@@ -6,7 +6,7 @@
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 use lehr_ranks::timing::Phases;
 
-use super::course::{Course, State};
+use super::course::{Course, State, Summarized};
 use super::{Parameters, Run};
 use crate::Error;
 use crate::anneal::{Stage, run as shared};
@@ -20,9 +20,14 @@ use crate::summary::{Wanted, divide_leaves, merge};
 const LEAST_ROWS: usize = 5_000;
 /// Rows a cell, at least.
 const ROWS_A_CELL: usize = 4;
-/// Cells a cluster, and how many there are at least and at most.
-const CELLS_A_CLUSTER: usize = 100;
+/// Cells a cluster, and the fewest at which a cluster has a shape.
+const CELLS_A_CLUSTER: usize = 50;
+const LEAST_CELLS_A_CLUSTER: usize = 10;
+/// How many cells there are at least and at most, whatever the clusters.
 const CELLS: std::ops::RangeInclusive<usize> = 2_000..=20_000;
+/// Of few clusters a search takes so little time that they have more cells: as many as make so many pairs of a cell and a cluster, up to a number that decides between optima a thousandth apart.
+const PAIRS: usize = 200_000;
+const CELLS_OF_FEW: usize = 10_000;
 /// So small a share of the cost decides nothing.
 const SHARE: f64 = 1e-3;
 
@@ -34,8 +39,10 @@ fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> 
     if parameters.exact || parameters.final_temperature().is_some() || !is_plain || !is_fit {
         return None;
     }
-    let cells = clusters.saturating_mul(CELLS_A_CLUSTER).max(*CELLS.start()).min(*CELLS.end()).min(rows.count / ROWS_A_CELL);
-    (cells >= CELLS_A_CLUSTER / 10 * clusters).then_some(Wanted { cells, clusters, share: SHARE })
+    let of_few = (PAIRS / clusters).min(CELLS_OF_FEW);
+    let cells = clusters.saturating_mul(CELLS_A_CLUSTER).max(of_few).clamp(*CELLS.start(), *CELLS.end());
+    let cells = cells.min(rows.count / ROWS_A_CELL);
+    (cells >= LEAST_CELLS_A_CLUSTER * clusters).then_some(Wanted { cells, clusters, share: SHARE })
 }
 
 /// Anneals a summary; returns what the course over all rows begins with, or nothing if it is to begin at the beginning.
@@ -97,6 +104,8 @@ async fn anneal_alone<T: Scalar>(
     let memory = LeafCells::new(rows.leaves.len(), |_| Remembered::default());
     let mut rounds = Alone::new(rounds, rows.dealt);
     let mut course = begin(run, &mut rounds, phases, &rows, parameters, run.number.clone(), &memory).await?;
+    let hidden = rows.units.squared(rows.hidden.unwrap_or(0.0) / rows.total_weight);
+    course.state.finish.summary = Some(Summarized { cells: rows.count, hidden });
     run.shared.walk(&mut rounds, phases, &mut course).await?;
     Ok(course.state)
 }

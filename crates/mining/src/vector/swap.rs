@@ -21,6 +21,8 @@ use crate::lloyd::{Centers, Lloyd, Patience};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
+/// Steps of two-means of the last look over all rows, each of which is a pass. What a division gains is told less well after fewer, and never too high.
+const LAST_PLANE_STEPS: usize = 2;
 /// Trials between two looks at the observer.
 const TRIALS_AT_ONCE: usize = 32;
 /// Centres added and removed at once, at first; one fewer after each failure.
@@ -30,6 +32,8 @@ const BREATH: usize = 6;
 /// Of many clusters one disturbance reaches few, so more are made: with ten, one seed in ten ends 0.14 % above the best known on Indiana's block groups at K = 80, with twenty two of ten end
 /// 0.12 % above, with forty none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
+/// At least so many of a summary, over which a pass costs next to nothing.
+const DISTURBED_SUMMARY: usize = 30;
 /// Clusters for each disturbance in vain, between these bounds.
 const CLUSTERS_PER_DISTURBANCE: usize = 2;
 /// One in so many where nothing that was tried has been better: that is most often the best. `tests/mining/swap.rs` counts how often it is not, in 300 uniform squares.
@@ -331,8 +335,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
     async fn disturb(&mut self) -> Result<(), Error> {
         self.search.judge_disturbance();
         let mut centers = self.centers();
-        let most =
-            (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(*DISTURBED_IN_VAIN.start(), *DISTURBED_IN_VAIN.end());
+        let least = if self.lloyd.rows.hidden.is_some() { DISTURBED_SUMMARY } else { *DISTURBED_IN_VAIN.start() };
+        let most = (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(least, *DISTURBED_IN_VAIN.end());
         let most = if self.search.seems_best(self.patience) { most / FEWER_IF_UNBETTERED } else { most };
         if self.search.disturbed_in_vain >= most {
             self.search.effort = Effort::Over;
@@ -380,7 +384,7 @@ pub(crate) async fn swap_that_must_gain<T: Scalar>(
     cost: f64,
     seed: u64,
 ) -> Result<Option<Centers>, Error> {
-    let found = prospects(lloyd, rounds, centers, seed, 0, PLANE_STEPS).await?;
+    let found = prospects(lloyd, rounds, centers, seed, 0, LAST_PLANE_STEPS).await?;
     let promising = |&(from, to): &(usize, usize)| found.gain[to] - found.removal[from] > WORTHWHILE * cost;
     let mut promising = pairs(&found, centers.len()).into_iter().filter(promising).take(TRIALS_AT_ONCE).peekable();
     if promising.peek().is_none() {
