@@ -197,12 +197,12 @@ mod tests {
     #[test]
     fn equal_points_are_one_cell() {
         let mut positions = Positions::new(1);
-        (0..10).for_each(|i| positions.push(&[0.1 + f64::from(i / 5)], 0.3));
+        (0..10).for_each(|i| positions.push(&[0.125 + f64::from(i / 5)], 0.25));
         let mut division = Division::new(&mut positions);
         while division.divide_widest(0.0) {}
         let mut found = Vec::new();
         assert_eq!(division.end(|weight, mean| found.push((weight, mean[0]))), 0.0);
         found.sort_by(|a, b| a.1.total_cmp(&b.1));
-        assert_eq!(found, [(1.5, 0.1), (1.5, 1.1)]);
+        assert_eq!(found, [(1.25, 0.125), (1.25, 1.125)]);
     }
 }
