@@ -114,6 +114,9 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     patience : int, default=4
         Swaps tried without success before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look improves nothing, a number above 4 has the run search on as elsewhere. Without effect
         with an outlier radius, where no swaps are tried.
+    exact : bool, default=False
+        Anneal all rows. By default 5,000 rows of numbers or more, in up to 16 columns, are annealed as a summary of some thousand weighted points, and then refined over all rows: many times as fast, and most often the
+        same clusters. Without effect with a final temperature or an outlier radius, where all rows are annealed.
     precision : {'double', 'single'}, default='double'
         In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
@@ -207,6 +210,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         "tol": [number(1e-12, 1e-2)],
         "overshoot": [number(1, 4)],
         "patience": [whole(0)],
+        "exact": ["boolean"],
         "precision": [one_of(*_PRECISIONS)],
         "random_state": RANDOM_STATE,
         **WATCHED,
@@ -224,6 +228,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         tol: float = 1e-4,
         overshoot: float = 1.5,
         patience: int = 4,
+        exact: bool = False,
         precision: Literal["double", "single"] = "double",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -240,6 +245,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self.tol = tol
         self.overshoot = overshoot
         self.patience = patience
+        self.exact = exact
         self.precision = precision
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -291,6 +297,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             tolerance="tol",
             overshoot="overshoot",
             patience="patience",
+            exact="exact",
         )
         parameters |= {"seed": _checks.seed(self.random_state), "precision": _PRECISIONS[self.precision]}
         rows = self._rows(X, reset=True)

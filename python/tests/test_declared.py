@@ -22,7 +22,7 @@ WITHOUT = {"minibatch"}
 SEVERAL = {
     "cluster": {
         lehr.DAClustering: {"method", "cost", "prior", "n_init", "max_iterations", "algorithm"},
-        lehr.KMeans: {"method", "stop_temperature", "stop_length", "max_clusters", "outlier_radius", "cost", "prior", "cooling", "tolerance", "overshoot", "patience"},
+        lehr.KMeans: {"method", "stop_temperature", "stop_length", "max_clusters", "outlier_radius", "cost", "prior", "cooling", "tolerance", "overshoot", "patience", "exact"},
     },
 }
 #: Options whose default Python writes otherwise, and why.

@@ -2,10 +2,12 @@
 //!
 //! Nothing else in this crate knows about ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
 
+mod alone;
 mod heeding;
 #[cfg(test)]
 mod traffic;
 
+pub(crate) use alone::Alone;
 pub(crate) use heeding::Heeding;
 
 use lehr_ranks::Engine;

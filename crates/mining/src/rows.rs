@@ -23,6 +23,7 @@ mod used;
 
 use std::cell::LazyCell;
 
+use lehr_data::Points;
 use lehr_numerics::compensated::Sum;
 use lehr_numerics::lanes::Real;
 
@@ -47,6 +48,7 @@ pub(crate) use units::{FARTHEST, Units};
 pub(crate) use used::UsedColumns;
 
 use crate::Error;
+use crate::summary::Summary;
 
 /// Fewer rows are arranged by one thread.
 const WORTH_THREADS: usize = 1 << 14;
@@ -78,6 +80,8 @@ pub(crate) struct Rows<T: Real> {
     pub middle: Vec<f64>,
     /// The weighted sum of what the rows cost in it: of their squared lengths.
     pub square: f64,
+    /// What these rows hide of others that they stand for, as part of which it counts in every cost: the scatter within cells. Nothing of rows that are all there is.
+    pub hidden: Option<f64>,
 }
 
 /// The memory with which a round maps a leaf.
@@ -169,8 +173,35 @@ impl<T: Real> Rows<T> {
             bernoulli,
             middle,
             square: 0.0,
+            hidden: None,
         };
         rows.square = rows.square_about_middle();
+        Ok(rows)
+    }
+
+    /// The means of cells in the place of the rows of numbers that they are made of, in their units.
+    ///
+    /// # Errors
+    /// [`Error::Data`] where a position or a weight is no finite number.
+    pub fn standing_for(others: &Self, summary: Summary) -> Result<Self, Error> {
+        let Summary { dimension, means, weights, hidden, .. } = summary;
+        let points = Points::new(means, dimension)?.with_weights(weights)?;
+        let input = Input::from(&points);
+        // What is stored already is not stored once more.
+        let as_they_are = Units::new(vec![0.0; dimension], 1.0, 1.0);
+        let layout = Layout::new(input, (0..points.len() as u32).collect(), Vec::new(), Storage::Numbers, 1)?;
+        let mut rows = Self {
+            leaves: leaves::make(input, &layout, &as_they_are, Storage::Numbers, 1)?,
+            count: layout.heavy.len(),
+            dealt: layout.deal.dealt,
+            leaf_rows: layout.deal.leaf_rows,
+            units: others.units.clone(),
+            middle: others.middle.clone(),
+            bernoulli: None,
+            hidden: Some(hidden),
+            ..*others
+        };
+        rows.square = rows.square_about_middle() + hidden;
         Ok(rows)
     }
 

@@ -16,6 +16,7 @@ mod model;
 mod parameters;
 mod prospects;
 mod soak;
+mod summarized;
 mod swap;
 mod system;
 
@@ -25,7 +26,7 @@ use lehr_ranks::timing::Phases;
 pub use crate::lloyd::{Assignment, Centroids, Cluster, Listed, OUTLIER, Outliers};
 pub use crate::rows::{Cost, Input, Precision};
 pub use components::Mode;
-pub use course::Finish;
+pub use course::{Finish, Summarized};
 pub use equilibrium::{Equilibrium, Start, equilibrium};
 pub use model::Model;
 pub use parameters::Parameters;
@@ -37,15 +38,17 @@ use crate::memory::Need;
 use crate::number::{self, Number, Sample};
 use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
 use crate::rows::{Rows, Scalar, Storage, UsedColumns};
+use crate::summary::LeafSummary;
 use course::{Course, State};
 use model::Outcome;
+use summarized::anneal_summary;
 
 /// A clustering that can be resumed, on any number of ranks and under any engine, to the same bits.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "vector";
-    const FORMAT: u32 = 4;
+    const FORMAT: u32 = 5;
     type State = State;
 }
 
@@ -170,7 +173,16 @@ fn anneal<T: Scalar>(
     let remembered = || LeafCells::new(leaves, |_| Remembered::default());
     let labelled = || LeafCells::new(leaves, |_| Labelled::default());
     let shared = shared::Run::new(input.fingerprint(), parameters, state, observer, phases);
-    let mut run = Run { input, memory: remembered(), labelled: labelled(), rows, number: None, shared };
+    let mut run = Run {
+        input,
+        memory: remembered(),
+        labelled: labelled(),
+        cells: LeafCells::new(leaves, |_| LeafSummary::new()),
+        handed_over: LeafCells::new(leaves, |_| None),
+        rows,
+        number: None,
+        shared,
+    };
     loop {
         let parameters = &run.shared.parameters;
         if let Some(number) = &number {
@@ -254,6 +266,10 @@ struct Run<'a, 'o, T: Scalar> {
     number: Option<Number>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
+    /// Of the summary that is annealed in the place of the rows.
+    cells: LeafCells<LeafSummary>,
+    /// What annealing it came to, in the first cell.
+    handed_over: LeafCells<Option<State>>,
     shared: shared::Run<'o, Parameters>,
 }
 
@@ -267,9 +283,10 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
             &Parameters { clusters: self.shared.parameters.clusters.or(chosen), ..self.shared.parameters.clone() };
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
+        let state = anneal_summary(self, rounds, &mut phases, parameters).await?;
         shared::begin(rounds, &mut phases, Stage::Annealing.name());
-        let mut course = match &self.shared.state {
-            Some(state) => Course::resume(&self.rows, parameters, &self.memory, state.clone()),
+        let mut course = match state {
+            Some(state) => Course::resume(&self.rows, parameters, &self.memory, state),
             None => {
                 let interrupt = self.shared.interrupt(rounds).await?;
                 let mut heeding = Heeding::new(rounds, interrupt.as_ref());

@@ -28,6 +28,7 @@ mod mining {
     mod spill;
     mod sponge;
     mod stop;
+    mod summary;
     mod swap;
     mod weights;
 }

@@ -346,7 +346,7 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
             (
                 serde_json::json!({ "starts": 3 }),
                 "n_init: expected none with method da, which takes clusters, stop_temperature, stop_length, max_clusters, \
-                 outlier_radius, cost, prior, cooling, tolerance, overshoot, patience, seed and precision",
+                 outlier_radius, cost, prior, cooling, tolerance, overshoot, patience, exact, seed and precision",
             ),
             (serde_json::json!({ "prior": 1.0 }), "prior: expected none without the cost bernoulli"),
             (

@@ -54,6 +54,9 @@ pub struct Options {
     /// End the refinement after this many unsuccessful swaps, in multiples of the number of clusters; above 4 it searches on where a first look improves nothing
     #[schemars(extend("x-value" = "N", "x-advanced" = true))]
     pub patience: usize,
+    /// Anneal all rows; otherwise 5,000 rows or more in up to 16 columns are annealed as a summary and then refined, which is faster
+    #[schemars(extend("x-advanced" = true))]
+    pub exact: bool,
     /// With the method kmeans: keep the best of this many initialisations
     #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10", "x-formerly" = { "starts": {} }, "x-advanced" = true))]
     pub n_init: Option<usize>,
@@ -227,6 +230,7 @@ impl Options {
             tolerance: parameters.tolerance,
             overshoot: parameters.overshoot,
             patience: parameters.patience,
+            exact: parameters.exact,
             n_init: None,
             max_iterations: None,
             algorithm: None,
@@ -279,6 +283,7 @@ impl Options {
             patience: self.patience,
             seed: self.seed,
             precision: self.precision.into(),
+            exact: self.exact,
         }
     }
 
@@ -340,6 +345,7 @@ impl Options {
             ("tolerance", self.tolerance != default.tolerance),
             ("overshoot", self.overshoot != default.overshoot),
             ("patience", self.patience != default.patience),
+            ("exact", self.exact),
         ];
         let of_kmeans = [
             ("n_init", self.n_init.is_some()),

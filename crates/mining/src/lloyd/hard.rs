@@ -19,6 +19,8 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 pub(crate) struct Remembered {
     /// Of the last, in up to [`DIRECT_DIMENSION`] dimensions.
     active: Vec<usize>,
+    /// One of these: nearer to every row of the leaf than all that are none of them.
+    reference: usize,
     positions: Vec<f64>,
     sums: Vec<f64>,
     /// Of the last, and of the one that trials differ from, where rows are bits.
@@ -97,12 +99,13 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for HardRound<'_, T> {
             return nearest_sums(tiles, &self.side_by_side.numbers, kind, &mut scratch.hard, partial);
         }
         let nearest = if self.planes.is_some() { 2 } else { 1 };
-        if self.is_plain {
+        let reference = if self.is_plain {
             scratch.active.clear();
             scratch.active.extend(0..self.centers.len());
+            0
         } else {
-            nearest_active(&leaf.bounds, self.centers, nearest, &mut scratch.active, &mut scratch.reach);
-        }
+            nearest_active(&leaf.bounds, self.centers, nearest, &mut scratch.active, &mut scratch.reach)
+        };
         scratch.hard_centers.begin(dimension);
         for &k in &scratch.active {
             push(&mut scratch.hard_centers, self.centers, self.planes, k);
@@ -125,6 +128,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for HardRound<'_, T> {
             if memory.active != scratch.active || !positions().eq(memory.positions.iter().copied()) {
                 nearest_sums(tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
                 memory.active.clone_from(&scratch.active);
+                memory.reference = reference;
                 memory.positions.clear();
                 memory.positions.extend(positions());
                 memory.sums.clone_from(&scratch.sums);
@@ -186,19 +190,36 @@ pub(crate) struct DifferenceRound<'a, T: Scalar> {
     pub memory: &'a LeafCells<Remembered>,
     pub centers: &'a Centers,
     pub before: &'a Centers,
-    /// The centres that are not where they were.
+    /// The centres that are not where they were, ascending.
     pub moved: &'a [usize],
 }
 
 impl<T: Scalar> DifferenceRound<'_, T> {
     /// Whether a leaf's sums can have changed.
     fn concerns(&self, bounds: &[f64], memory: &Remembered) -> bool {
-        if memory.active.iter().any(|k| self.moved.contains(k)) {
+        if memory.active.is_empty() || memory.active.iter().any(|&k| self.has_moved(k)) {
             return true;
         }
-        // None of the leaf's own centres has moved, so any of them may be what a newcomer has to beat; the first is as good as any where leaves are small.
-        let Some(&reference) = memory.active.first() else { return true };
-        self.moved.iter().any(|&k| !beaten(bounds, self.centers.center(k), self.before.center(reference)))
+        // None of the leaf's own centres has moved: a newcomer has to beat the nearest.
+        self.moved.iter().any(|&k| !beaten(bounds, self.centers.center(k), self.before.center(memory.reference)))
+    }
+
+    fn has_moved(&self, k: usize) -> bool {
+        self.moved.binary_search(&k).is_ok()
+    }
+
+    /// The centres that may be nearest to a row of the leaf.
+    fn active(&self, bounds: &[f64], memory: &Remembered, active: &mut Vec<usize>, reach: &mut Vec<f64>) {
+        if memory.active.is_empty() || self.has_moved(memory.reference) {
+            nearest_active(bounds, self.centers, 1, active, reach);
+            return;
+        }
+        // What the reference kept away before is kept away still, unless it has moved.
+        active.clear();
+        active.extend(memory.active.iter().chain(self.moved));
+        active.sort_unstable();
+        active.dedup();
+        retain_nearest(bounds, self.centers, 1, active, reach);
     }
 }
 
@@ -225,7 +246,7 @@ impl<T: Scalar> Round for DifferenceRound<'_, T> {
             partial[0] = 1.0;
             let mut of_centers = RowMajorMut::new(&mut partial[1..], per_center);
             T::with_scratch(|scratch| {
-                nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
+                self.active(&leaf.bounds, memory, &mut scratch.active, &mut scratch.reach);
                 scratch.hard_centers.begin(dimension);
                 for &k in &scratch.active {
                     push(&mut scratch.hard_centers, self.centers, None, k);
@@ -275,30 +296,41 @@ fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
     lead < -1e-6 * scale
 }
 
-/// Centres that may be among the `nearest` (1 or 2) nearest of some row in a box.
+/// Centres that may be among the `nearest` (1 or 2) nearest of some row in a box. Returns one that is nearer to every row of the box than any other that is left out.
 pub(crate) fn nearest_active(
     bounds: &[f64],
     centers: &Centers,
     nearest: usize,
     active: &mut Vec<usize>,
     reach: &mut Vec<f64>,
-) {
-    let (dimension, clusters) = (centers.dimension, centers.len());
+) -> usize {
     active.clear();
-    if dimension > DIRECT_DIMENSION || clusters <= nearest + 1 {
-        active.extend(0..clusters);
-        return;
+    active.extend(0..centers.len());
+    if centers.dimension > DIRECT_DIMENSION {
+        return 0;
     }
-    let (least, most) = bounds.split_at(dimension);
-    // The squared distance of each centre from the middle of the box; the references are the nearest and, for two, the second nearest.
+    retain_nearest(bounds, centers, nearest, active, reach)
+}
+
+/// The same of some centres, in their order: takes away those that are none of the nearest.
+fn retain_nearest(
+    bounds: &[f64],
+    centers: &Centers,
+    nearest: usize,
+    active: &mut Vec<usize>,
+    reach: &mut Vec<f64>,
+) -> usize {
+    let (least, most) = bounds.split_at(centers.dimension);
+    // The squared distance of each centre from the middle of the box is its reach; the references are the nearest and, for two, the second nearest.
+    let mut references = [(active[0], f64::INFINITY); 2];
     reach.clear();
-    let mut references = [(0, f64::INFINITY); 2];
-    for k in 0..clusters {
+    for &k in &*active {
         let mut distance = 0.0;
         for (j, y) in centers.center(k).iter().enumerate() {
             let difference = (least[j] + most[j]) / 2.0 - y;
             distance += difference * difference;
         }
+        reach.push(distance);
         if distance < references[0].1 {
             references[1] = references[0];
             references[0] = (k, distance);
@@ -306,13 +338,17 @@ pub(crate) fn nearest_active(
             references[1] = (k, distance);
         }
     }
-    for k in 0..clusters {
+    if active.len() > nearest + 1 {
         // A centre that every row of the box has `nearest` nearer ones than is none of the `nearest`.
-        if !references[..nearest]
-            .iter()
-            .all(|&(reference, _)| beaten(bounds, centers.center(k), centers.center(reference)))
-        {
-            active.push(k);
-        }
+        let is_beaten = |k: usize, reference: usize| beaten(bounds, centers.center(k), centers.center(reference));
+        // From a ball around the box a centre that is farther than a reference by the ball's width is beaten; of most that says enough.
+        let width = least.iter().zip(most).map(|(least, most)| (most - least) * (most - least)).sum::<f64>().sqrt();
+        let far = (references[nearest - 1].1.sqrt() + width).powi(2) * (1.0 + 1e-4);
+        let mut reach = reach.iter();
+        active.retain(|&k| {
+            let is_far = reach.next().is_some_and(|&distance| distance > far);
+            !is_far && !references[..nearest].iter().all(|&(reference, _)| is_beaten(k, reference))
+        });
     }
+    references[0].0
 }

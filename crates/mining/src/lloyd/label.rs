@@ -282,7 +282,9 @@ impl<T: Scalar> LabelRound<'_, T> {
         f64::with_scratch(|scratch| {
             let (count, dimension, temperature) = (self.centers.len(), self.rows.dimension, self.hardness.temperature);
             match bounds {
-                Some(bounds) => nearest_active(bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach),
+                Some(bounds) => {
+                    nearest_active(bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
+                }
                 None => {
                     scratch.active.clear();
                     scratch.active.extend(0..count);

@@ -236,7 +236,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
     fn cost_in(&self, centers: &Centers) -> f64 {
         let dimension = self.rows.dimension;
         let cost: f64 = self.total.chunks_exact(Kind::Centers.len(dimension)).map(|sums| sums[1 + dimension]).sum();
-        cost + self.rows.penalty(&centers.values)
+        cost + self.rows.penalty(&centers.values) + self.rows.hidden.unwrap_or(0.0)
     }
 
     async fn sweep_until(

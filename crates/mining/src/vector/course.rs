@@ -17,7 +17,7 @@ use super::filling::fill;
 use super::merging::{merge_to, ward};
 use super::parameters::Parameters;
 use super::prospects;
-use super::swap::{Prepared, Search, Searcher};
+use super::swap::{Prepared, Search, Searcher, swap_that_must_gain};
 use super::system::VectorSystem;
 use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
@@ -42,6 +42,8 @@ enum Phase {
     Growing,
     Hardening,
     Refining,
+    /// From what a summary came to, over all rows.
+    Finishing,
     Done,
 }
 
@@ -49,6 +51,9 @@ enum Phase {
 /// nothing to anneal, since such light points move no centre, and squared distances over such temperatures would leave
 /// the range of single precision. Centres are found by dividing alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
+
+/// The share of the work that annealing a summary is.
+const OF_SUMMARY: f64 = 0.9;
 
 /// What the finish compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,6 +67,18 @@ pub struct Finish {
     pub tried: u64,
     /// Those that were better, and the disturbances that led to something better.
     pub taken: u64,
+    /// What was annealed in the place of the rows, where they are many in few columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summarized>,
+}
+
+/// What was annealed in the place of the rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summarized {
+    /// How many cells.
+    pub cells: usize,
+    /// The weighted mean squared distance of the rows from the means of their cells: no cost of the history, and of the finish, is farther above that of the rows.
+    pub hidden: f64,
 }
 
 /// Everything that a run is, in stored units: a checkpoint of it is a run.
@@ -77,6 +94,13 @@ pub struct State {
     search: Option<Search>,
     pub(crate) finish: Finish,
     pub(crate) sweeps: u64,
+}
+
+impl State {
+    /// Whether a run goes on over all rows from here, where a summary was annealed.
+    pub fn is_of_all_rows(&self) -> bool {
+        matches!(self.phase, Phase::Finishing | Phase::Done)
+    }
 }
 
 /// A run.
@@ -96,7 +120,7 @@ impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
     }
 
     fn is_done(&self) -> bool {
-        self.state.phase == Phase::Done
+        self.state.phase == Phase::Done || (self.state.phase == Phase::Finishing && self.rows.hidden.is_some())
     }
 
     fn phase(&self) -> &'static str {
@@ -115,6 +139,7 @@ impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
             Phase::Growing => self.grow(rounds).await?,
             Phase::Hardening => self.harden(rounds).await?,
             Phase::Refining => self.refine(rounds).await?,
+            Phase::Finishing => self.finish(rounds).await?,
             Phase::Done => {}
         }
         // What a resumed search prepares once more was counted by the run that was stopped.
@@ -162,7 +187,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         match self.state.phase {
             Phase::Growing => Stage::Annealing,
             Phase::Hardening => Stage::Hardening,
-            Phase::Refining => Stage::Refining,
+            Phase::Refining | Phase::Finishing => Stage::Refining,
             Phase::Done => Stage::Labelling,
         }
     }
@@ -179,8 +204,10 @@ impl<'a, T: Scalar> Course<'a, T> {
                 });
                 0.7 + 0.28 * in_vain.clamp(0.0, 1.0)
             }
+            Phase::Finishing => 0.9,
             Phase::Done => 0.98,
         };
+        let present = if self.rows.hidden.is_some() { OF_SUMMARY * present } else { present };
         self.furthest = self.furthest.max(present);
         self.furthest
     }
@@ -368,8 +395,30 @@ impl<'a, T: Scalar> Course<'a, T> {
             centers.remove_empty(&masses);
             search.centers = centers.values;
             (self.state.finish.tried, self.state.finish.taken) = (search.tried, search.taken);
-            self.state.phase = Phase::Done;
+            self.state.phase = if self.rows.hidden.is_some() { Phase::Finishing } else { Phase::Done };
         }
+        Ok(())
+    }
+
+    /// From what a summary came to: sweeps over all rows to the fixed point, and a look whether they promise that a swap betters it.
+    async fn finish(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        let Parameters { patience, seed, clusters, .. } = *self.parameters;
+        let search = self.state.search.as_mut().expect("what the summary came to");
+        let mut centers = Centers { dimension: self.rows.dimension, values: std::mem::take(&mut search.centers) };
+        search.cost = fill(&mut self.lloyd, rounds, &mut centers, clusters.unwrap_or(0), seed).await?;
+        let better = match patience {
+            0 => None,
+            _ => swap_that_must_gain(&mut self.lloyd, rounds, &centers, search.cost, seed).await?,
+        };
+        match better {
+            // Sweeps go on from there.
+            Some(better) => (search.centers, search.taken) = (better.values, search.taken + 1),
+            None => {
+                search.centers = centers.values;
+                self.state.phase = Phase::Done;
+            }
+        }
+        (self.state.finish.tried, self.state.finish.taken) = (search.tried, search.taken);
         Ok(())
     }
 

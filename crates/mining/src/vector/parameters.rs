@@ -56,6 +56,16 @@ pub struct Parameters {
     pub seed: u64,
     /// Default: double.
     pub precision: Precision,
+    /// Whether all rows are annealed where a summary of them would be: 5,000 rows of numbers or more in up to 16 columns, to be divided into a number of clusters (`docs/design/summary.md`).
+    /// Default: no.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub exact: bool,
+}
+
+/// Summaries that were written before there was a choice say nothing of it.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_no(exact: &bool) -> bool {
+    !exact
 }
 
 /// The patience that a run has by default.
@@ -76,6 +86,7 @@ impl Default for Parameters {
             patience: PATIENCE,
             seed: 0,
             precision: Precision::F64,
+            exact: false,
         }
     }
 }

@@ -25,6 +25,8 @@ use crate::lloyd::{Centers, Lloyd, Patience};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
+/// Steps of two-means of the last look over all rows, each of which is a pass. What a division gains is told less well after fewer, and never too high.
+const LAST_PLANE_STEPS: usize = 2;
 /// Trials between two looks at the observer.
 const TRIALS_AT_ONCE: usize = 32;
 /// Centres added and removed at once, at first; one fewer after each failure.
@@ -35,6 +37,8 @@ const BREATH: usize = 6;
 /// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
 /// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
+/// At least so many of a summary, over which a pass costs next to nothing.
+const DISTURBED_SUMMARY: usize = 30;
 /// Clusters for each disturbance in vain, between these bounds.
 const CLUSTERS_PER_DISTURBANCE: usize = 2;
 /// One in so many where nothing that was tried has been better: that is most often the best. `tests/mining/swap.rs` counts how often it is not, in 300 uniform squares.
@@ -338,8 +342,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
     async fn disturb(&mut self) -> Result<(), Error> {
         self.search.judge_disturbance();
         let mut centers = self.centers();
-        let most =
-            (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(*DISTURBED_IN_VAIN.start(), *DISTURBED_IN_VAIN.end());
+        let least = if self.lloyd.rows.hidden.is_some() { DISTURBED_SUMMARY } else { *DISTURBED_IN_VAIN.start() };
+        let most = (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(least, *DISTURBED_IN_VAIN.end());
         let most = if self.search.seems_best(self.patience) { most / FEWER_IF_UNBETTERED } else { most };
         if self.search.disturbed_in_vain >= most {
             self.search.effort = Effort::Over;
@@ -377,6 +381,33 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         self.search.preparation = 0;
         *self.prepared = Prepared { repeated: self.prepared.repeated, ..Prepared::default() };
     }
+}
+
+/// The most promising of the swaps of which one pass says that they gain more than they cost, carried out, if it does; of these few are left where the search was over on a summary.
+pub(crate) async fn swap_that_must_gain<T: Scalar>(
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut dyn Rounds,
+    centers: &Centers,
+    cost: f64,
+    seed: u64,
+) -> Result<Option<Centers>, Error> {
+    let found = prospects(lloyd, rounds, centers, seed, 0, LAST_PLANE_STEPS).await?;
+    let promising = |&(from, to): &(usize, usize)| found.gain[to] - found.removal[from] > WORTHWHILE * cost;
+    let mut promising = pairs(&found, centers.len()).into_iter().filter(promising).take(TRIALS_AT_ONCE).peekable();
+    if promising.peek().is_none() {
+        return Ok(None);
+    }
+    lloyd.pass(rounds, centers, None).await?;
+    for (from, to) in promising {
+        let mut trial = centers.clone();
+        let (near, far) = found.sides[to].split_at(centers.dimension);
+        trial.set(to, near);
+        trial.set(from, far);
+        if lloyd.trial(rounds, &mut trial, trial_patience(cost)).await? < cost * (1.0 - WORTHWHILE) {
+            return Ok(Some(trial));
+        }
+    }
+    Ok(None)
 }
 
 /// The swap of a disturbance, by lot: the centre to remove and the one to divide; nothing where none can be divided.

@@ -295,7 +295,9 @@ impl<T: Scalar> System for VectorSystem<'_, T> {
         let (cost, soaked);
         if self.is_growing && dimension <= DIRECT_DIMENSION && self.rows.bernoulli.is_none() {
             self.pass(rounds, temperature, Sums::Second).await?;
-            (self.stability, cost) = stabilities(dimension, self.sums());
+            let of_rows;
+            (self.stability, of_rows) = stabilities(dimension, self.sums());
+            cost = of_rows + self.rows.hidden.unwrap_or(0.0);
             (measured.free_energy, measured.softness) = (self.total[0] / weight, self.total[1] / weight);
             soaked = self.soaked().0;
         } else {
@@ -329,6 +331,7 @@ impl<T: Scalar> System for VectorSystem<'_, T> {
                 self.stability.clear();
             }
         }
+        measured.free_energy += self.rows.hidden.unwrap_or(0.0) / weight;
         // Without second moments it is a difference, which rounding may take below 0.
         let of_sponge = self.sponge.map_or(0.0, |sponge| soaked * sponge.cost);
         measured.mean_cost = (cost.max(0.0) + of_sponge) / weight;

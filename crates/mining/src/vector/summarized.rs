@@ -1,0 +1,133 @@
+//! Annealing a summary in the place of the rows, where there are many in few columns ([`summary`](crate::summary)).
+//!
+//! The lead anneals it alone, swaps included, while the others wait: its passes take less than ranks take to wait for each other. What it comes to is where sweeps over all rows
+//! begin. A run that goes on makes the same summary anew.
+
+use lehr_numerics::tiles::DIRECT_DIMENSION;
+use lehr_ranks::timing::Phases;
+
+use super::course::{Course, State, Summarized};
+use super::{Parameters, Run};
+use crate::Error;
+use crate::anneal::{Stage, run as shared};
+use crate::lloyd::Remembered;
+use crate::number::Number;
+use crate::round::{Alone, Heeding, LeafCells, Rounds};
+use crate::rows::{Rows, Scalar, Storage};
+use crate::summary::{Wanted, divide_leaves, merge};
+
+/// Of fewer rows a summary spares too little.
+const LEAST_ROWS: usize = 5_000;
+/// Rows a cell, at least.
+const ROWS_A_CELL: usize = 4;
+/// Cells a cluster, and the fewest at which a cluster has a shape.
+const CELLS_A_CLUSTER: usize = 50;
+const LEAST_CELLS_A_CLUSTER: usize = 10;
+/// How many cells there are at least and at most, whatever the clusters.
+const CELLS: std::ops::RangeInclusive<usize> = 2_000..=20_000;
+/// Of few clusters a search takes so little time that they have more cells: as many as make so many pairs of a cell and a cluster, up to a number that decides between optima a thousandth apart.
+const PAIRS: usize = 200_000;
+const CELLS_OF_FEW: usize = 10_000;
+/// So small a share of the cost decides nothing.
+const SHARE: f64 = 1e-3;
+
+/// How a summary of the rows is made; nothing where the rows themselves are annealed.
+fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> {
+    let clusters = parameters.clusters.filter(|&clusters| clusters > 1)?;
+    let is_plain = parameters.cost.is_squared() && parameters.sponge.is_none();
+    let is_fit = rows.storage == Storage::Numbers && rows.dimension <= DIRECT_DIMENSION && rows.count >= LEAST_ROWS;
+    if parameters.exact || parameters.final_temperature().is_some() || !is_plain || !is_fit {
+        return None;
+    }
+    let of_few = (PAIRS / clusters).min(CELLS_OF_FEW);
+    let cells = clusters.saturating_mul(CELLS_A_CLUSTER).max(of_few).clamp(*CELLS.start(), *CELLS.end());
+    let cells = cells.min(rows.count / ROWS_A_CELL);
+    (cells >= LEAST_CELLS_A_CLUSTER * clusters).then_some(Wanted { cells, clusters, share: SHARE })
+}
+
+/// Anneals a summary; returns what the course over all rows begins with, or nothing if it is to begin at the beginning.
+pub(super) async fn anneal_summary<T: Scalar>(
+    run: &Run<'_, '_, T>,
+    rounds: &mut dyn Rounds,
+    phases: &mut Phases,
+    parameters: &Parameters,
+) -> Result<Option<State>, Error> {
+    let state = run.shared.state.as_ref();
+    let Some(wanted) = wanted(&run.rows, parameters) else { return Ok(state.cloned()) };
+    if state.is_some_and(State::is_of_all_rows) {
+        return Ok(state.cloned());
+    }
+    shared::begin(rounds, phases, "summarizing");
+    let interrupt = run.shared.interrupt(rounds).await?;
+    let mut heeding = Heeding::new(rounds, interrupt.as_ref());
+    let divided = divide_leaves(&mut heeding, &run.rows, wanted, &run.cells).await;
+    let hidden = heeding.outcome(divided)?;
+    phases.leave();
+    let mut stopped = false;
+    if rounds.is_lead() {
+        match anneal_alone(run, rounds, phases, parameters, wanted, hidden).await {
+            Ok(state) => run.handed_over.with(0, |cell| *cell = Some(state)),
+            // All stop together.
+            Err(Error::Stopped) => stopped = true,
+            Err(error) => return Err(error),
+        }
+    }
+    shared::begin(rounds, phases, Stage::Annealing.name());
+    let stopped = rounds.agree(stopped).await?;
+    phases.leave();
+    if stopped {
+        return Err(Error::Stopped);
+    }
+    let write = |state: &Option<State>, bytes: &mut Vec<u8>| {
+        bytes.extend(serde_json::to_vec(state).expect("a state has string keys and finite numbers"));
+    };
+    let read = |state: &mut Option<State>, bytes: &[u8]| {
+        *state = serde_json::from_slice(bytes).expect("what a rank of this run has written");
+    };
+    rounds.share(&run.handed_over, write, read).await?;
+    Ok(run.handed_over.with(0, |state| state.clone()))
+}
+
+/// The lead's part.
+async fn anneal_alone<T: Scalar>(
+    run: &Run<'_, '_, T>,
+    rounds: &mut dyn Rounds,
+    phases: &mut Phases,
+    parameters: &Parameters,
+    wanted: Wanted,
+    hidden: f64,
+) -> Result<State, Error> {
+    shared::begin(rounds, phases, "summarizing");
+    let summary = merge(run.rows.dimension, &run.cells, hidden, wanted);
+    let rows = Rows::standing_for(&run.rows, summary)?;
+    phases.leave();
+    let memory = LeafCells::new(rows.leaves.len(), |_| Remembered::default());
+    let mut rounds = Alone::new(rounds, rows.dealt);
+    let mut course = begin(run, &mut rounds, phases, &rows, parameters, run.number.clone(), &memory).await?;
+    let hidden = rows.units.squared(rows.hidden.unwrap_or(0.0) / rows.total_weight);
+    course.state.finish.summary = Some(Summarized { cells: rows.count, hidden });
+    run.shared.walk(&mut rounds, phases, &mut course).await?;
+    Ok(course.state)
+}
+
+/// A course over these rows, from where the run goes on or from the beginning.
+async fn begin<'r, T: Scalar>(
+    run: &Run<'_, '_, T>,
+    rounds: &mut dyn Rounds,
+    phases: &mut Phases,
+    rows: &'r Rows<T>,
+    parameters: &'r Parameters,
+    number: Option<Number>,
+    memory: &'r LeafCells<Remembered>,
+) -> Result<Course<'r, T>, Error> {
+    if let Some(state) = &run.shared.state {
+        return Ok(Course::resume(rows, parameters, memory, state.clone()));
+    }
+    shared::begin(rounds, phases, Stage::Annealing.name());
+    let interrupt = run.shared.interrupt(rounds).await?;
+    let mut heeding = Heeding::new(rounds, interrupt.as_ref());
+    let begun = Course::begin(rows, parameters, number, memory, &mut heeding).await;
+    let begun = heeding.outcome(begun)?;
+    phases.leave();
+    Ok(begun)
+}
