@@ -3,7 +3,7 @@
 use crate::dispatch::{InstructionSet, MOST, kernel};
 use crate::lanes::{Lanes, Line, Real, Registers};
 use crate::membership::{MembershipScratch, nearest_membership};
-use crate::nearest::{HardCenters, HardScratch, Kind, nearest_sums};
+use crate::nearest::{HardCenters, HardScratch, Kind, nearest_labels, nearest_sums};
 use crate::random::Stream;
 use crate::soft::{SoftCenters, SoftScratch, SoftTotals, Sums, soft_sums};
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
@@ -209,6 +209,9 @@ fn check_hard<T: Real>(precision: f64) {
                 let mut sums = vec![0.0; clusters * kind.len(dimension)];
                 let mut scratch = HardScratch::default();
                 nearest_sums(&problem.tiles::<T>(), &centers, kind, &mut scratch, &mut sums);
+                let mut alone = HardScratch::default();
+                nearest_labels(&problem.tiles::<T>(), &centers, &mut alone);
+                assert!((0..rows).all(|row| alone.nearest(row) == scratch.nearest(row)), "{what}: labels alone");
                 for row in 0..rows {
                     let nearest = (0..clusters).map(|k| problem.distance(row, k)).fold(f64::INFINITY, f64::min);
                     let own = problem.distance(row, scratch.nearest(row));
