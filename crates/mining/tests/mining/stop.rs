@@ -101,7 +101,7 @@ fn a_checkpoint_of_other_data_another_format_or_with_a_changed_byte_is_refused()
         fs::write(&path, text).unwrap();
         Checkpoint::read(&path).unwrap_err()
     };
-    assert!(matches!(refused(&good.replacen("checkpoint 4 ", "checkpoint 99 ", 1)), Error::CheckpointVersion { .. }));
+    assert!(matches!(refused(&good.replacen("checkpoint 5 ", "checkpoint 99 ", 1)), Error::CheckpointVersion { .. }));
     assert!(matches!(refused(&good.replacen("0.95", "0.96", 1)), Error::CheckpointDamaged { .. }));
     assert!(matches!(refused(&good[..good.len() / 2]), Error::CheckpointDamaged { .. }));
     assert!(matches!(refused(""), Error::CheckpointDamaged { .. }));
