@@ -273,7 +273,7 @@ mod tests {
         }
         let said = usage(&["cluster", "a.csv", "--n-init", "3"]);
         assert!(
-            said.contains("which takes clusters, --stop-temperature, --stop-length, --max-clusters, outlier_radius"),
+            said.contains("which takes clusters, --stop-temperature, --stop-length, --max-clusters, --outlier-radius"),
             "{said}"
         );
         assert!(usage(&["cluster", "a.csv", "--method", "kmeans"]).starts_with("--clusters: expected a number"));
