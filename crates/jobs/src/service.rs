@@ -10,13 +10,13 @@ use lehr_services::{
     Reference, Service, Starting, Stop as ServiceStop, Subscribe,
 };
 use lehr_sync::{Arc, unix_ms};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::datasets::{Datasets, Read, Take};
 use crate::format::{self, Piece};
 use crate::handle::Handle;
 use crate::jobs::*;
-use crate::method::{AnyMethod, MODEL, REPORT};
+use crate::method::{AnyMethod, Facts, MODEL, REPORT};
 use crate::predict;
 use crate::runner::Runner;
 use crate::settings::Settings;
@@ -114,12 +114,28 @@ impl MethodService {
 pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Description {
     let (facts, options) = (method.facts(), method.options_schema());
     let mut described = Description { name: facts.name.to_owned(), version: facts.version, ..shared };
-    options.put_into(&mut described.state);
+    let complete = |schema: &mut Value| {
+        options.put_into(schema);
+        name_inputs(schema, &facts);
+    };
+    complete(&mut described.state);
     for operation in described.operations.values_mut() {
-        options.put_into(&mut operation.body);
-        options.put_into(&mut operation.reply);
+        complete(&mut operation.body);
+        complete(&mut operation.reply);
     }
     described
+}
+
+/// Names the inputs of a method in a schema that has some. Generators of clients make a type of an object with names,
+/// and nothing that compiles of a choice between a text and a map.
+fn name_inputs(schema: &mut Value, facts: &Facts) {
+    let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
+    let Some(by_name) = definitions.get_mut("Input").and_then(|input| input.pointer_mut("/anyOf/1")) else { return };
+    let mut inputs = by_name.take();
+    *by_name = json!({ "$ref": "#/$defs/Inputs" });
+    let named = facts.inputs.iter().chain(facts.inputs_optional);
+    inputs["properties"] = named.map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
+    definitions.insert("Inputs".to_owned(), inputs);
 }
 
 fn unknown(job: &str) -> Fault {

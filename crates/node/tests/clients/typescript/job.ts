@@ -24,10 +24,10 @@ const file = new Blob([readFileSync(table)], { type: 'text/csv' });
 const uploaded = told(
   await client.POST('/datasets:upload', {
     body: { file: '', name, id: 'site' },
-    bodySerializer: ({ name, id }: { name: string; id: string }) => {
+    bodySerializer: () => {
       const form = new FormData();
       form.set('name', name);
-      form.set('id', id);
+      form.set('id', 'site');
       form.set('file', file, 'sites.csv');
       return form;
     },
