@@ -438,7 +438,7 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok(())
     }
 
-    /// The end of a run with a noise component. There are no swaps. Rows may leave for that component, so the sums of a
+    /// The end of a run with a noise component. There are no swaps. Rows may leave for that component. So the sums of a
     /// pass do not give the cost of a removal and the gain of a division.
     async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &Sponge) -> Result<(), Error> {
         let values =

@@ -1,10 +1,10 @@
 //! The swap search: moves the centre whose removal costs least to the place where it gains most.
 //!
-//! Annealing decides the centres from the coarse to the fine and never undoes a decision. If the density of the data
-//! varies by orders of magnitude, some regions end with one centre too many, others with one too few (`mining-spec`
-//! 1.8). Each pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its
-//! rows go to their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this,
-//! divide that) can be tried in the order of their promise. A trial costs little, since only leaves near the two are
+//! Annealing decides the centres from the coarse to the fine and never undoes a decision. Where density varies by
+//! orders of magnitude, some regions end with one centre too many, others with one too few (`mining-spec` 1.8). Each
+//! pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its rows go to
+//! their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this, divide
+//! that) can be tried in the order of their promise. A trial costs little, since only leaves near the two are
 //! recomputed. Where clusters lie so far apart that even the cheapest removal costs several times the best division's
 //! gain, no pair can help. None is tried then. When none of those helps any more, each removal and each division is
 //! carried out to its end before pairs are tried again. When that helps no more, several centres are added and as many
