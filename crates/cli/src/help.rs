@@ -74,7 +74,7 @@ fn of_program() -> String {
          Commands to begin with:\n{}\n\
          More commands:\n{}\n\
          lehr COMMAND --help shows examples and the options that most people use.\n\
-         lehr COMMAND --help all shows all options, lehr --help all describes all commands.\n\
+         lehr COMMAND --help all shows all options; lehr --help all, all commands.\n\
          {EXIT_CODES}\n",
         all.get_about().map(ToString::to_string).unwrap_or_default(),
         FIRST.map(line).concat(),
@@ -138,7 +138,7 @@ fn described(command: Command, within: &str, is_long: bool) -> Command {
     let command = command
         .disable_help_flag(true)
         .disable_help_subcommand(true)
-        .max_term_width(100)
+        .max_term_width(if is_long { 100 } else { WIDTH })
         .help_template(format!(
             "{{about-with-newline}}\n{{before-help}}{{usage-heading}} {{usage}}\n\n{options}{{after-help}}\n"
         ))

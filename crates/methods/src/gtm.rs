@@ -12,6 +12,7 @@ use crate::data::{Data, Missing, NotOnSphere, RowsWords, Takes};
 use crate::method::{About, Declared, Fit, Spent, Task};
 use crate::model::Learnt;
 use crate::numbers::{counted, significant};
+use crate::options::as_option;
 use crate::sections::Sections;
 use crate::table::Table;
 
@@ -185,16 +186,6 @@ impl Declared for Gtm {
         );
         let (parameters, model) = fitted.map_err(as_option)?;
         Ok(Box::new(Fitted { parameters, model }))
-    }
-}
-
-/// An error by the name that the options have for what it is about.
-fn as_option(error: Error) -> Error {
-    match error {
-        Error::Parameter { name: "latent", expected, found } => {
-            Error::Parameter { name: "dimensions", expected, found }
-        }
-        error => error,
     }
 }
 

@@ -324,7 +324,7 @@ impl<M: Declared> Method for M {
     }
 
     fn run(&self, task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        M::run(task, &typed::<M>(options).expect("options that were checked"))
+        M::run(task, &typed::<M>(options).expect("options that were checked")).map_err(options::as_option)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use lehr_mining::Error;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -237,6 +238,31 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
     options
 }
 
+/// What the library calls a parameter, and what options call it.
+const NAMES: [(&str, &str); 10] = [
+    ("latent", "dimensions"),
+    ("dimension", "dimensions"),
+    ("sponge", "outlier_radius"),
+    ("starts", "n_init"),
+    ("start", "init"),
+    ("max_sweeps", "max_iterations"),
+    ("most_iterations", "max_iterations"),
+    ("max_passes", "max_iterations"),
+    ("sweeps", "algorithm"),
+    ("regularisation", "regularization"),
+];
+
+/// An error of the library with the name that options have for what it is about.
+pub(crate) fn as_option(error: Error) -> Error {
+    match error {
+        Error::Parameter { name, expected, found } => {
+            let name = NAMES.iter().find(|(own, _)| *own == name).map_or(name, |(_, option)| *option);
+            Error::Parameter { name, expected, found }
+        }
+        error => error,
+    }
+}
+
 /// The options that a struct declares, in the order of its fields.
 ///
 /// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-command`, `x-conflicts`, `x-value`, `x-default`, `x-python`, `x-heading`, `x-advanced` and `x-formerly`
@@ -409,7 +435,7 @@ mod tests {
             [
                 "How wide it is, 0.1 to 10 [default: 1]",
                 "How many there are, at least 1 [default: by BIC]",
-                "What they look like [default: full]",
+                "Their form [default: full]",
                 "A form or none",
                 "Say more"
             ]

@@ -23,6 +23,7 @@ use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
 use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::rows::{Input, Packed, Precision, Rows, Scalar, Storage, UsedColumns};
+use crate::vector::Cost;
 use course::{Course, State};
 use model::Outcome;
 use seeding::Near;
@@ -120,7 +121,7 @@ fn run<T: Scalar>(
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
-    let rows = Rows::<T>::on_threads(input, execution.threads)?;
+    let rows = Rows::<T>::on_threads(input, Cost::Squared, execution.threads)?;
     phases.leave();
     let run = Run {
         input,

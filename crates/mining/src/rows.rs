@@ -112,12 +112,12 @@ impl<T: Real> Rows<T> {
         Self::laid_out(input.into(), Cost::Squared, &[], 1)
     }
 
-    /// The same on several threads.
+    /// The same on several threads, for any cost of such rows.
     ///
     /// # Errors
     /// As [`Rows::new`], and those of the threads.
-    pub fn on_threads(input: Input<'_>, threads: usize) -> Result<Self, Error> {
-        Self::laid_out(input, Cost::Squared, &[], threads)
+    pub fn on_threads(input: Input<'_>, cost: Cost, threads: usize) -> Result<Self, Error> {
+        Self::laid_out(input, cost, &[], threads)
     }
 
     /// The same for a cost other than squared distances, which must be one of such rows.

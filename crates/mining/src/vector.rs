@@ -155,7 +155,7 @@ fn anneal<T: Scalar>(
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
-    let rows = Rows::<T>::with_cost(input, parameters.cost)?;
+    let rows = Rows::<T>::on_threads(input, parameters.cost, execution.threads)?;
     phases.leave();
     let mut sample = None;
     let mut number = match &state {

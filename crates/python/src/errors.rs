@@ -39,7 +39,9 @@ pyo3::create_exception!(
 pyo3::create_exception!(lehr, Full, PyRuntimeError, "A port has no place for one more item.");
 
 /// A parameter's name in Rust, and what estimators call it.
-const NAMES: [(&str, &str); 15] = [
+const NAMES: [(&str, &str); 17] = [
+    ("max_iterations", "max_iter"),
+    ("dimensions", "n_components"),
     ("sponge", "outlier_radius"),
     ("regularisation", "regularization"),
     ("clusters", "n_clusters"),

@@ -6,6 +6,8 @@ use lehr_mining::vector::{self, Cost};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::options::as_option;
+
 /// The options of [`Cluster`](super::Cluster). The default chooses the number of clusters.
 ///
 /// # Example
@@ -326,7 +328,7 @@ impl Options {
                 Way::Da => vector::Parameters { clusters, ..self.annealing() }.check(row),
                 Way::Kmeans => kmeans::Parameters { clusters: clusters.unwrap_or(1), ..self.kmeans() }.check(&point),
             };
-            faults.extend(checked.err().map(|error| error.to_string()));
+            faults.extend(checked.err().map(|error| as_option(error).to_string()));
         }
         faults
     }

@@ -478,6 +478,7 @@ impl<T: Scalar> Round for PotentialRound<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use crate::vector::Cost;
     use lehr_data::{Fingerprints, Points, Sparse};
 
     use super::*;
@@ -517,7 +518,7 @@ mod tests {
         let found: Vec<Vec<f64>> = layouts
             .into_iter()
             .map(|(engine, ranks, threads)| {
-                let rows = Rows::<T>::on_threads(input, threads).unwrap();
+                let rows = Rows::<T>::on_threads(input, Cost::Squared, threads).unwrap();
                 let near = LeafCells::new(rows.leaves.len(), |_| Near::default());
                 let execution = Execution { engine, ranks, threads, job: None };
                 let draw = Draw { input, rows, near, clusters };
