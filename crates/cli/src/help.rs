@@ -1,6 +1,6 @@
 //! Help in two lengths: `--help` shows the examples and the options that most people use, on two screens; `--help all` shows everything.
 //!
-//! Help texts begin with what fits on a line. What stands behind their first `; ` is for `--help all`.
+//! The part of a help text before its first `; ` fits on a line. The rest is for `--help all`.
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;

@@ -10,7 +10,7 @@ use lehr_methods::distances::{ItemKind, Items, Options};
 /// Reads items of a kind, in the numbers of the file.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// Describes the error in the file.
 pub fn as_given(kind: ItemKind, options: &Options, delimiter: Option<u8>, input: &Path) -> Result<Items, Error> {
     Ok(match kind {
         ItemKind::Sequences => {
@@ -28,10 +28,10 @@ pub fn as_given(kind: ItemKind, options: &Options, delimiter: Option<u8>, input:
     })
 }
 
-/// Reads more items of the kind that others are: letters that could be nucleotides or amino acids are what they are there.
+/// Reads more items of the kind that others are: letters that could be nucleotides or amino acids are taken as in those.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// Describes the error in the file.
 pub fn more(others: &Items, options: &Options, delimiter: Option<u8>, input: &Path) -> Result<Items, Error> {
     if let Items::Sequences(others) = others {
         let expected = Expected { alphabet: Some(others.alphabet()), is_aligned: options.compares_places() };

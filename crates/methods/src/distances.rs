@@ -105,7 +105,7 @@ pub struct Options {
     pub collapse: bool,
 }
 
-/// What options of services were called in version 1.0 of `lehr.distances`, and what they are called today.
+/// The names of options of services in version 1.0 of `lehr.distances`, and their names today.
 pub const FORMER_NAMES: [(&str, &str); 4] =
     [("measure", "metric"), ("scores", "matrix"), ("bits", "element"), ("standardise", "standardize")];
 

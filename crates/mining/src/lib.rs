@@ -14,8 +14,15 @@
 //! | clusters found and classes known | [`agreement::Agreement`] |
 //! | clusters found, and some items that are active | [`enrichment::Enrichment`] |
 //!
-//! A method is a handful of files with the same names: parameters, E-step, M-step, model. Below the methods, and knowing none of them, are [`number`] (how many clusters rows have), `summary` (few weighted points in the place of many rows), `rows` (rows in leaves and units, as numbers, bits or
-//! sparse), `lloyd` (centres, hard assignment, labels; on top of `rows`) and [`anneal`] (the loop, growth, the observer and the checkpoint). `round.rs` is the only door to ranks. Results have the same bits for every engine and number of ranks and threads.
+//! A method is a handful of files with the same names: parameters, E-step, M-step, model. Results have the same bits
+//! for every engine and number of ranks and threads. `round.rs` is the only access to ranks. These modules are below
+//! the methods and depend on none of them:
+//!
+//! - [`number`]: how many clusters rows have;
+//! - `summary`: few weighted points in place of many rows;
+//! - `rows`: rows in leaves and units, as numbers, bits or sparse;
+//! - `lloyd`: centres, hard assignment, labels; on top of `rows`;
+//! - [`anneal`]: the loop, growth, the observer and the checkpoint.
 #![forbid(unsafe_code)]
 
 pub mod agreement;

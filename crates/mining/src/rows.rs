@@ -80,7 +80,8 @@ pub(crate) struct Rows<T: Real> {
     pub middle: Vec<f64>,
     /// The weighted sum of what the rows cost in it: of their squared lengths.
     pub square: f64,
-    /// What these rows hide of others that they stand for, as part of which it counts in every cost: the scatter within cells. Nothing of rows that are all there is.
+    /// The scatter within cells, if these rows are means that stand for others. It counts in every cost. `None` if they
+    /// stand for no others.
     pub hidden: Option<f64>,
 }
 
@@ -179,7 +180,7 @@ impl<T: Real> Rows<T> {
         Ok(rows)
     }
 
-    /// The means of cells in the place of the rows of numbers that they are made of, in their units.
+    /// The means of cells, which stand for these rows of numbers, in their units.
     ///
     /// # Errors
     /// [`Error::Data`] where a position or a weight is no finite number.

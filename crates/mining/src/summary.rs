@@ -1,9 +1,12 @@
-//! Few weighted points in the place of many rows: the means of small cells, and how much they hide.
+//! Few weighted points in place of many rows: the means of small cells, and the cost that they hide.
 //!
-//! For any centres, the sum over rows of squared distances is the sum over cells of weight times squared distance of the mean, plus the scatter within cells, as long as the rows of a cell
-//! have one centre. So the scatter within cells is an exact bound: no centres cost the rows more than they cost the cells and that scatter together. See `docs/design/summary.md`.
+//! Let all rows of a cell have the same centre. Then the sum over rows of squared distances has two parts: the weighted
+//! squared distances of the cells' means, and the scatter within cells. So the scatter within cells gives an exact
+//! bound. For any centres, the rows cost at most as much as the cells and that scatter together. See
+//! `docs/design/summary.md`.
 //!
-//! Each leaf divides its own rows, which are a small box; one thread divides the cells of all leaves again. Neither asks how many ranks there are. Scatters add up.
+//! Each leaf divides its own rows, which are a small box. One thread then divides the cells of all leaves. Neither
+//! depends on the number of ranks. Scatters add up.
 
 mod division;
 
@@ -14,12 +17,12 @@ use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::{RowMajor, Rows, Scalar};
 use division::{Division, Positions};
 
-/// Leaves make so many times the cells that are wanted: what leaves divide, nobody puts together again.
+/// Leaves make this many times the cells that are wanted, because no later step joins cells that leaves have divided.
 const FINER: usize = 4;
-/// A leaf makes no more than so many times its share of these.
+/// A leaf makes at most this many times its share of these.
 const MOST_OF_SHARE: usize = 16;
 
-/// The means of cells and their weights, and what they hide; stored positions and weights.
+/// The means of cells, their weights, and the cost that they hide; in stored positions and weights.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub dimension: usize,
@@ -35,16 +38,16 @@ pub(crate) struct Summary {
 pub(crate) struct Wanted {
     /// The most cells.
     pub cells: usize,
-    /// As many clusters are to be found.
+    /// The number of clusters to find.
     pub clusters: usize,
-    /// No more cells are made once they hide no more than this share of what `clusters` cells hide.
+    /// No more cells are made once they hide at most this share of the cost that `clusters` cells hide.
     pub share: f64,
 }
 
 /// A leaf's cells: the weight and the mean of each, one after the other.
 pub(crate) type LeafSummary = Vec<f64>;
 
-/// Has every leaf divide its rows into cells; returns what these hide. All processes then have all cells.
+/// Has every leaf divide its rows into cells; returns the cost that these hide. All processes then have all cells.
 ///
 /// # Errors
 /// Those of rounds.
@@ -58,7 +61,8 @@ pub(crate) async fn divide_leaves<T: Scalar>(
     let exponent = rows.dimension as f64 / (rows.dimension as f64 + 2.0);
     let mut total = Vec::new();
     total_of(rounds, &ScatterRound { rows, exponent }, &mut total).await?;
-    // Of rows spread evenly, n cells have a scatter of n^(-2/D) times that of the whole: each n^(-(D+2)/D) of it.
+    // If rows are spread evenly, n cells have together n^(-2/D) of the scatter of the whole, so each has n^(-(D+2)/D)
+    // of it.
     let bound = if total[0] > 0.0 { exp(ln(total[0] / finer as f64) / exponent) } else { 0.0 };
     let most = (MOST_OF_SHARE * finer).div_ceil(rows.leaves.len().max(1));
     total_of(rounds, &DivisionRound { rows, bound, most, leaves }, &mut total).await?;
@@ -73,7 +77,8 @@ pub(crate) async fn divide_leaves<T: Scalar>(
     Ok(total[0])
 }
 
-/// Divides the means of all leaves' cells, which hide `hidden`, into as many cells as are wanted. One thread's arithmetic in a fixed order.
+/// Divides the means of all leaves' cells, which hide `hidden`, into as many cells as are wanted. One thread does it,
+/// in a fixed order.
 pub(crate) fn merge(dimension: usize, leaves: &LeafCells<LeafSummary>, hidden: f64, wanted: Wanted) -> Summary {
     let mut positions = Positions::new(dimension);
     for leaf in 0..leaves.len() {
@@ -81,7 +86,7 @@ pub(crate) fn merge(dimension: usize, leaves: &LeafCells<LeafSummary>, hidden: f
             RowMajor::new(cells, 1 + dimension).rows().for_each(|cell| positions.push(&cell[1..], cell[0]));
         });
     }
-    // What as many cells as there are to be clusters hide: about what the best clusters cost, and no less.
+    // The cost that one cell for each cluster would hide: about that of the best clusters, and no less.
     let mut coarse = f64::INFINITY;
     let mut division = Division::new(&mut positions);
     while division.len() < wanted.cells {
@@ -123,7 +128,7 @@ impl<T: Scalar> Round for ScatterRound<'_, T> {
     }
 }
 
-/// Divides the rows of each leaf; the total is what the cells hide.
+/// Divides the rows of each leaf; the total is the cost that the cells hide.
 struct DivisionRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     /// Cells of less scatter are not divided.
@@ -186,7 +191,7 @@ mod tests {
         merge(rows.dimension, &program.leaves, hidden, wanted)
     }
 
-    /// What rows cost in the nearest of some centres.
+    /// The cost of rows in the nearest of some centres.
     fn cost<'a>(rows: impl Iterator<Item = (&'a [f64], f64)>, centers: &[f64], dimension: usize) -> f64 {
         let squared = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
         let nearest = |x: &[f64]| centers.chunks_exact(dimension).map(|y| squared(x, y)).fold(f64::INFINITY, f64::min);

@@ -268,7 +268,7 @@ struct Run<'a, 'o, T: Scalar> {
     labelled: LeafCells<Labelled>,
     /// Of the summary that is annealed in the place of the rows.
     cells: LeafCells<LeafSummary>,
-    /// What annealing it came to, in the first cell.
+    /// The result of annealing it, in the first cell.
     handed_over: LeafCells<Option<State>>,
     shared: shared::Run<'o, Parameters>,
 }

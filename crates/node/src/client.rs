@@ -536,7 +536,7 @@ impl HttpLink {
         Format::Json.decode::<Index>(&body).map(|index| index.services)
     }
 
-    /// What the service is.
+    /// The description of the service.
     ///
     /// # Errors
     /// Why it could not be asked.

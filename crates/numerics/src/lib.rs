@@ -1,11 +1,19 @@
 //! Kernels over slices: exponentials, soft and hard assignment, eigenpairs, counted random numbers.
 //!
-//! No ranks, no threads, no allocation in loops: everything here is a function of its arguments. Rows stand in [`tiles`], the only ones that write: to a file that memory need not hold, if they are told to;
-//! [`soft`] and [`nearest`] go over a block of them and add up what the next centres are made of, [`shortest`] what k-means++ draws the first ones by; [`lanes`] is the arithmetic
-//! that both are written in, with the same bits on every processor; [`dispatch`] chooses the instruction set. Dissimilarities of all pairs are read as compact as they are stored, by products
-//! with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`gaussian`] is to mixtures what [`soft`] is to centres, [`observed`] is [`soft`] for rows with missing cells,
-//! [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits and for rows of which only what is not 0 is kept. [`factor`], [`cholesky`] and [`elementary`] keep that promise
-//! where a library would not.
+//! No ranks, no threads, no allocation in loops: everything here is a function of its arguments. All of it gives the
+//! same bits on every processor.
+//!
+//! - [`tiles`] hold the rows, in memory or in a file. Only they write: to a file larger than memory, if the caller
+//!   wants one.
+//! - [`soft`] and [`nearest`] pass over a block of rows and add up the sums for the next centres. [`shortest`] adds up
+//!   the distances by which k-means++ draws.
+//! - [`lanes`] is the arithmetic of the kernels. [`dispatch`] chooses the instruction set.
+//! - [`compact`] and [`guttman`] read dissimilarities of all pairs as compactly as they are stored. The one forms
+//!   products with columns, the other makes SMACOF's pass.
+//! - [`gaussian`] serves mixtures as [`soft`] serves centres. [`observed`] is [`soft`] for rows with missing cells.
+//! - [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits, and for rows that keep only the values that
+//!   are not 0.
+//! - [`factor`], [`cholesky`] and [`elementary`] replace libraries whose bits would depend on the processor.
 
 pub mod bits;
 pub mod cholesky;

@@ -1,7 +1,8 @@
-//! The nearest centre of rows as they are listed in an array, one after the other: rows are read once, and no copy of them is kept.
+//! The nearest centres of rows of an array, row after row. Each row is read once, and no copy is kept.
 //!
-//! Scores are products, `2 x . y - |y|^2`, in the array's precision. Two scores that are nearer to each other than rounding may have moved them say nothing of which centre is nearer; such rows are named, and
-//! the caller decides by differences in double precision. So labels are those of double precision, at the speed of the array's.
+//! Scores are products, `2 x . y - |y|^2`, in the array's precision. If rounding may have moved two scores past each
+//! other, they don't show which centre is nearer. The kernel returns such rows, and the caller decides by differences
+//! in double precision. So labels are those of double precision, at the speed of the array's.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
@@ -10,7 +11,7 @@ use crate::products::products;
 /// Tiles whose products are formed together.
 const GROUP: usize = 4;
 
-/// Centres that listed rows are held against.
+/// Centres that listed rows are compared with.
 #[derive(Clone, Debug, Default)]
 pub struct ListedCenters<T: Real> {
     dimension: usize,
@@ -26,7 +27,8 @@ pub struct ListedCenters<T: Real> {
 }
 
 impl<T: Real> ListedCenters<T> {
-    /// Makes centres ready that stand one after the other. They are counted from their middle, in units of the farthest coordinate: neither a far origin nor tiny units cost digits.
+    /// Prepares centres, given one after the other. They are stored relative to their middle, in units of the farthest
+    /// coordinate. So neither a far origin nor tiny units cost digits.
     ///
     /// # Panics
     /// If there is no centre, there are 2^24 or more, or the last has fewer than `dimension` coordinates.
@@ -58,7 +60,8 @@ impl<T: Real> ListedCenters<T> {
 
     /// How far apart two scores must be, as a share of `|x|^2 + 2 max |y|^2`, for the greater one to be that of the nearer centre.
     ///
-    /// A score adds D products to a constant, all rounded, of coordinates that were rounded: it is off by less than `(D + 8) u (2 |x| |y| + |y|^2)`, with half of `EPSILON` as `u`.
+    /// A score adds D rounded products of rounded coordinates to a constant. Its error is less than
+    /// `(D + 8) u (2 |x| |y| + |y|^2)`, with half of `EPSILON` as `u`.
     fn margin(&self) -> f64 {
         (self.dimension + 8) as f64 * T::EPSILON
     }
@@ -71,7 +74,8 @@ pub struct ListedScratch<T: Real> {
     products: Vec<T::Line>,
 }
 
-/// Writes the nearest centre of each row to `labels`, the first of equally near ones, and appends to `unsure` the numbers of the rows of which this precision does not tell: what `labels` says of them is a guess.
+/// Writes the nearest centre of each row to `labels`, the first of equally near ones. Appends to `unsure` the numbers
+/// of the rows that this precision cannot decide. Their labels are guesses.
 ///
 /// Cost: rows x K x D multiply-adds. No allocation once buffers have grown.
 ///
@@ -135,7 +139,7 @@ kernel! {
                     index = V::select_less(best, score, V::splat(T::from_f64(k as f64)), index);
                     best = score.max(best);
                 }
-                // What is no number is not sure either.
+                // A score that is not a number is not sure either.
                 let doubt = V::select_less(square.add(of_centers).mul(margin), best.sub(second), zero, one);
                 let (mut nearest, mut doubts) = (T::Line::default(), T::Line::default());
                 index.store(&mut nearest);
@@ -159,7 +163,8 @@ kernel! {
     }
 }
 
-/// Copies as many rows as a line has lanes side by side, from the origin and in the unit; behind the last row of all, it is repeated.
+/// Copies as many rows as a line has lanes, side by side, relative to the origin and in the unit. Lanes beyond the last
+/// row repeat it.
 #[inline(always)]
 fn pack<T: Real, V: Lanes<Number = T>>(
     values: &[T],
@@ -180,7 +185,7 @@ fn pack<T: Real, V: Lanes<Number = T>>(
         for lane in 0..lanes {
             let start = (first + lane).min(rows - 1) * dimension + at;
             if start + lanes <= values.len() {
-                // Beyond the row's end these are the next row's, which nobody reads.
+                // Beyond the row's end these are the next row's values, which no code reads.
                 V::load_at(&values[start..]).sub(origin).mul(per_unit).store(&mut block[lane]);
             } else {
                 let mut line = zero;

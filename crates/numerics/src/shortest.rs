@@ -1,7 +1,7 @@
 //! Squared distances of rows from the nearest of centres that come one after the other, as k-means++ draws them.
 //!
-//! Distances are sums of squared differences in any number of dimensions: a row is at distance 0 from itself, so that it is not drawn twice. There are few centres at a time, and a pass waits
-//! for the rows more than for the arithmetic.
+//! Distances are sums of squared differences in any number of dimensions. So a row is at distance 0 from itself and is
+//! not drawn twice. There are few centres at a time, and a pass waits for memory more than for arithmetic.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
@@ -10,10 +10,10 @@ use crate::tiles::Tiles;
 
 /// Tiles whose sums stay in the rows' precision: so many additions a lane.
 const FLUSH: usize = 256;
-/// Centres that are held against a tile together.
+/// Centres that are compared with a tile together.
 const TOGETHER: usize = 4;
 
-/// What the rows of a block add up to.
+/// Figures of the rows of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shortest {
     /// Weight times the shortest squared distance, over the rows.
@@ -22,7 +22,8 @@ pub struct Shortest {
     pub largest: f64,
 }
 
-/// Lowers the shortest squared distance of each row, side by side as in the tiles, to that from a centre, if that is nearer. Weights do not matter to it, but to the sum.
+/// Lowers the shortest squared distance of each row to that from a centre, if that is nearer. Rows are side by side as
+/// in the tiles. Weights count in the sum only.
 ///
 /// Cost: rows x D x 2 operations. No allocation.
 ///
@@ -48,7 +49,8 @@ pub fn lower_to<T: Real>(tiles: &Tiles<T>, centers: &HardCenters<T>, k: usize, s
     lower(tiles, &centers.positions()[k * dimension..][..dimension], shortest)
 }
 
-/// Adds up what [`lower_to`] would come to with each of some centres by itself: weight times the shorter of the two squared distances, over the rows, to `sums`.
+/// Adds to `sums`, for each of some centres, the sum that [`lower_to`] would give with that centre alone. It is, over
+/// the rows, weight times the shorter of the two squared distances.
 ///
 /// Cost: rows x K x D x 2 operations. No allocation.
 ///

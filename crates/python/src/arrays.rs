@@ -1,8 +1,9 @@
 //! Converts NumPy arrays and SciPy's sparse ones into the crates' types, and back.
 //!
-//! Arrays are read where they lie, in C or in Fortran order or with any strides, `float32` or `float64`: nothing is copied before the one copy that the
-//! rooms own. That copy is made while this thread holds the interpreter, because only then does no other thread write into the array. What centres say of
-//! rows needs no copy ([`Array`]). Results go the other way without any copy: NumPy takes over the vector.
+//! Arrays are read in place, in C or Fortran order or with any strides, `float32` or `float64`. Nothing is copied
+//! before the one copy that the crates own. This thread makes that copy while it holds the interpreter, because only
+//! then does no other thread write into the array. Labels by centres need no copy ([`Array`]). Results go the other way
+//! without any copy: NumPy takes over the vector.
 
 use std::borrow::Cow;
 
@@ -52,7 +53,7 @@ fn weighed(values: Vec<f64>, columns: usize, weights: Option<&PyReadonlyArray1<'
     }
 }
 
-/// An array that is read where it lies; one that is not in C order as a copy that is, in its precision.
+/// An array that is read in place. An array that is not in C order is copied into that order, in its precision.
 pub(crate) enum Array<'a> {
     F64(Cow<'a, [f64]>),
     F32(Cow<'a, [f32]>),
@@ -76,7 +77,7 @@ pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, 
     }
 }
 
-/// What a clustering by centres takes, in the form in which it came.
+/// The input of a clustering by centres, in the form in which it came.
 pub(crate) enum Rows {
     Numbers(Points),
     Sparse(Sparse),
@@ -139,7 +140,8 @@ impl Records {
     }
 }
 
-/// Sparse rows of SciPy's compressed row format, whose numbers may go on behind the last row, and whose places are of 32 or 64 bits.
+/// Sparse rows of SciPy's compressed row format. Its arrays may be longer than the last row needs, and indices have 32
+/// or 64 bits.
 fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
     let (_, dimension) = x.getattr("shape")?.extract::<(usize, usize)>()?;
     let starts: Vec<usize> = places(&x.getattr("indptr")?, "indptr")?;
@@ -219,7 +221,7 @@ pub(crate) fn table<'py, T: Element>(
     values.into_pyarray(py).reshape([rows, columns])
 }
 
-/// Labels as estimators have them: -1 for what is in no cluster, which is the largest number here.
+/// Labels as estimators have them. A row in no cluster has -1 there, and the largest number here.
 pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
     labels.iter().map(|label| label.cast_signed()).collect()
 }
@@ -246,7 +248,7 @@ impl<'py, 'a, R> Columns<'py, 'a, R> {
     }
 }
 
-/// A number that tells a matrix from others.
+/// A hash of a matrix.
 pub(crate) fn hash(matrix: &Dissimilarities) -> u64 {
     let mut hash = Xxh3Default::new();
     match matrix.values() {
@@ -257,7 +259,7 @@ pub(crate) fn hash(matrix: &Dissimilarities) -> u64 {
     hash.digest()
 }
 
-/// A number that tells a vector from others.
+/// A hash of a vector.
 pub(crate) fn hash_numbers(values: &[f64]) -> u64 {
     let mut hash = Xxh3Default::new();
     values.iter().for_each(|value| hash.update(&value.to_le_bytes()));

@@ -59,9 +59,11 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// The nearest centre of each row, and how far away it is, if that is wanted (a dictionary with `labels`, and `distances` or `None`).
+/// The nearest centre of each row and, if wanted, how far away it is: a dictionary with `labels`, and `distances` or
+/// `None`.
 ///
-/// An array is read where it lies, by all threads, while other Python threads run: as of all that NumPy computes, one that writes into it meanwhile gets labels of what it was or of what it becomes.
+/// All threads read an array in place while other Python threads run. If one of those writes into it meanwhile, labels
+/// are of the old values or of the new ones, as with NumPy's own functions.
 #[pyfunction]
 #[pyo3(signature = (x, centers, *, threads = None, with_distances = true))]
 pub(crate) fn nearest<'py>(

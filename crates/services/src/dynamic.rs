@@ -51,7 +51,7 @@ pub enum Group {
 /// See [`Outline`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutlinedOperation {
-    /// What it does to the state.
+    /// Its effect on the state.
     pub verb: Verb,
     /// Who may run beside its handler.
     pub group: Group,

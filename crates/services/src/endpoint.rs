@@ -55,7 +55,7 @@ impl Endpoint {
         Self { at, host }
     }
 
-    /// What the service is.
+    /// The description of the service.
     pub fn info(&self) -> Info {
         Info::of(&self.at)
     }

@@ -454,7 +454,7 @@ impl Host {
         self.inner.table.lock().places.keys().cloned().collect()
     }
 
-    /// What a service has counted.
+    /// The counts of a service.
     ///
     /// # Errors
     /// As for [`reference`](Self::reference).

@@ -26,7 +26,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// The action on a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// What the service is.
+    /// The description of the service.
     Lookup,
     /// The whole state.
     Get,

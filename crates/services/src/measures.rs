@@ -16,7 +16,7 @@ use lehr_sync::{Arc, Mutex};
 pub struct Measure {
     /// Its name.
     pub name: &'static str,
-    /// What it says, as a sentence.
+    /// Its meaning, as a sentence.
     pub help: &'static str,
     /// Whether it only grows.
     pub is_counter: bool,

@@ -38,7 +38,7 @@ use crate::verb::{self, Kind};
 pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// The contract that it belongs to.
     type Contract: Contract;
-    /// What it does to the state.
+    /// Its effect on the state.
     type Verb: Kind;
     /// The answer to its sender.
     type Reply: Clone + Send + Serialize + DeserializeOwned + JsonSchema + 'static;

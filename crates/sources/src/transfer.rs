@@ -71,7 +71,7 @@ impl fmt::Debug for Getter {
     }
 }
 
-/// What is asked for.
+/// A request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) url: String,

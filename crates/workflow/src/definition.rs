@@ -268,7 +268,7 @@ impl Workflow {
         Ok(Self { tree, definition, order, needs, services })
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.definition.name
     }

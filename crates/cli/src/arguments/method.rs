@@ -137,7 +137,7 @@ pub struct PackedArguments {
     pub weights_from: Option<PathBuf>,
 }
 
-/// What a table is where rows of bits and sparse rows are taken too.
+/// Help of the input of a method that takes rows of bits and sparse rows too.
 const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
@@ -177,7 +177,7 @@ pub struct ResultArguments {
     pub trace: Option<PathBuf>,
 }
 
-/// What stands behind the examples in the help of every method.
+/// The end of every method's help, after the examples.
 const ENDS: &str = "Ctrl-C stops the run, keeps a checkpoint and says how to continue.\n\
                     Exit codes: 0 done, 1 no result, 2 usage, 3 data, 4 environment, 130 stopped.";
 
@@ -293,7 +293,7 @@ pub(super) fn argument_of(option: OptionOf) -> Arg {
     }
 }
 
-/// What the command called an option before, if it had another name for the same values.
+/// The command's former name of an option, if only the name has changed and not the values.
 fn former_of(option: &OptionOf) -> Option<String> {
     let (former, values) = option.formerly.as_ref()?;
     values.is_empty().then(|| former.replace('_', "-"))

@@ -58,7 +58,7 @@ pub fn words(space: &Rows, mark: &Mark) -> String {
 
 /// How full the rows of each cluster are on average.
 pub struct Filled {
-    /// What is counted.
+    /// The name of the things that are counted.
     pub name: &'static str,
     /// One a cluster.
     pub of_clusters: Vec<f64>,

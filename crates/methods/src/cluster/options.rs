@@ -150,7 +150,7 @@ pub enum Parameters {
 pub(super) const NATS: &str = "nats";
 
 impl Parameters {
-    /// What a row costs in a cluster.
+    /// The cost of a row in a cluster.
     pub fn cost(&self) -> Cost {
         match self {
             Parameters::Annealing(parameters) => parameters.cost,
@@ -163,7 +163,7 @@ impl Parameters {
         if self.cost().is_squared() { squared } else { NATS }
     }
 
-    /// What draws, or decides between equals.
+    /// The seed of draws, or of decisions between equals.
     pub fn seed(&self) -> u64 {
         match self {
             Parameters::Annealing(parameters) => parameters.seed,

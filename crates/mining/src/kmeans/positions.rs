@@ -1,7 +1,9 @@
-//! The positions that rows are held against while centres are drawn, as the kernels of each way of storing rows read them.
+//! The positions that rows are compared with while centres are drawn, as the kernels of each way of storing rows read
+//! them.
 //!
-//! Rows of numbers and of bits are held against them in the rows' precision. A position that is a row is at distance 0 from it, to the bit: numbers by differences, bits because all sums are whole
-//! numbers. Sparse rows are told by differences in double precision.
+//! Rows of numbers and of bits are compared with them in the rows' precision. A position that is a row is at distance
+//! exactly 0 from it. For numbers, distances are formed from differences; for bits, all sums are whole numbers. Sparse
+//! rows are compared by differences in double precision.
 
 use lehr_numerics::bits::{BitRows, HardBitCenters, bit_distances};
 use lehr_numerics::lanes::Real;
@@ -14,8 +16,9 @@ use crate::rows::{Input, Rows, Scalar, Scratch, SparseDistance, Storage};
 pub(super) struct Positions<'a, T: Real> {
     pub stored: Centers,
     numbers: HardCenters<T>,
-    /// In the coordinates of bits; of a squared distance there, what it is in stored units.
+    /// In the coordinates of bits.
     bits: HardBitCenters<T>,
+    /// A squared distance of 1 there, in stored units.
     per_bit: f64,
     sparse: Vec<SparseDistance<'a>>,
     unit: f64,
@@ -49,7 +52,8 @@ impl<'a, T: Scalar> Positions<'a, T> {
 
     /// Whether some row of a box may be nearer to position `k` than at this squared distance.
     ///
-    /// The box is of the rows as they are stored, and the position as the kernel has it, so rounding moves a distance by few units in the last place, for which there is a margin.
+    /// The box is of the rows as stored, and the position is as the kernel has it. So rounding moves a distance by few
+    /// units in the last place. A margin allows for that.
     pub fn may_be_within(&self, squared: f64, bounds: &[f64], k: usize) -> bool {
         let dimension = self.stored.dimension;
         let (least, most) = bounds.split_at(dimension);

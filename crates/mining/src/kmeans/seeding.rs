@@ -1,8 +1,10 @@
-//! Starting centres: k-means++ with several candidates a centre. Beside it the row that is worst off, for a centre that has none.
+//! Initial centres: k-means++ with several candidates a centre. Also the row of the highest cost, for a centre that has
+//! no rows.
 //!
-//! Each centre is drawn among the rows with a probability in proportion to weight times squared distance to the nearest centre so far; of some candidates drawn, that is taken which
-//! lowers the sum of squares most. A draw walks down a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So the rows drawn are the
-//! same on any layout.
+//! Each centre is drawn among the rows. The probability is in proportion to weight times squared distance to the
+//! nearest centre so far. Of some candidates drawn, the one is taken that lowers the sum of squares most. A draw
+//! descends a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So
+//! any layout draws the same rows.
 //!
 //! Distances are those of the kernels, in the rows' precision ([`positions`](super::positions)).
 
@@ -19,12 +21,13 @@ use crate::lloyd::Centers;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::{Input, OverStore, RowMajor, Rows, Scalar, Storage, Work};
 
-/// What a leaf knows of its rows while centres are drawn.
+/// The distances that a leaf remembers while centres are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Near<T: Real> {
-    /// The squared distance of each row to the nearest centre so far, as many rows side by side as a line has lanes; 1 before there is a centre.
+    /// The squared distance of each row to the nearest centre so far; 1 before there is a centre. As many rows are side
+    /// by side as a line has lanes.
     squares: Vec<T::Line>,
-    /// What they come to together, each times its row's weight, and the largest.
+    /// Their sum, each times its row's weight, and the largest of them.
     shortest: Shortest,
 }
 
@@ -48,7 +51,8 @@ impl<T: Real> Near<T> {
         }
     }
 
-    /// Adds up what [`lower`](Self::lower) would come to with each of some positions, of which `distances` gives those of each row.
+    /// Adds up the sum that [`lower`](Self::lower) would lead to with each of some positions. `distances` gives each
+    /// row's distances from them.
     fn add_potentials(&self, rows: usize, weight: impl Fn(usize) -> f64, distances: &[f64], sums: &mut [f64]) {
         for (row, distances) in (0..rows).zip(distances.chunks_exact(sums.len())) {
             let (weight, square) = (weight(row), self.square(row));
@@ -64,7 +68,8 @@ impl<T: Real> Near<T> {
 pub(super) struct Numbers {
     pub seed: u64,
     pub purpose: &'static str,
-    /// How many centres were drawn from them before: for each as many numbers are set apart as it can take, so that draws share none.
+    /// How many centres were drawn from them before. Each has as many numbers set apart as it can take, so that draws
+    /// share none.
     pub drawn: u64,
 }
 
@@ -126,8 +131,8 @@ pub(super) async fn draw<T: Scalar>(
     Ok(centers)
 }
 
-/// Puts centres beside those that there are, until there are `clusters`: each at the row whose weight times squared distance to the nearest centre so far is largest, of several such
-/// rows at the first. Fewer if every row is where a centre is.
+/// Adds centres until there are `clusters`; fewer if every row is where a centre is. Each is put at the row whose
+/// weight times squared distance to the nearest centre so far is largest. Of equal rows the first is taken.
 pub(super) async fn farthest<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -164,15 +169,15 @@ fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a }
 }
 
-/// Leaves on their way to know how near each row is to some centres, which come one after the other.
+/// Leaves that learn how near each row is to some centres, which come one after the other.
 struct Nearest<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
-    /// How many of the centres rows know already.
+    /// How many of the centres the leaves have taken into account.
     known: usize,
     /// Leaves of a group.
     group: usize,
-    /// Whether rows of numbers are told apart in double precision, as the input has them.
+    /// Whether rows of numbers are compared in double precision, as the input has them.
     is_close: bool,
 }
 
@@ -181,7 +186,8 @@ impl<'a, T: Scalar> Nearest<'a, T> {
         Self { rows, near, known: 0, group: rows.leaves.len().isqrt().max(1), is_close: false }
     }
 
-    /// Where every row is where a centre is in single precision: begins anew in double precision. Says whether that is any different from what was before.
+    /// Begins again in double precision if, in single precision, every row is where a centre is. Returns whether that
+    /// makes a difference.
     fn look_closer(&mut self) -> bool {
         let is_of_use = !self.is_close && self.rows.storage == Storage::Numbers && T::EPSILON > f64::EPSILON;
         if is_of_use {
@@ -190,7 +196,7 @@ impl<'a, T: Scalar> Nearest<'a, T> {
         is_of_use
     }
 
-    /// Takes the centres into account that are new; leaves the shares of each group of leaves in `total`.
+    /// Takes new centres into account, and leaves the shares of each group of leaves in `total`.
     async fn update(
         &mut self,
         input: Input<'_>,
@@ -245,7 +251,7 @@ struct UpdateRound<'a, T: Scalar> {
 }
 
 impl<T: Scalar> UpdateRound<'_, T> {
-    /// Lowers what a leaf knows by `lower`, which is given the newest centre, and sums the leaf's shares.
+    /// Lowers a leaf's distances by `lower`, which is given the newest centre, and sums the leaf's shares.
     fn update(&self, leaf: usize, partial: &mut [f64], lower: impl FnOnce(&mut Near<T>, &Positions<'_, T>)) {
         let store = &self.rows.leaves[leaf].store;
         self.near.with(leaf, |near| {
@@ -407,7 +413,7 @@ impl<T: Scalar> Round for RowsRound<'_, T> {
     }
 }
 
-/// What the sum of squares would be with each candidate.
+/// The sum of squares with each candidate.
 struct PotentialRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,

@@ -1,6 +1,7 @@
-//! The nearest centres of rows that are listed in an array, read where it lies and in its precision, on several threads.
+//! The nearest centres of rows of an array, read in place and in its precision, on several threads.
 //!
-//! Labels are those of double precision: the kernel names the rows of which the array's precision does not tell, and these are decided by differences ([`lehr_numerics::listed`]).
+//! Labels are those of double precision. The kernel returns the rows that the array's precision cannot decide.
+//! Differences in double precision decide these ([`lehr_numerics::listed`]).
 
 use lehr_numerics::lanes::Real;
 use lehr_numerics::listed::{ListedCenters, ListedScratch, nearest_listed};
@@ -9,9 +10,9 @@ use super::centroids::Centroids;
 use crate::Error;
 use crate::round::{LeafCells, Partition, on_threads};
 
-/// Rows that take less than so many multiply-adds are handled by the caller's thread: others would be begun in vain.
+/// Below this many multiply-adds the caller's thread does the work, because starting others would take longer.
 const WORTH_THREADS: usize = 1 << 22;
-/// Sums of squares in this range have kept their digits.
+/// Sums of squares in this range have lost no digits to underflow or overflow.
 const PLAIN: std::ops::Range<f64> = 1e-280..1e280;
 /// Differences that are added up side by side.
 const SIDE_BY_SIDE: usize = 8;
@@ -45,14 +46,18 @@ impl Listed<'_> {
 }
 
 impl Centroids {
-    /// Writes the number of the nearest centre of each row, the first of equally near ones, and, if they are wanted, how far away these are, in the unit of the rows. Temperature and sponge do not matter.
+    /// Writes the number of each row's nearest centre to `labels`, the first of equally near ones. If `distances` is
+    /// given, writes how far away that centre is, in the unit of the rows. Temperature and outlier radius do not
+    /// matter.
     ///
-    /// The same bits on any number of threads, and of an array of single precision those of the same numbers in double precision.
+    /// Results are bit-identical on any number of threads. An array of single precision gives the bits of the same
+    /// numbers in double precision.
     ///
     /// Cost: N x K x D multiply-adds; memory for nothing but the results.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if there are other than as many numbers as rows and columns, or centres are frequencies of bits; [`Error`] of the threads.
+    /// [`Error::Parameter`] if the numbers are not as many as rows times columns, or if centres are frequencies of
+    /// bits; [`Error`] of the threads.
     ///
     /// # Panics
     /// With more than one thread, on a worker of a dispatcher.
@@ -186,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// What double precision says of rows, one by one.
+    /// Labels and distances in double precision, row by row.
     fn expected(values: &[f64], centroids: &Centroids) -> (Vec<u32>, Vec<f64>) {
         let row = |row: &[f64]| {
             let squares: Vec<f64> = (0..centroids.len()).map(|k| squared_distance(row, centroids.center(k))).collect();

@@ -16,7 +16,7 @@ const MOST_TRIED: usize = 10;
 /// The most components that can be asked for.
 const MOST_COMPONENTS: usize = 65_536;
 
-/// What the covariances of components look like.
+/// The covariance type of components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Covariance {

@@ -1,10 +1,11 @@
-//! Rounds of one thread, over rows of its own: where a pass takes less than it takes ranks to wait for each other.
+//! Rounds of one thread over its own rows, for passes that take less time than ranks take to wait for each other.
 
 use std::ops::Range;
 
 use lehr_ranks::{Fold, Node, Partition, Pending, Round, Rounds};
 
-/// One loop's rounds over so few rows that nobody helps; the others wait until it has ended. The bits are those of any layout.
+/// The rounds of one loop over so few rows that no other thread helps. The others wait until it has ended. The bits are
+/// those of any layout.
 pub(crate) struct Alone<'a> {
     /// Of the run that it is a part of.
     outer: &'a mut dyn Rounds,

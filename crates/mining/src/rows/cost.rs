@@ -1,11 +1,11 @@
-//! What a row costs in a cluster.
+//! The cost of a row in a cluster.
 
 use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use crate::Error;
 
-/// What a row costs in a cluster.
+/// The cost of a row in a cluster.
 ///
 /// # Example
 /// ```

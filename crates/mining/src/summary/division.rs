@@ -1,4 +1,5 @@
-//! Weighted points divided into k-d cells: always the cell of the largest scatter, along the column in which it scatters most, at its mean.
+//! Divides weighted points into k-d cells. Each division takes the cell of the largest scatter, at its mean, along the
+//! column in which it scatters most.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -99,16 +100,17 @@ struct Cell {
     mean: Vec<f64>,
     /// The sum over its points of weight times squared distance from its mean.
     scatter: f64,
-    /// The column of which most of that is.
+    /// The column that has most of the scatter.
     widest: usize,
 }
 
-/// Points on their way to ever smaller cells.
+/// Points that are being divided into ever smaller cells.
 #[derive(Debug)]
 pub(super) struct Division<'a> {
     positions: &'a mut Positions,
     cells: Vec<Cell>,
-    /// The scatter of those that can be divided, as bits, which are in the order of the numbers; of equals the first cell.
+    /// The scatter of each cell that can be divided, as bits, which sort like the numbers. Of equals the first cell
+    /// counts.
     widest: BinaryHeap<(u64, Reverse<usize>)>,
     scatter: f64,
 }
@@ -146,7 +148,7 @@ impl<'a> Division<'a> {
             let (start, end) = (cell.range.start, cell.range.end);
             let cut = self.positions.part(cell);
             if cut == start || cut == end {
-                // Points that differ by rounding.
+                // Points that differ by rounding only.
                 continue;
             }
             let (below, above) = (self.positions.cell(start..cut), self.positions.cell(cut..end));

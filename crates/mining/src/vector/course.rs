@@ -42,7 +42,7 @@ enum Phase {
     Growing,
     Hardening,
     Refining,
-    /// From what a summary came to, over all rows.
+    /// From the result of a summary, over all rows.
     Finishing,
     Done,
 }
@@ -52,10 +52,10 @@ enum Phase {
 /// the range of single precision. Centres are found by dividing alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 
-/// The share of the work that annealing a summary is.
+/// The share of annealing a summary in the work.
 const OF_SUMMARY: f64 = 0.9;
 
-/// What the finish compared.
+/// The costs and trials of the refinement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
     /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost it is the mean cost in nats,
@@ -67,17 +67,18 @@ pub struct Finish {
     pub tried: u64,
     /// Those that were better, and the disturbances that led to something better.
     pub taken: u64,
-    /// What was annealed in the place of the rows, where they are many in few columns.
+    /// The summary that was annealed in place of the rows, if they are many in few columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summarized>,
 }
 
-/// What was annealed in the place of the rows.
+/// The summary that was annealed in place of the rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summarized {
     /// How many cells.
     pub cells: usize,
-    /// The weighted mean squared distance of the rows from the means of their cells: no cost of the history, and of the finish, is farther above that of the rows.
+    /// The weighted mean squared distance of the rows from the means of their cells. No cost of the history or of the
+    /// refinement exceeds that of the rows by more.
     pub hidden: f64,
 }
 
@@ -97,7 +98,7 @@ pub struct State {
 }
 
 impl State {
-    /// Whether a run goes on over all rows from here, where a summary was annealed.
+    /// Whether a run continues over all rows from here, after a summary.
     pub fn is_of_all_rows(&self) -> bool {
         matches!(self.phase, Phase::Finishing | Phase::Done)
     }
@@ -251,7 +252,7 @@ impl<'a, T: Scalar> Course<'a, T> {
 
     async fn grow(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         if self.parameters.clusters == Some(1) {
-            // One cluster has nothing to divide; with a sponge it has to find what belongs to it.
+            // One cluster has nothing to divide. With a noise component it must find its rows.
             self.state.phase = if self.sponge().is_some() { Phase::Hardening } else { Phase::Refining };
             return Ok(());
         }
@@ -400,7 +401,8 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok(())
     }
 
-    /// From what a summary came to: sweeps over all rows to the fixed point, and a look whether they promise that a swap betters it.
+    /// From the result of a summary: iterates over all rows to the fixed point, then tries the swaps that promise to
+    /// improve it.
     async fn finish(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let Parameters { patience, seed, clusters, .. } = *self.parameters;
         let search = self.state.search.as_mut().expect("what the summary came to");
@@ -411,7 +413,7 @@ impl<'a, T: Scalar> Course<'a, T> {
             _ => swap_that_must_gain(&mut self.lloyd, rounds, &centers, search.cost, seed).await?,
         };
         match better {
-            // Sweeps go on from there.
+            // Iterations continue from there.
             Some(better) => (search.centers, search.taken) = (better.values, search.taken + 1),
             None => {
                 search.centers = centers.values;
@@ -422,7 +424,8 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok(())
     }
 
-    /// The end of a run with a Bernoulli cost. No swaps: what dividing a cluster gains is not told by planes and squared distances.
+    /// The end of a run with a Bernoulli cost. There are no swaps, because planes and squared distances do not give the
+    /// gain of dividing a cluster.
     async fn keep_what_is_hard(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
@@ -435,7 +438,8 @@ impl<'a, T: Scalar> Course<'a, T> {
         Ok(())
     }
 
-    /// The end of a run with a sponge. No swaps: what a removal costs and a division gains is not told by the sums of a pass when rows may leave for the sponge instead.
+    /// The end of a run with a noise component. There are no swaps. Rows may leave for that component. So the sums of a
+    /// pass do not give the cost of a removal and the gain of a division.
     async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &Sponge) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);

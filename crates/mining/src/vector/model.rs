@@ -28,7 +28,7 @@ pub struct Model {
     pub probabilities: Vec<f64>,
     /// The outliers, if there is an outlier radius.
     pub outliers: Option<Outliers>,
-    /// What a row costs in a cluster.
+    /// The cost of a row in a cluster.
     pub cost: Cost,
     /// Weighted mean squared distance; with an outlier radius, of the rows that are in clusters. With a Bernoulli cost
     /// the weighted mean of `-ln p(x)` in the row's own cluster, in nats, without the prior's part.

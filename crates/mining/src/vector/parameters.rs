@@ -56,8 +56,8 @@ pub struct Parameters {
     pub seed: u64,
     /// Default: double.
     pub precision: Precision,
-    /// Whether all rows are annealed where a summary of them would be: 5,000 rows of numbers or more in up to 16 columns, to be divided into a number of clusters (`docs/design/summary.md`).
-    /// Default: no.
+    /// Whether all rows are annealed instead of a summary. A summary is for 5,000 rows of numbers or more in up to 16
+    /// columns, to be divided into a given number of clusters (`docs/design/summary.md`). Default: no.
     #[serde(default, skip_serializing_if = "is_no")]
     pub exact: bool,
 }

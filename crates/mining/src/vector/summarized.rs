@@ -1,7 +1,7 @@
-//! Annealing a summary in the place of the rows, where there are many in few columns ([`summary`](crate::summary)).
+//! Anneals a summary in place of the rows, if they are many in few columns ([`summary`](crate::summary)).
 //!
-//! The lead anneals it alone, swaps included, while the others wait: its passes take less than ranks take to wait for each other. What it comes to is where sweeps over all rows
-//! begin. A run that goes on makes the same summary anew.
+//! The lead anneals it alone, with swaps, while the other ranks wait: a pass takes less time than ranks take to wait
+//! for each other. Iterations over all rows begin from the result. A resumed run makes the same summary again.
 
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 use lehr_ranks::timing::Phases;
@@ -16,7 +16,7 @@ use crate::round::{Alone, Heeding, LeafCells, Rounds};
 use crate::rows::{Rows, Scalar, Storage};
 use crate::summary::{Wanted, divide_leaves, merge};
 
-/// Of fewer rows a summary spares too little.
+/// With fewer rows, a summary saves too little.
 const LEAST_ROWS: usize = 5_000;
 /// Rows a cell, at least.
 const ROWS_A_CELL: usize = 4;
@@ -25,13 +25,14 @@ const CELLS_A_CLUSTER: usize = 50;
 const LEAST_CELLS_A_CLUSTER: usize = 10;
 /// How many cells there are at least and at most, whatever the clusters.
 const CELLS: std::ops::RangeInclusive<usize> = 2_000..=20_000;
-/// Of few clusters a search takes so little time that they have more cells: as many as make so many pairs of a cell and a cluster, up to a number that decides between optima a thousandth apart.
+/// A search over few clusters takes little time, so they get more cells. This many pairs of a cell and a cluster give
+/// the number. The limit is a number that decides between optima a thousandth apart.
 const PAIRS: usize = 200_000;
 const CELLS_OF_FEW: usize = 10_000;
-/// So small a share of the cost decides nothing.
+/// A share of the cost that is too small to decide anything.
 const SHARE: f64 = 1e-3;
 
-/// How a summary of the rows is made; nothing where the rows themselves are annealed.
+/// How a summary of the rows is made; `None` if the rows themselves are annealed.
 fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> {
     let clusters = parameters.clusters.filter(|&clusters| clusters > 1)?;
     let is_plain = parameters.cost.is_squared() && parameters.sponge.is_none();
@@ -45,7 +46,8 @@ fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> 
     (cells >= LEAST_CELLS_A_CLUSTER * clusters).then_some(Wanted { cells, clusters, share: SHARE })
 }
 
-/// Anneals a summary; returns what the course over all rows begins with, or nothing if it is to begin at the beginning.
+/// Anneals a summary; returns the state from which the course over all rows continues, or `None` if it starts from
+/// scratch.
 pub(super) async fn anneal_summary<T: Scalar>(
     run: &Run<'_, '_, T>,
     rounds: &mut dyn Rounds,
@@ -110,7 +112,7 @@ async fn anneal_alone<T: Scalar>(
     Ok(course.state)
 }
 
-/// A course over these rows, from where the run goes on or from the beginning.
+/// A course over these rows, resumed from the run's state or started from scratch.
 async fn begin<'r, T: Scalar>(
     run: &Run<'_, '_, T>,
     rounds: &mut dyn Rounds,

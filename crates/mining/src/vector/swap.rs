@@ -1,17 +1,17 @@
-//! The swap search: takes a centre from where it is least missed and puts it where it gains most.
+//! The swap search: moves the centre whose removal costs least to the place where it gains most.
 //!
-//! Annealing decides the centres from the coarse to the fine and never undoes a decision. On data with a density that
-//! varies by orders of magnitude some regions end with one centre too many, and others with one too few (`mining-spec`
-//! 1.8). Each pass of the hard assignment estimates two things for every centre: the cost of its removal (its rows go
-//! to their second nearest centre), and the gain of dividing it by a plane. So the pairs (remove this, divide that) can
-//! be tried in the order of their promise. A trial costs little, since only leaves near the two are recomputed. Where
-//! clusters lie so far apart that even the cheapest removal costs several times the best division's gain, no pair can
-//! help. None is tried then. When none of those helps any more, each removal and each division is carried out to its
-//! end before pairs are tried again. When that helps no more, several centres are added and as many removed at once (a
-//! breathing step, Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is
-//! perturbed: a swap drawn at random is made, whatever it costs, and the search continues from there. Unless it ends
-//! lower, it goes back. Where none of the most promising pairs improves annealing's result, there is most often nothing
-//! to fix. Then the perturbation comes at once, and less often.
+//! Annealing decides the centres from the coarse to the fine and never undoes a decision. Where density varies by
+//! orders of magnitude, some regions end with one centre too many, others with one too few (`mining-spec` 1.8). Each
+//! pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its rows go to
+//! their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this, divide
+//! that) can be tried in the order of their promise. A trial costs little, since only leaves near the two are
+//! recomputed. Where clusters lie so far apart that even the cheapest removal costs several times the best division's
+//! gain, no pair can help. None is tried then. When none of those helps any more, each removal and each division is
+//! carried out to its end before pairs are tried again. When that helps no more, several centres are added and as many
+//! removed at once (a breathing step, Fritzke). This escapes some optima of single swaps. When neither improves
+//! anything, the solution is perturbed: a swap drawn at random is made, whatever it costs, and the search continues
+//! from there. Unless it ends lower, it goes back. Where none of the most promising pairs improves annealing's result,
+//! there is most often nothing to fix. Then the perturbation comes at once, and less often.
 //!
 //! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
 
@@ -25,7 +25,8 @@ use crate::lloyd::{Centers, Lloyd, Patience};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
-/// Steps of two-means of the last look over all rows, each of which is a pass. What a division gains is told less well after fewer, and never too high.
+/// Steps of two-means of the last check over all rows, each of which is a pass. After fewer steps the gain of a
+/// division is estimated less well, but never too high.
 const LAST_PLANE_STEPS: usize = 2;
 /// Trials between two looks at the observer.
 const TRIALS_AT_ONCE: usize = 32;
@@ -37,11 +38,12 @@ const BREATH: usize = 6;
 /// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
 /// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
-/// At least so many of a summary, over which a pass costs next to nothing.
+/// At least this many on a summary, over which a pass costs next to nothing.
 const DISTURBED_SUMMARY: usize = 30;
-/// Clusters for each disturbance in vain, between these bounds.
+/// Clusters for each unsuccessful disturbance, between these bounds.
 const CLUSTERS_PER_DISTURBANCE: usize = 2;
-/// One in so many where nothing that was tried has been better: that is most often the best. `tests/mining/swap.rs` counts how often it is not, in 300 uniform squares.
+/// One in this many if no trial has been better: that solution is most often the best. `tests/mining/swap.rs` counts
+/// how often it is not, in 300 uniform squares.
 const FEWER_IF_UNBETTERED: usize = 2;
 /// Iterations after a perturbation, before trials continue from there. With many clusters, pairs that are tried before
 /// all have settled lead to lower optima.
@@ -383,7 +385,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
     }
 }
 
-/// The most promising of the swaps of which one pass says that they gain more than they cost, carried out, if it does; of these few are left where the search was over on a summary.
+/// Tries the swaps that gain more than they cost by the figures of one pass, the most promising first. Returns the
+/// centres of the first that lowers the cost. Few such swaps are left after the search on a summary.
 pub(crate) async fn swap_that_must_gain<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -410,7 +413,8 @@ pub(crate) async fn swap_that_must_gain<T: Scalar>(
     Ok(None)
 }
 
-/// The swap of a disturbance, by lot: the centre to remove and the one to divide; nothing where none can be divided.
+/// The swap of a disturbance, drawn at random: the centre to remove and the one to divide; `None` if none can be
+/// divided.
 fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
     let stream = Stream::new(seed.wrapping_add(disturbed), "disturbances");
     let prefers = disturbed % 2 == 1;
@@ -424,7 +428,8 @@ fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> 
     Some((from, to))
 }
 
-/// One of `of` places, from a uniform number: any as likely as another, or the first ones (that promise most) more often. Of nine clusters most pairs are worth a try; of 80 few are.
+/// One of `of` positions, from a uniform number. All are equally probable, or the first ones, which promise most, come
+/// more often. Of nine clusters most pairs are worth a try; of 80 few are.
 fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
     let share = if prefers { uniform * uniform } else { uniform };
     ((share * of as f64) as usize).min(of - 1)
