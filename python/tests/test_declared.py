@@ -116,7 +116,7 @@ def test_a_default_that_is_changed_on_one_side_is_found():
 
 def test_the_declaration_says_what_each_option_is():
     clusters, passes = METHODS["kmedoids"]["options"]
-    assert METHODS["kmedoids"]["line"] == "Cluster items about medoids, by their dissimilarities"
+    assert METHODS["kmedoids"]["line"] == "Cluster items around medoids, by their dissimilarities"
     assert clusters == {
         "name": "clusters", "python": "n_clusters", "help": "This many clusters", "default": 8, "kind": "count", "range": "at least 1",
     }  # fmt: skip

@@ -94,7 +94,7 @@ def test_a_weight_is_so_many_rows(wine):
     weight = np.arange(len(wine)) % 3
     # The regularisation counts rows, of which one weighs the sum of squares by the sum.
     row_weight = np.square(weight).sum() / weight.sum()
-    make = lambda regularization: lehr.GTM(n_nodes=6, n_basis=3, init="plane", tol=1e-9, regularization=regularisation)  # noqa: E731
+    make = lambda regularization: lehr.GTM(n_nodes=6, n_basis=3, init="plane", tol=1e-9, regularization=regularization)  # noqa: E731
     weighted = make(0.1).fit(wine, sample_weight=weight)
     repeated = make(0.1 * row_weight).fit(np.repeat(wine, weight, axis=0))
     # Weights in another unit change nothing.
