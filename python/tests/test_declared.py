@@ -118,7 +118,7 @@ def test_the_declaration_says_what_each_option_is():
     clusters, passes = METHODS["kmedoids"]["options"]
     assert METHODS["kmedoids"]["line"] == "Cluster items around medoids, by their dissimilarities"
     assert clusters == {
-        "name": "clusters", "python": "n_clusters", "help": "This many clusters", "default": 8, "kind": "count", "range": "at least 1",
+        "name": "clusters", "python": "n_clusters", "help": "Find this many clusters", "default": 8, "kind": "count", "range": "at least 1",
     }  # fmt: skip
     assert (passes["name"], passes["python"], passes["default"], passes["range"]) == ("max_iterations", "max_iter", 100, None)
     kinds = {option["kind"] for method in METHODS.values() for option in method["options"]}

@@ -26,7 +26,7 @@ pub struct Gtm;
 /// ```
 /// use lehr_methods::gtm::{Options, Start};
 /// let options: Options = serde_json::from_str(r#"{ "dimensions": 1, "init": "annealed" }"#).unwrap();
-/// assert_eq!((options.dimensions, options.start, options.width), (1, Start::Annealed, 1.0));
+/// assert_eq!((options.dimensions, options.init, options.width), (1, Start::Annealed, 1.0));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -9,7 +9,7 @@
 //! let gtm = lehr_methods::find("gtm").unwrap();
 //! let declared = gtm.options();
 //! let dimensions = declared.iter().find(|option| option.name == "dimensions").unwrap();
-//! assert_eq!(dimensions.help_line(), "Dimensions of the map, 1 to 3 [default: 2]");
+//! assert_eq!(dimensions.help_line(), "Give the map this many dimensions, 1 to 3 [default: 2]");
 //! ```
 #![forbid(unsafe_code)]
 

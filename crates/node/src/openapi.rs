@@ -158,7 +158,12 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             let about = format!("A document, or a file, alone or in a form. Media types of files: {types}.");
             page["requestBody"]["description"] = Value::from(about);
         }
-        page["requestBody"]["content"] = bodies;
+        if is_asked && fields.is_empty() && operation.body["additionalProperties"].is_null() {
+            // There is nothing to say: a body that may be any object is one more form of the same call.
+            page.as_object_mut().expect("a page has fields").remove("requestBody");
+        } else {
+            page["requestBody"]["content"] = bodies;
+        }
         page["parameters"] = Value::Array(parameters);
         if operation.verb == Verb::Replace && name == "replace" {
             whole.insert("put".to_owned(), page);

@@ -331,7 +331,7 @@ fn simplified(schema: &Value) -> Value {
     }
     for key in ["oneOf", "anyOf"] {
         if let Some(Value::Array(forms)) = simple.remove(key) {
-            let forms = with_one_enumeration(forms);
+            let forms = with_one_object(with_one_enumeration(forms));
             match <[Value; 1]>::try_from(forms) {
                 Ok([Value::Object(only)]) => enumerated(&mut simple, only),
                 Ok([only]) => _ = simple.insert(key.to_owned(), json!([only])),
@@ -340,6 +340,37 @@ fn simplified(schema: &Value) -> Value {
         }
     }
     Value::Object(simple)
+}
+
+/// The forms of a choice, those that are objects with one field of their own as one object with one of these fields.
+///
+/// Generators in Java read a value as each of the forms, without looking at fields that they do not know: it is two of
+/// them at once.
+fn with_one_object(forms: Vec<Value>) -> Vec<Value> {
+    let is_single = |form: &Value| {
+        let required = form["required"].as_array().and_then(|required| Some(required.first()?.as_str()?.to_owned()));
+        only_field(form).is_some_and(|field| Some(field) == required)
+    };
+    let (singles, mut others): (Vec<Value>, Vec<Value>) = forms.into_iter().partition(is_single);
+    if singles.len() < 2 {
+        return singles.into_iter().chain(others).collect();
+    }
+    let mut properties = Map::new();
+    for mut form in singles {
+        let said = form["description"].as_str().map(str::to_owned);
+        for (name, field) in std::mem::take(&mut form["properties"]).as_object_mut().into_iter().flatten() {
+            if let (Some(said), Some(field)) = (&said, field.as_object_mut()) {
+                field.insert("description".to_owned(), Value::from(said.clone()));
+            }
+            properties.insert(name.clone(), field.take());
+        }
+    }
+    others.insert(
+        0,
+        json!({ "type": "object", "properties": properties, "additionalProperties": false,
+            "minProperties": 1, "maxProperties": 1, "description": "One of these fields is there." }),
+    );
+    others
 }
 
 /// Puts what is left of a choice in its place.
@@ -399,6 +430,26 @@ fn with_one_enumeration(forms: Vec<Value>) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn forms_with_a_field_each_are_one_object() {
+        let form = |field: &str, said: &str| {
+            let properties = Map::from_iter([(field.to_owned(), json!({ "type": "string" }))]);
+            json!({ "type": "object", "description": said, "properties": properties, "required": [field] })
+        };
+        let choice = json!({ "oneOf": [form("upload", "In pieces."), form("file", "A file."), { "const": "table" }] });
+        let found = simplified(&choice);
+        let both = &found["oneOf"][0];
+        assert_eq!(found["oneOf"].as_array().unwrap().len(), 2, "{found}");
+        assert_eq!(
+            (&both["minProperties"], &both["maxProperties"], both.get("required")),
+            (&1.into(), &1.into(), None)
+        );
+        assert_eq!(both["properties"]["file"], json!({ "type": "string", "description": "A file." }));
+        // One object with a field stays what it is.
+        let alone = json!({ "oneOf": [form("file", "A file."), { "type": "string" }] });
+        assert_eq!(simplified(&alone)["oneOf"][0], form("file", "A file."));
+    }
 
     #[test]
     fn a_choice_of_words_is_an_enumeration() {

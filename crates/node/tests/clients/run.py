@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 MIDDLES = [(0, 0), (10, 0), (0, 10)]
 
 # What OpenAPI Generator says of itself, whatever it is given; and of any choice that has a text among its forms, of which it makes a class that works.
-NOT_OF_THE_DESCRIPTION = ("OpenAPI 3.1 support is still in beta", "ModelUtils - Failed to get the schema name: null")
+NOT_OF_THE_DESCRIPTION = ("OpenAPI 3.1 support is still in beta", "Failed to get the schema name: null")
 
 
 class NotRun(Exception):
