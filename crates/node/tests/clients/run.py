@@ -128,7 +128,7 @@ def main(lehr, folder, *languages):
                 own = folder / language
                 own.mkdir(exist_ok=True)
                 try:
-                    told = LANGUAGES[language](own, url, table, operations).strip()
+                    told = re.sub(r"\x1b\[[0-9;]*m", "", LANGUAGES[language](own, url, table, operations)).strip()
                     print(f"clients: {language}: {len(operations)} operations; {told}", flush=True)
                 except NotRun as cause:
                     failed |= "LEHR_CLIENTS_REQUIRED" in os.environ

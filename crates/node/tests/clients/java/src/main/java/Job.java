@@ -90,7 +90,8 @@ public final class Job {
   }
 
   private static List<Object> clusters(List<Map<String, Object>> rows) {
-    return rows.stream().map(row -> row.get("cluster")).toList();
+    // Predictions are numbers that may be -1 and are written with a fraction; labels without outliers are whole.
+    return rows.stream().<Object>map(row -> ((Number) row.get("cluster")).longValue()).toList();
   }
 
   private static void check(boolean holds, Object found) {
