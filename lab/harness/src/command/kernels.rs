@@ -3,7 +3,7 @@
 //! The loops (`lab/runners/c`) do the arithmetic of one step in the layout that suits them best, with a polynomial exponential, under
 //! `cc -O3 -march=native -ffast-math`: what a careful programmer would get for this machine alone. Ours is the kernel that users run, in
 //! leaves of the size that the rows ask for, choosing its instructions at run time. Threads take equal shares and do not meet: this measures
-//! kernels; what meeting costs is `bench overhead`. Rows of bits ([`bits`]) and sparse rows ([`sparse`]) are compared with the same rows as numbers.
+//! kernels; what meeting costs is `bench overhead`. Rows of bits (`bits`) and sparse rows (`sparse`) are compared with the same rows as numbers.
 
 mod bits;
 mod sparse;

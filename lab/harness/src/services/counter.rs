@@ -1,4 +1,4 @@
-//! Our side of [`group`](super::group): a service that holds a number, and its client.
+//! Our side of [`group`]: a service that holds a number, and its client.
 
 use std::hint::black_box;
 

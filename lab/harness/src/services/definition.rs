@@ -145,7 +145,7 @@ pub fn file() -> File {
 /// The papers' figures, as they are compiled in.
 ///
 /// # Panics
-/// As [`file`].
+/// As [`file()`].
 pub fn papers() -> Papers {
     serde_json::from_str(include_str!("../../../definitions/services/papers.json")).expect("checked by a test")
 }
