@@ -34,8 +34,11 @@ pub fn rewritten(mut typed: Vec<OsString>) -> Vec<OsString> {
         typed.insert(at, "--help".into());
     }
     let is_help = |word: &OsString| word == "--help" || word == "-h";
-    // Behind it, `--help` is of another program, or a file of that name.
-    let own = typed.iter().position(|word| word == "lab" || word == "--").unwrap_or(typed.len());
+    // What follows is of another program, or names of files.
+    let own = match typed.get(1) {
+        Some(word) if word == "lab" => 1,
+        _ => typed.iter().position(|word| word == "--").unwrap_or(typed.len()),
+    };
     if let Some(at) = typed[..own].iter().position(is_help)
         && typed.get(at + 1).map(OsString::as_os_str) == Some(OsStr::new("all"))
     {
@@ -213,22 +216,18 @@ fn name(argument: &Arg) -> String {
 /// The first part of an argument's help, with its values and its default.
 fn brief(argument: &Arg) -> String {
     let text = argument.get_help().map(ToString::to_string).unwrap_or_default();
-    let (text, default) = match text.split_once(" [default: ") {
-        Some((text, default)) => (text, default.trim_end_matches(']').to_owned()),
-        None => {
-            let given = argument.get_default_values().iter().map(|value| value.to_string_lossy());
-            (text.as_str(), given.collect::<Vec<_>>().join(","))
-        }
-    };
-    let text = text.split_once("; ").map_or(text, |(first, _)| first);
-    let takes_value = argument.get_action().takes_values();
-    let words: Vec<String> = match takes_value {
-        true => argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect(),
-        false => Vec::new(),
-    };
+    let (text, default) = text.split_once(" [default: ").unwrap_or((&text, ""));
+    let first = text.split_once("; ").map_or(text, |(first, _)| first);
+    if !argument.get_action().takes_values() {
+        return first.to_owned();
+    }
+    let words: Vec<String> = argument.get_possible_values().iter().map(|word| word.get_name().to_owned()).collect();
     let words = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
-    let default = if default.is_empty() || !takes_value { default } else { format!(" [default: {default}]") };
-    format!("{text}{words}{}", if takes_value { default.as_str() } else { "" })
+    // Some defaults are in the text, others clap knows.
+    let known = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(",");
+    let default = if default.is_empty() { &known } else { default.trim_end_matches(']') };
+    let default = if default.is_empty() { String::new() } else { format!(" [default: {default}]") };
+    format!("{first}{words}{default}")
 }
 
 /// The examples of a command, and what else stands behind its options.

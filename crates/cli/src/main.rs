@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, former_names};
 use crate::company::Company;
 use crate::dispatch::{Task, Together};
 use crate::exit::{Failure, Kind};
@@ -66,7 +66,10 @@ fn main() -> ExitCode {
     let done = match Task::of(arguments.command) {
         Task::Own(run) => run(&typed),
         Task::Alone(refusal, _) if is_several => Err(Failure::new(Kind::Usage, refusal)),
-        Task::Alone(_, run) => run(&typed),
+        Task::Alone(_, run) => {
+            warn_of_former_names(&typed);
+            run(&typed)
+        }
         Task::Together(task) => start(task, &typed),
     };
     match done {
@@ -92,14 +95,22 @@ pub(crate) fn kept() -> Result<Option<ExitCode>, Failure> {
     }
 }
 
+fn warn_of_former_names(typed: &[OsString]) {
+    former_names(typed).iter().for_each(|former| output::warning(former));
+}
+
 /// Does what was typed: alone, or as one of the processes that a launcher started.
 fn start(task: Box<dyn Together>, typed: &[OsString]) -> Result<ExitCode, Failure> {
     if let Some(code) = kept()? {
         return Ok(code);
     }
     match Process::join().map_err(|cause| environment(&cause))? {
-        None => task.lead(typed, &Company::new(None)).map(|()| ExitCode::SUCCESS),
+        None => {
+            warn_of_former_names(typed);
+            task.lead(typed, &Company::new(None)).map(|()| ExitCode::SUCCESS)
+        }
         Some(process) if process.number() == 0 => {
+            warn_of_former_names(typed);
             let company = Company::new(Some(&process));
             let done = task.lead(typed, &company);
             let code = match &done {

@@ -75,3 +75,8 @@ pub use lehr_spill::Spill;
 pub use points::Points;
 pub use sequences::Sequences;
 pub use sparse::Sparse;
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

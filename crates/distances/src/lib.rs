@@ -64,3 +64,8 @@ fn nucleotides_only(sequences: &Sequences, is_needed: bool, name: &str) -> Resul
     }
     Ok(())
 }
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

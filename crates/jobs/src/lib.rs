@@ -56,3 +56,8 @@ pub use settings::Settings;
 pub use setup::Setup;
 pub use table::{Builder, Columns, Kind, Table};
 pub use transfer::{fetch, store, upload};
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,7 +11,7 @@ pub use words::{Alignment, Ambiguous, Element, Letters, Metric};
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::options::{self, OptionOf};
 
@@ -45,6 +45,7 @@ pub struct Options {
     #[schemars(extend(
         "x-short" = "m",
         "x-value" = "NAME",
+        "x-formerly" = { "measure": {} },
         "x-default" = "identity, hamming, tanimoto or euclidean, by the input"
     ))]
     pub metric: Option<Metric>,
@@ -60,6 +61,7 @@ pub struct Options {
         "x-advanced" = true,
         "x-heading" = SEQUENCES,
         "x-value" = "NAME",
+        "x-formerly" = { "scores": {} },
         "x-default" = "ednafull, or blosum62 for proteins"
     ))]
     pub matrix: Option<String>,
@@ -94,36 +96,25 @@ pub struct Options {
     pub id: Option<String>,
     /// Scale columns to mean 0 and standard deviation 1 first; so that columns of large numbers do not decide alone
     #[serde(alias = "standardise")]
-    #[schemars(extend("x-heading" = TABLES))]
+    #[schemars(extend("x-heading" = TABLES, "x-formerly" = { "standardise": {} }))]
     pub standardize: bool,
     /// Store each dissimilarity as a number of this type
     #[serde(alias = "bits")]
-    #[schemars(extend("x-heading" = MATRIX, "x-python" = "dtype"))]
+    #[schemars(extend(
+        "x-heading" = MATRIX,
+        "x-python" = "dtype",
+        "x-formerly" = { "bits": { "16": "u16", "32": "f32", "64": "f64" } }
+    ))]
     pub element: Element,
     /// Merge equal items; the number of them becomes the weight, and the column members lists them
     #[schemars(extend("x-advanced" = true, "x-heading" = MATRIX))]
     pub collapse: bool,
 }
 
-/// The names of options of services in version 1.0 of `lehr.distances`, and their names today.
-pub const FORMER_NAMES: [(&str, &str); 4] =
-    [("measure", "metric"), ("scores", "matrix"), ("bits", "element"), ("standardise", "standardize")];
-
 /// Adds the former names to the schema, so that those who check options by it take what the service takes: workflows do.
 fn with_former_names(schema: &mut Schema) {
-    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    for (former, name) in FORMER_NAMES {
-        let mut property = match properties.get(name) {
-            _ if former == "bits" => json!({ "type": "integer", "enum": [16, 32, 64] }),
-            Some(property) => property.clone(),
-            None => continue,
-        };
-        if let Some(property) = property.as_object_mut() {
-            property.retain(|key, _| key != "default" && !key.starts_with("x-"));
-            property.insert("description".to_owned(), format!("What {name} was called").into());
-            property.insert("deprecated".to_owned(), true.into());
-        }
-        properties.insert(former.to_owned(), property);
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        options::add_former_names(properties);
     }
 }
 
@@ -333,7 +324,7 @@ mod tests {
         let old: Options = serde_json::from_str(r#"{ "measure": "kimura", "scores": "blosum62" }"#).unwrap();
         assert_eq!((old.metric, old.matrix.as_deref()), (Some(Metric::Kimura), Some("blosum62")));
         let properties = &options::schema_of::<Options>()["properties"];
-        for (former, _) in FORMER_NAMES {
+        for former in ["measure", "scores", "bits", "standardise"] {
             assert_eq!(properties[former]["deprecated"], true, "{former}");
         }
         let of = |told: &str| {

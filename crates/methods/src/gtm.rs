@@ -184,7 +184,7 @@ impl Declared for Gtm {
             |parameters, execution, observer| gtm::fit(input, parameters, execution, observer),
             |checkpoint, execution, observer| gtm::resume(input, checkpoint, execution, observer),
         );
-        let (parameters, model) = fitted.map_err(as_option)?;
+        let (parameters, model) = fitted?;
         Ok(Box::new(Fitted { parameters, model }))
     }
 }

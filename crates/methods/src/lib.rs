@@ -65,3 +65,8 @@ pub const ALL: &[&dyn Method] = &[
 pub fn find(name: &str) -> Option<&'static dyn Method> {
     ALL.iter().copied().find(|method| method.about().name == name)
 }
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -190,7 +190,16 @@ pub fn schema_of<O: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<O>().to_value();
     if let Some(properties) = schema["properties"].as_object_mut() {
-        let former = properties.iter().filter_map(|(name, schema)| {
+        add_former_names(properties);
+    }
+    schema
+}
+
+/// Adds each former name to the properties of a schema, as deprecated.
+pub(crate) fn add_former_names(properties: &mut Options) {
+    let former: Vec<(String, Value)> = properties
+        .iter()
+        .filter_map(|(name, schema)| {
             let (former, values) = formerly(schema)?;
             let values: Vec<Value> = values.keys().filter_map(|value| serde_json::from_str(value).ok()).collect();
             let mut property = if values.is_empty() { schema.clone() } else { json!({ "enum": values }) };
@@ -199,11 +208,9 @@ pub fn schema_of<O: JsonSchema>() -> Value {
             fields.insert("description".to_owned(), format!("The former name of {name}").into());
             fields.insert("deprecated".to_owned(), true.into());
             Some((former, property))
-        });
-        let former: Vec<(String, Value)> = former.collect();
-        properties.extend(former);
-    }
-    schema
+        })
+        .collect();
+    properties.extend(former);
 }
 
 /// The former name of an option, and its values of today by those of then.

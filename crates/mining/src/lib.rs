@@ -51,3 +51,8 @@ pub mod vector;
 pub use error::Error;
 pub use input::Input;
 pub use lehr_ranks::{Engine, Execution};
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -120,14 +120,6 @@ impl<T: Real> Rows<T> {
         Self::laid_out(input, cost, &[], threads)
     }
 
-    /// The same for a cost other than squared distances, which must be one of such rows.
-    ///
-    /// # Errors
-    /// As [`Rows::new`].
-    pub fn with_cost(input: Input<'_>, cost: Cost) -> Result<Self, Error> {
-        Self::laid_out(input, cost, &[], 1)
-    }
-
     /// The same in a unit in which other positions, row after row, are not far either. Rows that are near each other
     /// may be far from them, and the squares of their distances must be finite.
     ///

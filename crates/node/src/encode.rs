@@ -132,28 +132,32 @@ fn essence(text: &str) -> &str {
 /// The status 406, as a fault, if it takes none that is known.
 pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     let Some(value) = headers.get(hyper::header::ACCEPT) else { return Ok(Format::Json) };
-    let text = value.to_str().unwrap_or_default();
-    let mut wishes: Vec<(f32, Format)> = Vec::new();
+    let format = preferred(headers, |media_type| match media_type {
+        "application/json" | "application/*" | "*/*" | "text/html" => Some(Format::Json),
+        "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => Some(Format::MessagePack),
+        _ => None,
+    });
+    format.ok_or_else(|| {
+        let text = value.to_str().unwrap_or_default();
+        let reason = format!("no answer in {text:?}: there is application/json and application/msgpack");
+        Fault::new(Code::MessageNotSupported, reason)
+    })
+}
+
+/// The form that a client prefers among those that `known` finds by their media types: of equals the first.
+pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let text = headers.get(hyper::header::ACCEPT)?.to_str().unwrap_or_default();
+    let (mut best, mut most) = (None, 0.0);
     for wish in text.split(',') {
         let quality = wish.split(';').skip(1).find_map(|part| part.trim().strip_prefix("q="));
-        let quality = quality.map_or(1.0, |quality| quality.trim().parse().unwrap_or(0.0));
-        match essence(wish) {
-            "application/json" | "application/*" | "*/*" | "text/html" => wishes.push((quality, Format::Json)),
-            "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => {
-                wishes.push((quality, Format::MessagePack));
-            }
-            _ => {}
+        let quality = quality.map_or(1.0, |quality| quality.trim().parse::<f32>().unwrap_or(0.0));
+        if quality > most
+            && let Some(found) = known(essence(wish))
+        {
+            (best, most) = (Some(found), quality);
         }
     }
-    wishes.retain(|(quality, _)| *quality > 0.0);
-    // Stable: of equals the first.
-    wishes.sort_by(|left, right| right.0.total_cmp(&left.0));
-    wishes.first().map(|(_, format)| *format).ok_or_else(|| {
-        Fault::new(
-            Code::MessageNotSupported,
-            format!("no answer in {text:?}: there is application/json and application/msgpack"),
-        )
-    })
+    best
 }
 
 /// The media type of an operation's answer that is sent as it is, if it has one. Its schema says that the reply is a
@@ -166,22 +170,12 @@ const HTML: &str = "text/html";
 
 /// Whether a client that may have a page takes it rather than a document with its text: it does, unless it likes a document better.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
-    let Some(value) = headers.get(hyper::header::ACCEPT) else { return true };
-    let text = value.to_str().unwrap_or_default();
-    let mut best: Option<(f32, bool)> = None;
-    for wish in text.split(',') {
-        let quality = wish.split(';').skip(1).find_map(|part| part.trim().strip_prefix("q="));
-        let quality = quality.map_or(1.0, |quality| quality.trim().parse().unwrap_or(0.0));
-        let is_page = match essence(wish) {
-            "text/html" | "text/*" | "*/*" => true,
-            "application/json" | "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => false,
-            _ => continue,
-        };
-        if quality > best.map_or(0.0, |(best, _)| best) {
-            best = Some((quality, is_page));
-        }
-    }
-    best.is_some_and(|(_, is_page)| is_page)
+    let is_page = preferred(headers, |media_type| match media_type {
+        "text/html" | "text/*" | "*/*" => Some(true),
+        "application/json" | "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => Some(false),
+        _ => None,
+    });
+    is_page.unwrap_or(!headers.contains_key(hyper::header::ACCEPT))
 }
 
 /// Whether the answer is for people: a browser names HTML, and before JSON if it names that at all.

@@ -93,3 +93,8 @@ pub use tls::Tls;
 pub use tokio_thread::TokioThread;
 pub use trust::Trust;
 pub use viewer::{Viewer, ViewerFile};
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

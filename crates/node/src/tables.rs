@@ -10,6 +10,7 @@ use lehr_services::{Code, Fault, Format, OperationDescription};
 use serde_json::Value;
 
 use crate::body::Answer;
+use crate::encode::preferred;
 
 /// How many bytes of text are put together of pieces; a longer table is asked for in parts.
 pub(crate) const BYTES_MAX: usize = 64 << 20;
@@ -54,22 +55,13 @@ impl Rows {
 
     /// The form that a client likes best, if the operation has it and no document is liked as much.
     pub(crate) fn wanted(headers: &HeaderMap, operation: &OperationDescription) -> Option<Self> {
-        let text = headers.get(header::ACCEPT)?.to_str().ok()?;
-        let has = |rows: &Self| rows.is_of(operation);
-        let mut best: Option<(f32, Option<Self>)> = None;
-        for wish in text.split(',') {
-            let mut parts = wish.split(';').map(str::trim);
-            let named = parts.next().unwrap_or_default().to_ascii_lowercase();
-            let quality =
-                parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |text| text.parse().unwrap_or(0.0));
-            let rows = ALL.into_iter().find(|rows| rows.media_type() == named).filter(has);
-            let is_known =
-                rows.is_some() || matches!(named.as_str(), "application/json" | "application/msgpack" | "*/*");
-            if is_known && quality > best.map_or(0.0, |(best, _)| best) {
-                best = Some((quality, rows));
-            }
-        }
-        best?.1
+        let rows = preferred(headers, |named| {
+            let named = named.to_ascii_lowercase();
+            let rows = ALL.into_iter().find(|rows| rows.media_type() == named).filter(|rows| rows.is_of(operation));
+            let is_document = matches!(named.as_str(), "application/json" | "application/msgpack" | "*/*");
+            (rows.is_some() || is_document).then_some(rows)
+        });
+        rows.flatten()
     }
 
     /// The body of the request with its field `format`, and from a row on, if that is said.

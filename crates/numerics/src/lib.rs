@@ -47,3 +47,8 @@ pub mod shortest;
 pub mod soft;
 pub mod sparse;
 pub mod tiles;
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -29,3 +29,8 @@ pub use error::Error;
 pub use keeper::{Kept, Killed, keep};
 pub use launcher::Launcher;
 pub use process::Process;
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

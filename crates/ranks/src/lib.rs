@@ -79,3 +79,8 @@ pub use topology::{Boundary, Grid};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/mpi.md")]
 struct Guide;
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -233,3 +233,8 @@ pub mod model {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/ports.md")]
 struct Guide;
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

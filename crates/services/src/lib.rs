@@ -151,3 +151,8 @@ pub use start::{Beginning, Starting};
 pub use store::kept_state;
 pub use subscription::{End, Event, Slow, Subscribe, Subscription};
 pub use verb::{UnknownVerb, Verb};
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -25,3 +25,8 @@ pub use fetch::{Cancel, FETCH, Fetch, Fetched, Get, Progress, Remove, Stage, Tra
 pub use fingerprint::{FINGERPRINT_BITS, fingerprint_bits};
 pub use pubchem::{By, Csv, Find, Fingerprint, Fingerprints, PUBCHEM, PubChem, PubChemState, Similar};
 pub use transfer::{Bounds, Getter};
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -27,3 +27,8 @@ pub use run::{ItemRecord, JobProgress, Progress, Run, RunState, StepRecord, Step
 pub use service::{
     Begin, Begun, Cancel, Remove, Resume, Review, Stop, Tell, WORKFLOWS, Wait, WorkflowState, Workflows,
 };
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

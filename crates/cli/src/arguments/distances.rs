@@ -51,7 +51,6 @@ fn augmented(command: Command, declared: Vec<OptionOf>) -> Command {
     let gap = Arg::new(GAP).long(GAP).value_name("OPEN/EXTEND").value_parser(gap_costs).hide(true);
     command
         .arg(gap.conflicts_with_all(["gap_open", "gap_extend"]))
-        .mut_arg("standardize", |standardize| standardize.alias("standardise"))
         // -1/-2 are scores.
         .mut_arg("matrix", |matrix| matrix.allow_hyphen_values(true))
 }

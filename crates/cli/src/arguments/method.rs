@@ -7,6 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use lehr_data::sparse::FirstColumn;
 use lehr_methods::cluster::Cluster;
+use lehr_methods::distances;
+use lehr_methods::embed::Embedding;
 use lehr_methods::options::Kind;
 use lehr_methods::{ALL, About, MatrixWords, Method, OptionOf, Options, Takes, find};
 use serde_json::Value;
@@ -299,8 +301,13 @@ fn former_of(option: &OptionOf) -> Option<String> {
     values.is_empty().then(|| former.replace('_', "-"))
 }
 
-/// A warning for each option that was typed by its former name.
-pub fn former_names(declared: &[OptionOf], typed: &[OsString]) -> Vec<String> {
+/// A warning for each option of a command line that was typed by its former name.
+pub fn former_names(typed: &[OsString]) -> Vec<String> {
+    let declared = match typed.get(1).and_then(|command| command.to_str()) {
+        Some("distances" | "place") => distances::options(),
+        Some("demo") => Cluster.options().into_iter().chain(Embedding.options()).collect(),
+        command => command.and_then(find).map_or_else(Vec::new, Method::options),
+    };
     let is_typed = |name: &str| {
         typed.iter().filter_map(|word| word.to_str()).any(|word| {
             word.strip_prefix("--").is_some_and(|word| word == name || word.starts_with(&format!("{name}=")))
@@ -460,7 +467,6 @@ impl Subcommand for DeclaredArguments {
 mod tests {
     use clap::CommandFactory;
     use lehr_jobs::{DatasetService, Setup};
-    use lehr_methods::distances;
     use lehr_runtime::{Dispatcher, block_on};
     use lehr_services::Host;
 
@@ -539,10 +545,11 @@ mod tests {
             let others: Vec<&str> = TABLE_OPTIONS.into_iter().chain(former).collect();
             has_properties(method.about().contract, &options, &others);
         }
-        has_arguments("distances", &distances::options());
         has_arguments("place", &distances::of_comparison());
-        let former = distances::FORMER_NAMES.map(|(former, _)| former);
-        has_properties("lehr.distances", &distances::options(), &former);
+        let options = distances::options();
+        has_arguments("distances", &options);
+        let former = options.iter().filter_map(|option| option.formerly.as_ref().map(|(name, _)| name.as_str()));
+        has_properties("lehr.distances", &options, &former.collect::<Vec<_>>());
     }
 
     #[test]

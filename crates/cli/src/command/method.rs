@@ -62,7 +62,6 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
         _ => (Vec::new(), "reading"),
     };
     let mut phases = vec![(reading.to_owned(), clock.seconds())];
-    plan.former.iter().for_each(|former| output::warning(former));
     warnings.iter().for_each(|warning| output::warning(warning));
     let resumed = plan.resumed.as_ref().map(|(_, folder)| folder.as_path());
     let mut folder = Folder::claim(&plan.out, Results::Method(about), plan.source.file(), plan.force, resumed)?;

@@ -17,7 +17,6 @@ use serde_json::Value;
 use crate::arguments::{
     ClassSource, Dataset, DeclaredArguments, DemoArguments, ExecutionArguments, Gaps, InputArguments, PackedArguments,
     PreparationArguments, ResultArguments, RowArguments, SpillArguments, StreamArguments, TableArguments, TableInput,
-    former_names,
 };
 use crate::exit::{Failure, Kind, as_typed};
 use crate::plan::{command_without_end, execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
@@ -55,8 +54,6 @@ pub struct MethodPlan {
     pub trace: Option<PathBuf>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
-    /// Options that were typed by their former names.
-    pub former: Vec<String>,
     /// The typed command without the number of clusters, the place to stop and the place of results. A report shows it with another number.
     pub command: String,
 }
@@ -334,7 +331,6 @@ impl MethodPlan {
             resumed,
             execution,
             layout,
-            former: former_names(&method.options(), line),
             resume_command: resume_command(line, &out),
             command: command_without_end(line),
             out,

@@ -99,7 +99,7 @@ pub fn equilibrium<'a>(
     if !start.cost.is_squared() && !start.centers.iter().all(|y| (0.0..=1.0).contains(y)) {
         return wrong("centers", "frequencies, 0 to 1", "one that is not".into());
     }
-    let rows = Rows::<f64>::with_cost(input, start.cost)?;
+    let rows = Rows::<f64>::on_threads(input, start.cost, 1)?;
     if !(start.temperature / rows.units.squared(1.0)).is_normal() {
         return wrong(
             "temperature",

@@ -58,16 +58,9 @@ pub struct Parameters {
     pub precision: Precision,
     /// Whether all rows are annealed instead of a summary. A summary is for 5,000 rows of numbers or more in up to 16
     /// columns, to be divided into a given number of clusters (`docs/design/summary.md`). Default: no.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
 }
-
-/// Summaries that were written before there was a choice say nothing of it.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn is_no(exact: &bool) -> bool {
-    !exact
-}
-
 /// The patience that a run has by default.
 pub(crate) const PATIENCE: usize = 4;
 
