@@ -5,6 +5,7 @@
 :class:`DAGaussianMixture`  mixtures of Gaussians; finds the number of components if none is given
 :class:`PairwiseClustering` clusters of items that know each other by their dissimilarities
 :class:`KMeans`             the baseline: centres drawn, and moved until they stand still
+:class:`MiniBatchKMeans`    clusters of a stream, in one pass
 :class:`KMedoids`           clusters about items of their own
 :class:`SMACOF`             items placed in few dimensions
 :class:`GTM`                rows on a map through their space, cells missing or not
@@ -44,6 +45,7 @@ from lehr.distances import (
 )
 from lehr.kmedoids import KMedoids
 from lehr.manifold import GTM, SMACOF, align
+from lehr.minibatch import MiniBatchKMeans
 from lehr.mixture import DAGaussianMixture
 from lehr.node import Job, Node
 from lehr.preparation import TablePreparation
@@ -64,6 +66,7 @@ __all__ = [
     "Job",
     "KMeans",
     "KMedoids",
+    "MiniBatchKMeans",
     "Node",
     "PairwiseClustering",
     "Progress",

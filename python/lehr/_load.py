@@ -19,11 +19,12 @@ from lehr.cluster import DAClustering, PairwiseClustering
 from lehr.kmeans import KMeans
 from lehr.kmedoids import KMedoids
 from lehr.manifold import SMACOF
+from lehr.minibatch import MiniBatchKMeans
 from lehr.mixture import DAGaussianMixture
 from lehr.preparation import TablePreparation
 from lehr.topographic import GTM
 
-_SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, PairwiseClustering, SMACOF, TablePreparation)
+_SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation)
 #: What only some have beside.
 _OPTIONAL = {"form", "id", "lonlat", "preparation"}
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")

@@ -7,6 +7,8 @@ from typing import Any, Literal, TypedDict, final, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from lehr._progress import Run
+
 __version__: str
 
 _Floats = NDArray[np.float64]
@@ -238,15 +240,7 @@ class _DataSet(TypedDict):
     target: NDArray[np.int32] | None
     weight: _Floats | None
 
-def fit_vector(
-    x: _Rows,
-    sample_weight: _Floats | None,
-    parameters: str,
-    *,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-    checkpoint: _Path | None = None,
-) -> _Vector: ...
+def fit_vector(x: _Rows, sample_weight: _Floats | None, run: Run) -> _Vector: ...
 @overload
 def nearest(
     x: _Rows, centers: _Floats, *, threads: int | None = None, with_distances: Literal[True] = True
@@ -269,54 +263,13 @@ def outliers(
 ) -> _Outliers: ...
 def learnt(kind: str, fields: str) -> dict[str, Any]: ...
 def on_sphere(x: _Floats) -> _Floats: ...
-def fit_pairwise(
-    dissimilarities: _Points,
-    sample_weight: _Floats | None,
-    parameters: str,
-    *,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-    checkpoint: _Path | None = None,
-) -> _Pairwise: ...
+def fit_pairwise(dissimilarities: _Points, sample_weight: _Floats | None, run: Run) -> _Pairwise: ...
 def declared() -> str: ...
 def declared_of_distances() -> str: ...
-def run_matrix(
-    method: str,
-    options: str,
-    dissimilarities: _Points,
-    sample_weight: _Floats | None,
-    *,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-    checkpoint: _Path | None = None,
-) -> _Declared: ...
-def fit_mixture(
-    x: _Points,
-    sample_weight: _Floats | None,
-    parameters: str,
-    *,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-    checkpoint: _Path | None = None,
-) -> _Mixture: ...
-def fit_kmeans(
-    x: _Rows,
-    sample_weight: _Floats | None,
-    parameters: str,
-    *,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-    checkpoint: _Path | None = None,
-) -> _KMeans: ...
-def fit_gtm(
-    x: _Points,
-    sample_weight: _Floats | None,
-    parameters: str,
-    *,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-    checkpoint: _Path | None = None,
-) -> _Topography: ...
+def run_matrix(method: str, dissimilarities: _Points, sample_weight: _Floats | None, run: Run) -> _Declared: ...
+def fit_mixture(x: _Points, sample_weight: _Floats | None, run: Run) -> _Mixture: ...
+def fit_kmeans(x: _Rows, sample_weight: _Floats | None, run: Run) -> _KMeans: ...
+def fit_gtm(x: _Points, sample_weight: _Floats | None, run: Run) -> _Topography: ...
 def project(x: _Points, map: dict[str, Any]) -> _Places: ...
 def images(places: _Floats, map: dict[str, Any]) -> _Images: ...
 def posterior(x: _Points, form: str, weights: _Floats, means: _Floats, numbers: _Floats) -> _Posterior: ...
@@ -324,14 +277,11 @@ def sample(rows: int, seed: int, form: str, weights: _Floats, means: _Floats, nu
 def embed(
     dissimilarities: _Points,
     sample_weight: _Floats | None,
-    parameters: str,
+    run: Run,
     *,
     pair_weight: _Points | None = None,
     init: _Floats | None = None,
     fixed: Sequence[int] = ...,
-    threads: int | None = None,
-    callback: _Callback | None = None,
-    checkpoint: _Path | None = None,
 ) -> _Map: ...
 def interpolate(
     embedding: _Floats,

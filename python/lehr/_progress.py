@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from lehr import _native
+from lehr import _checks, _native
 from lehr._native import Progress
 
 #: Of a thread that runs a program of ``lehr.ranks``: how many ranks there are, as ``size``.
@@ -76,6 +77,16 @@ def _is_notebook() -> bool:
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
+class Run(NamedTuple):
+    """What an estimator asks the native half for beside its data."""
+
+    #: As JSON.
+    parameters: str
+    threads: int | None
+    callback: Callback | None
+    checkpoint: Any
+
+
 class Watch:
     """What a run calls: the line or bar if there is to be one, then the user's callback. To be used with ``with``."""
 
@@ -87,7 +98,7 @@ class Watch:
                 f"{what} was called in a program of lehr.ranks, by one of its {ranks} ranks. It computes on all ranks by itself: call it outside of lehr.ranks.run, "
                 "with all rows; where each rank holds some, return them from the program, or bring them together with comm.gather."
             )
-        self._checkpoint = checkpoint
+        self.checkpoint = checkpoint
         if callback is not None and not callable(callback):
             raise TypeError(f"The 'callback' parameter must be callable or None. Got {callback!r} instead.")
         # Of several processes one speaks.
@@ -96,10 +107,16 @@ class Watch:
             self._line = _Bar(name) if _is_notebook() else _Line(name)
         self._callback = callback
 
-    def __enter__(self) -> Callback | None:
-        if self._line is None:
-            return self._callback
-        return self._both
+    def __enter__(self) -> Watch:
+        return self
+
+    @property
+    def callback(self) -> Callback | None:
+        return self._callback if self._line is None else self._both
+
+    def run(self, parameters: dict[str, Any], n_jobs: object) -> Run:
+        """A run with these parameters, on ``n_jobs`` threads as scikit-learn counts them."""
+        return Run(json.dumps(parameters), _checks.threads(n_jobs), self.callback, self.checkpoint)
 
     def _both(self, progress: Progress) -> object:
         assert self._line is not None
@@ -111,7 +128,7 @@ class Watch:
             self._line.end()
         # Python 3.10 has no notes.
         if isinstance(error, (KeyboardInterrupt, _native.Stopped)) and hasattr(error, "add_note"):
-            if self._checkpoint is not None and os.path.exists(self._checkpoint):
-                error.add_note(f"The run is kept in {os.fspath(self._checkpoint)}: the same fit goes on from it.")
-            elif self._checkpoint is None:
+            if self.checkpoint is not None and os.path.exists(self.checkpoint):
+                error.add_note(f"The run is kept in {os.fspath(self.checkpoint)}: the same fit goes on from it.")
+            elif self.checkpoint is None:
                 error.add_note("Nothing of the run is kept: give the estimator a file, checkpoint=..., to go on where it was stopped.")

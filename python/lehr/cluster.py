@@ -6,7 +6,6 @@ and the same result each time.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
@@ -303,15 +302,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         rows = self._rows(X, reset=True)
         _checks.warn_of_scales(self, rows)
         row_weights = weights(sample_weight, rows)
-        with Watch("DAClustering", self.verbose, self.callback, self.checkpoint) as callback:
-            found = _native.fit_vector(
-                rows,
-                row_weights,
-                json.dumps(parameters),
-                threads=_checks.threads(self.n_jobs),
-                callback=callback,
-                checkpoint=self.checkpoint,
-            )
+        with Watch("DAClustering", self.verbose, self.callback, self.checkpoint) as watch:
+            found = _native.fit_vector(rows, row_weights, watch.run(parameters, self.n_jobs))
         self.cluster_centers_ = as_given(found["cluster_centers"], rows)
         self.inertia_ = found["inertia"]
         self._n_features_out = len(self.cluster_centers_)
@@ -546,17 +538,9 @@ class PairwiseClustering(ItemsMixin, _Annealed):
             overshoot="overshoot",
         )
         parameters["seed"] = _checks.seed(self.random_state)
-        threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
-        with Watch("PairwiseClustering", self.verbose, self.callback, self.checkpoint) as callback:
-            found = _native.fit_pairwise(
-                matrix,
-                item_weights,
-                json.dumps(parameters),
-                threads=threads,
-                callback=callback,
-                checkpoint=self.checkpoint,
-            )
+        with Watch("PairwiseClustering", self.verbose, self.callback, self.checkpoint) as watch:
+            found = _native.fit_pairwise(matrix, item_weights, watch.run(parameters, self.n_jobs))
         self._fit_X = None if self._is_given() else items
         self._weights = item_weights
         self.cost_ = found["cost"]

@@ -354,7 +354,7 @@ def pairwise_distances(
         if others is not None:
             found = _native.distances_between(items, others, json.dumps(options), threads=_checks.threads(n_jobs))
         else:
-            found = _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch)
+            found = _native.distances_of(items, json.dumps(options), condensed=bool(condensed), threads=_checks.threads(n_jobs), callback=watch.callback)
     if isinstance(items, Sequences) and alignment in (None, "local") and metric not in ("hamming", "p-distance"):
         _warn_of_parts(items, others, found, bool(condensed))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,14 +9,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from lehr import _checks, _native
-from lehr._centers import CentersMixin, as_given
+from lehr._centers import as_given
 from lehr._constraints import RANDOM_STATE, WATCHED, number, one_of, whole
 from lehr._learnt import LearntMixin
+from lehr._means import MeansMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
@@ -72,7 +71,7 @@ class _Fit:
         )
 
 
-class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
+class KMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     """K-means: centres drawn by k-means++, moved to the means of their rows until they stand still, the best of several starts.
 
     To be compared with, and for users who know k-means: :class:`DAClustering` finds in one run what takes this many starts. A sweep leaves out centres
@@ -309,18 +308,11 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             raise ValueError(
                 f"checkpoint keeps starts by init='k-means++', or one other start; here are {len(begins)}: say n_init=1, or leave checkpoint out."
             )
-        with Watch("KMeans", self.verbose, self.callback, self.checkpoint) as callback:
+        with Watch("KMeans", self.verbose, self.callback, self.checkpoint) as watch:
 
             def run(centers: NDArray[np.float64] | None) -> _Fit:
                 given: dict[str, Any] = {} if centers is None else {"centers": centers.ravel().tolist()}
-                found: Any = _native.fit_kmeans(
-                    rows,
-                    row_weights,
-                    json.dumps({**parameters, **given}),
-                    threads=_checks.threads(self.n_jobs),
-                    callback=callback,
-                    checkpoint=self.checkpoint,
-                )
+                found: Any = _native.fit_kmeans(rows, row_weights, watch.run({**parameters, **given}, self.n_jobs))
                 return _Fit.of(found)
 
             fits = [run(centers) for centers in ([None] if begins is None else begins)]
@@ -370,77 +362,3 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         self.cluster_centers_ = centers
         self._n_features_out = len(centers)
         self.labels_ = labels
-
-    def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
-        """Take a batch of rows into the centres, for streams and for tables larger than memory. An approximation.
-
-        The first batch is clustered as :meth:`fit` does, and needs ``n_clusters`` rows. Each row of a later batch, or of any batch after :meth:`fit`, goes to
-        the nearest centre; then each centre moves to the weighted mean of all rows that it has been given. So centres come near those of all rows where the first
-        batch is like the others.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            The rows of the batch, of which nothing is kept.
-        y : ignored
-            For scikit-learn's interface.
-        sample_weight : array-like of shape (n_samples,), default=None
-            0 or more, as for :meth:`fit`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For data or parameters that cannot be.
-
-        Examples
-        --------
-        >>> import lehr
-        >>> model = lehr.KMeans(2).partial_fit([[0.0], [10.0]]).partial_fit([[1.0], [2.0], [13.0]])
-        >>> sorted(model.cluster_centers_.ravel().tolist()), model.n_steps_
-        ([1.0, 11.5], 2)
-        """
-        if not hasattr(self, "cluster_centers_"):
-            self.fit(X, sample_weight=sample_weight)
-            self.n_steps_ = 1
-            return self
-        self._validate_params()
-        rows = self._rows(X, reset=False)
-        row_weights = weights(sample_weight, rows)
-        shares = np.ones(rows_of(rows)) if row_weights is None else row_weights
-        centers, clusters = self.cluster_centers_.astype(np.float64), self.clusters_.copy()
-        near = _native.nearest(rows, centers, threads=self._threads())
-        labels, count = near["labels"], len(centers)
-        given = np.bincount(labels, weights=shares, minlength=count)
-        moved = np.flatnonzero(given)
-        # Row k of this matrix holds the weights of the rows of cluster k.
-        sums: Any = csr_array((shares, (labels, np.arange(len(labels)))), shape=(count, len(labels))) @ as_matrix(rows)
-        means = (sums.toarray() if hasattr(sums, "toarray") else sums)[moved] / given[moved, None]
-        squares = np.bincount(labels, weights=shares * np.square(near["distances"]), minlength=count)[moved] / given[moved]
-        clusters["n_samples"] += np.bincount(labels, minlength=count)
-        clusters["weight"] += given
-        rates = given[moved] / clusters["weight"][moved]
-        centers[moved] += rates[:, None] * (means - centers[moved])
-        former = np.square(clusters["spread"][moved])
-        clusters["spread"][moved] = np.sqrt(former + rates * (squares - former))
-        self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
-        self.clusters_ = clusters
-        # Labels and their sum belong to the centres as they are now.
-        near = _native.nearest(rows, self._positions(), threads=self._threads())
-        self.labels_ = near["labels"]
-        self.inertia_ = float(np.dot(shares, np.square(near["distances"])))
-        self.n_steps_ = getattr(self, "n_steps_", 1) + 1
-        return self
-
-    def _learnt(self) -> tuple[str, dict[str, Any]]:
-        centers = self.cluster_centers_
-        # At no temperature, where a row is surely of the nearest.
-        return "clusters", {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": 0.0}
-
-    def _take_learnt(self, parts: Any) -> None:
-        self.cluster_centers_ = parts["cluster_centers"]
-        self._n_features_out = len(self.cluster_centers_)
-        self.set_params(n_clusters=self._n_features_out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -152,18 +151,9 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
         [0, 0, 1]
         """
         options = self._told(clusters="n_clusters", max_iterations="max_iter")
-        threads = _checks.threads(self.n_jobs)
         items, item_weights, matrix = self._items(X, sample_weight)
-        with Watch("KMedoids", self.verbose, self.callback, self.checkpoint) as callback:
-            found = _native.run_matrix(
-                self._method,
-                json.dumps(options),
-                matrix,
-                item_weights,
-                threads=threads,
-                callback=callback,
-                checkpoint=self.checkpoint,
-            )
+        with Watch("KMedoids", self.verbose, self.callback, self.checkpoint) as watch:
+            found = _native.run_matrix(self._method, matrix, item_weights, watch.run(options, self.n_jobs))
         tables, figures = found["tables"], found["figures"]
         self.labels_ = tables["labels"]["cluster"].astype(np.int32)
         self.medoid_indices_: NDArray[np.int64] = tables["clusters"]["medoid_item"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
@@ -304,7 +303,6 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
             "seed": _checks.seed(self.random_state),
         }
         is_given = self._is_given()
-        threads = _checks.threads(self.n_jobs)
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         count = items.shape[0]
@@ -333,17 +331,14 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         stays = [] if fixed is None else [int(item) for item in np.asarray(fixed).ravel()]
         if any(item < 0 for item in stays):
             raise ValueError("The 'fixed' parameter must be items counted from 0. Got a negative number instead.")
-        with Watch("SMACOF", self.verbose, self.callback, self.checkpoint) as callback:
+        with Watch("SMACOF", self.verbose, self.callback, self.checkpoint) as watch:
             found = _native.embed(
                 matrix,
                 item_weights,
-                json.dumps(parameters),
+                watch.run(parameters, self.n_jobs),
                 pair_weight=pairs,
                 init=positions,
                 fixed=stays,
-                threads=threads,
-                callback=callback,
-                checkpoint=self.checkpoint,
             )
         self._fit_X = None if is_given else items
         self._weights = item_weights

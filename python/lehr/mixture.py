@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -273,15 +272,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
                 "take covariance_type='diag' or 'spherical', or fewer columns first (sklearn.decomposition.PCA)."
             )
         try:
-            with Watch("DAGaussianMixture", self.verbose, self.callback, self.checkpoint) as callback:
-                found = _native.fit_mixture(
-                    rows,
-                    row_weights,
-                    json.dumps(parameters),
-                    threads=_checks.threads(self.n_jobs),
-                    callback=callback,
-                    checkpoint=self.checkpoint,
-                )
+            with Watch("DAGaussianMixture", self.verbose, self.callback, self.checkpoint) as watch:
+                found = _native.fit_mixture(rows, row_weights, watch.run(parameters, self.n_jobs))
         except ValueError as error:
             if "columns that vary" not in str(error):
                 raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -246,15 +245,8 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
                 "a map has no more dimensions than the rows have columns."
             )
         row_weights = weights(sample_weight, rows)
-        with Watch("GTM", self.verbose, self.callback, self.checkpoint) as callback:
-            found = _native.fit_gtm(
-                rows,
-                row_weights,
-                json.dumps(parameters),
-                threads=_checks.threads(self.n_jobs),
-                callback=callback,
-                checkpoint=self.checkpoint,
-            )
+        with Watch("GTM", self.verbose, self.callback, self.checkpoint) as watch:
+            found = _native.fit_gtm(rows, row_weights, watch.run(parameters, self.n_jobs))
         self.embedding_ = as_given(found["positions"], rows)
         self.modes_ = found["modes"]
         self.probabilities_ = as_given(found["probabilities"], rows)

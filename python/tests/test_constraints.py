@@ -107,7 +107,7 @@ def test_kinds_for_tools_of_before_scikit_learn_1_6():
     kinds = {estimator.__name__: getattr(estimator, "_estimator_type", None) for estimator in ALL}
     assert kinds == {
         "DAClustering": "clusterer", "DAGaussianMixture": "DensityEstimator", "GTM": None, "KMeans": "clusterer", "KMedoids": "clusterer",
-        "PairwiseClustering": "clusterer", "SMACOF": None,
+        "MiniBatchKMeans": "clusterer", "PairwiseClustering": "clusterer", "SMACOF": None,
     }  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def test_kinds_for_tools_of_before_scikit_learn_1_6():
 @pytest.mark.parametrize(
     "estimator",
     [
-        lehr.DAClustering(3), lehr.KMeans(3), lehr.KMedoids(3), lehr.PairwiseClustering(3), lehr.SMACOF(), lehr.SMACOF(metric_mds=False, max_iter=5),
+        lehr.DAClustering(3), lehr.KMeans(3), lehr.KMedoids(3), lehr.MiniBatchKMeans(3), lehr.PairwiseClustering(3), lehr.SMACOF(), lehr.SMACOF(metric_mds=False, max_iter=5),
         lehr.GTM(n_nodes=6, n_basis=3), lehr.DAGaussianMixture(3), lehr.DAGaussianMixture(3, init_params="kmeans", reg_covar=1e-6),
         lehr.DAGaussianMixture(3, covariance_type="tied", warm_start=True),
     ],

@@ -8,16 +8,16 @@ import pytest
 
 import lehr
 from lehr import _native
+from lehr._progress import Run
 
 ESTIMATORS = {
     "embed": lehr.SMACOF,
     "gtm": lehr.GTM,
     "kmedoids": lehr.KMedoids,
+    "minibatch": lehr.MiniBatchKMeans,
     "mixture": lehr.DAGaussianMixture,
     "pairwise": lehr.PairwiseClustering,
 }
-#: Methods that Python reaches by services and the command only.
-WITHOUT = {"minibatch"}
 #: The estimators of a method that has several, and the options that each leaves out: those of the others, and which of them it is.
 SEVERAL = {
     "cluster": {
@@ -27,7 +27,10 @@ SEVERAL = {
 }
 #: Options whose default Python writes otherwise, and why.
 OTHER_DEFAULTS = {
-    (method, "seed"): "random_state=None stands for the seed 0, as in every estimator" for method in ("embed", "mixture", "pairwise")
+    (method, "seed"): "random_state=None stands for the seed 0, as in every estimator" for method in ("embed", "minibatch", "mixture", "pairwise")
+} | {
+    ("minibatch", "clusters"): "8, as in scikit-learn; the command asks for a number",
+    ("minibatch", "precision"): "double and single, as in every estimator",
 }
 #: What estimators are told beside options: how a run is watched, and what their data are.
 OF_ESTIMATORS = {"callback", "checkpoint", "metric", "metric_params", "n_jobs", "verbose"}
@@ -74,7 +77,7 @@ def test_options_of_distances_are_parameters_with_the_same_defaults():
 
 
 def test_every_declared_method_has_an_estimator():
-    assert METHODS.keys() == ESTIMATORS.keys() | SEVERAL.keys() | WITHOUT
+    assert METHODS.keys() == ESTIMATORS.keys() | SEVERAL.keys()
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -127,7 +130,7 @@ def test_the_declaration_says_what_each_option_is():
 
 def test_a_matrix_comes_back_as_tables_and_figures():
     matrix = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 9.0], [9.0, 9.0, 0.0]])
-    found = _native.run_matrix("kmedoids", '{"clusters": 2}', matrix, np.array([1.0, 2.0, 1.0]))
+    found = _native.run_matrix("kmedoids", matrix, np.array([1.0, 2.0, 1.0]), Run('{"clusters": 2}', None, None, None))
     labels, clusters = found["tables"]["labels"], found["tables"]["clusters"]
     assert labels["id"] == ["0", "1", "2"] and labels["cluster"].tolist() == [0, 0, 1] and labels["distance"].tolist() == [1.0, 0.0, 0.0]
     assert clusters["medoid"] == ["1", "2"] and clusters["weight"].tolist() == [3.0, 1.0]
@@ -150,4 +153,4 @@ def test_a_matrix_comes_back_as_tables_and_figures():
 )
 def test_what_is_not_declared_is_refused(method, options, words):
     with pytest.raises(ValueError, match=words):
-        _native.run_matrix(method, options, np.zeros((2, 2)), None)
+        _native.run_matrix(method, np.zeros((2, 2)), None, Run(options, None, None, None))

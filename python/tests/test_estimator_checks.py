@@ -28,6 +28,8 @@ def _meant(estimator):
     if isinstance(estimator, lehr.KMeans):
         why = "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"
         return {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
+    if isinstance(estimator, lehr.MiniBatchKMeans) and estimator.batch_size < 100:
+        return {_WEIGHTS: "repeated rows fall into other batches than one with their weight"}
     if isinstance(estimator, lehr.DAGaussianMixture) and estimator.init_params != "annealed":
         return {_WEIGHTS: "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"}
     if isinstance(estimator, lehr.GTM) or (isinstance(estimator, lehr.DAGaussianMixture) and estimator.n_components is None):
@@ -54,6 +56,8 @@ CHECKED = [
     lehr.KMeans(n_clusters=2, n_init=2, precision="single", algorithm="plain"),
     lehr.KMeans(n_clusters=2, init="random", n_init="auto", algorithm="elkan", tol=0),
     lehr.KMedoids(n_clusters=2),
+    lehr.MiniBatchKMeans(n_clusters=2),
+    lehr.MiniBatchKMeans(n_clusters=2, batch_size=10, half_life=100.0),
     lehr.GTM(n_nodes=4, n_basis=2),
     lehr.GTM(1, n_nodes=8, n_basis=3, init="annealed"),
     lehr.DAGaussianMixture(),

@@ -40,15 +40,15 @@ fn doubles(x: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, usize)> {
 }
 
 /// Points of an N x D array, with weights if there are any.
-pub(crate) fn points(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
+pub(crate) fn points(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
     let (values, columns) = doubles(x)?;
     weighed(values, columns, weights)
 }
 
-fn weighed(values: Vec<f64>, columns: usize, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
+fn weighed(values: Vec<f64>, columns: usize, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
     let points = Points::new(values, columns).map_err(errors::data)?.with_name("X");
     match weights {
-        Some(weights) => points.with_weights(numbers(weights)).map_err(errors::data),
+        Some(weights) => points.with_weights(numbers(&weights)).map_err(errors::data),
         None => Ok(points),
     }
 }
@@ -77,6 +77,16 @@ pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, 
     }
 }
 
+/// Rows that a method takes, owned: a run may outlive the call.
+pub(crate) trait Given: Send + 'static {
+    /// As the method takes them.
+    type Input<'a>;
+
+    fn input(&self) -> Self::Input<'_>;
+    /// Tells these rows from others.
+    fn fingerprint(&self) -> u64;
+}
+
 /// The input of a clustering by centres, in the form in which it came.
 pub(crate) enum Rows {
     Numbers(Points),
@@ -87,25 +97,33 @@ pub(crate) enum Rows {
 impl Rows {
     /// From an N x D array, from a matrix or an array of SciPy's in the compressed row format, or from fingerprints.
     /// Weights are optional.
-    pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
+    pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
         if let Ok(rows) = x.cast::<items::Fingerprints>() {
             let rows = rows.get().0.clone();
             return Ok(Rows::Bits(match weights {
-                Some(weights) => rows.with_weights(numbers(weights)).map_err(errors::data)?,
+                Some(weights) => rows.with_weights(numbers(&weights)).map_err(errors::data)?,
                 None => rows,
             }));
         }
         if x.hasattr("indptr")? {
             let rows = sparse(x)?;
             return Ok(Rows::Sparse(match weights {
-                Some(weights) => rows.with_weights(numbers(weights)).map_err(errors::data)?,
+                Some(weights) => rows.with_weights(numbers(&weights)).map_err(errors::data)?,
                 None => rows,
             }));
         }
         points(x, weights).map(Rows::Numbers)
     }
+}
 
-    pub(crate) fn input(&self) -> Input<'_> {
+impl Given for Rows {
+    type Input<'a> = Input<'a>;
+
+    fn fingerprint(&self) -> u64 {
+        self.input().fingerprint()
+    }
+
+    fn input(&self) -> Input<'_> {
         match self {
             Rows::Numbers(points) => points.into(),
             Rows::Sparse(rows) => rows.into(),
@@ -122,16 +140,24 @@ pub(crate) enum Records {
 
 impl Records {
     /// Of an N x D array, NaN where a value is missing; with weights if there are any.
-    pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
+    pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
         let (values, columns) = doubles(x)?;
         if values.iter().any(|value| value.is_nan()) {
             let rows = Incomplete::new(values, columns).map_err(errors::data)?;
-            return Ok(Records::Gaps(rows, weights.map(numbers)));
+            return Ok(Records::Gaps(rows, weights.as_ref().map(numbers)));
         }
         weighed(values, columns, weights).map(Records::Whole)
     }
+}
 
-    pub(crate) fn input(&self) -> lehr_mining::Input<'_> {
+impl Given for Records {
+    type Input<'a> = lehr_mining::Input<'a>;
+
+    fn fingerprint(&self) -> u64 {
+        self.input().fingerprint()
+    }
+
+    fn input(&self) -> lehr_mining::Input<'_> {
         match self {
             Records::Whole(points) => points.into(),
             Records::Gaps(rows, None) => rows.into(),

@@ -3,15 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use lehr_mining::{Error, gtm, kmeans, mixture, pairwise, smacof, vector};
+use lehr_mining::{Error, gtm, kmeans, minibatch, mixture, pairwise, smacof, vector};
 use lehr_ranks::Execution;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
 
+use crate::arrays::Given;
 use crate::errors;
 use crate::job::Company;
-use crate::watch::{self, Relay};
+use crate::watch::{self, Pulled, Relay, Watched};
 
 /// A method's checkpoint.
 pub(crate) trait Checkpoint: Sized + Send + 'static {
@@ -38,24 +39,46 @@ macro_rules! checkpoints {
     )*};
 }
 
-checkpoints! { vector kmeans mixture gtm pairwise smacof }
+checkpoints! { vector kmeans minibatch mixture gtm pairwise smacof }
 
-/// An estimator's request, beside its data.
-pub(crate) struct Fit<'a, 'py, C: Checkpoint> {
+/// What an estimator asks for beside its data, `lehr._progress.Run`.
+#[derive(FromPyObject)]
+pub(crate) struct Run<'py> {
+    /// The method's parameters as JSON.
+    parameters: String,
+    threads: Option<usize>,
+    callback: Option<Bound<'py, PyAny>>,
+    checkpoint: Option<PathBuf>,
+}
+
+impl Run<'_> {
+    pub(crate) fn parameters(&self) -> &str {
+        &self.parameters
+    }
+}
+
+/// A run of a method with the parameters that were asked for.
+pub(crate) struct Fit<'py, C: Checkpoint> {
     py: Python<'py>,
     /// As the other processes know it.
     method: &'static str,
     wanted: C::Parameters,
-    parameters: &'a str,
-    threads: Option<usize>,
-    callback: Option<&'a Bound<'py, PyAny>>,
-    checkpoint: Option<PathBuf>,
+    run: Run<'py>,
 }
 
 /// Where a run begins.
 pub(crate) enum Beginning<C: Checkpoint> {
     Anew(C::Parameters),
     From(C),
+}
+
+/// A run that may begin.
+struct Begun<'py, C: Checkpoint> {
+    py: Python<'py>,
+    company: Company,
+    beginning: Beginning<C>,
+    callback: Option<Bound<'py, PyAny>>,
+    checkpoint: Option<PathBuf>,
 }
 
 /// The outcome of a run.
@@ -67,37 +90,61 @@ pub(crate) struct Done<'py, M> {
     is_lead: bool,
 }
 
-impl<'a, 'py, C: Checkpoint> Fit<'a, 'py, C> {
+impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Reads the parameters as the estimator wrote them.
     ///
     /// # Errors
     /// `ValueError` for a text that says no parameters: the estimator and this library are of different versions.
-    pub(crate) fn new(
-        py: Python<'py>,
-        method: &'static str,
-        parameters: &'a str,
-        threads: Option<usize>,
-        callback: Option<&'a Bound<'py, PyAny>>,
-        checkpoint: Option<PathBuf>,
-    ) -> PyResult<Self>
+    pub(crate) fn new(py: Python<'py>, method: &'static str, run: Run<'py>) -> PyResult<Self>
     where
         C::Parameters: DeserializeOwned,
     {
-        let wanted = serde_json::from_str(parameters).map_err(|cause| errors::value(format!("parameters: {cause}")))?;
-        Ok(Self::of(py, method, wanted, parameters, threads, callback, checkpoint))
+        let wanted =
+            serde_json::from_str(&run.parameters).map_err(|cause| errors::value(format!("parameters: {cause}")))?;
+        Ok(Self::of(py, method, wanted, run))
     }
 
-    /// Takes parameters that were read; `parameters` says the same to the other processes.
-    pub(crate) fn of(
-        py: Python<'py>,
-        method: &'static str,
-        wanted: C::Parameters,
-        parameters: &'a str,
-        threads: Option<usize>,
-        callback: Option<&'a Bound<'py, PyAny>>,
-        checkpoint: Option<PathBuf>,
-    ) -> Self {
-        Self { py, method, wanted, parameters, threads, callback, checkpoint }
+    /// Takes parameters that were read; those of `run` say the same to the other processes.
+    pub(crate) fn of(py: Python<'py>, method: &'static str, wanted: C::Parameters, run: Run<'py>) -> Self {
+        Self { py, method, wanted, run }
+    }
+
+    /// Runs a method of rows on the data, or resumes the run of an existing checkpoint.
+    ///
+    /// # Errors
+    /// As for [`Fit::run`].
+    pub(crate) fn rows<R: Given, M: Send + 'static>(
+        self,
+        rows: R,
+        begin: impl FnOnce(R::Input<'_>, &C::Parameters, &Execution, &mut Relay) -> Result<M, Error> + Send + 'static,
+        resume: impl FnOnce(R::Input<'_>, C, &Execution, &mut Relay) -> Result<M, Error> + Send + 'static,
+    ) -> PyResult<Done<'py, M>> {
+        self.run(
+            rows,
+            |rows| vec![rows.fingerprint()],
+            |rows, beginning, execution, relay| match beginning {
+                Beginning::Anew(wanted) => begin(rows.input(), &wanted, execution, relay),
+                Beginning::From(start) => resume(rows.input(), start, execution, relay),
+            },
+        )
+    }
+
+    /// Runs a method of streams on what `pull(rows)` returns, or resumes the run of an existing checkpoint.
+    ///
+    /// # Errors
+    /// As for [`Fit::run`], and the exceptions of `pull`.
+    pub(crate) fn stream<M: Send + 'static>(
+        self,
+        pull: &Bound<'py, PyAny>,
+        work: impl FnOnce(&mut Pulled, Beginning<C>, &Execution, &mut Relay) -> Result<M, Error> + Send + 'static,
+    ) -> PyResult<Done<'py, M>> {
+        let Begun { py, company, beginning, callback, checkpoint } = self.begun(Vec::new)?;
+        let execution = company.execution;
+        let (kept, is_in_job) = (checkpoint.clone(), company.is_in_job);
+        let watched = watch::run_stream(py, pull, callback.as_ref(), kept, is_in_job, move |relay, pulled| {
+            work(pulled, beginning, &execution, relay)
+        })?;
+        Ok(Done::of(py, watched, checkpoint, company))
     }
 
     /// Runs the method on the data, or resumes the run of an existing checkpoint. `hashes` tells data from others, and
@@ -112,7 +159,18 @@ impl<'a, 'py, C: Checkpoint> Fit<'a, 'py, C> {
         hashes: impl FnOnce(&D) -> Vec<u64>,
         work: impl FnOnce(&D, Beginning<C>, &Execution, &mut Relay) -> Result<M, Error> + Send + 'static,
     ) -> PyResult<Done<'py, M>> {
-        let Self { py, method, wanted, parameters, threads, callback, checkpoint } = self;
+        let Begun { py, company, beginning, callback, checkpoint } = self.begun(|| hashes(&data))?;
+        let execution = company.execution;
+        let watched = watch::run(py, callback.as_ref(), checkpoint.clone(), company.is_in_job, move |relay| {
+            work(&data, beginning, &execution, relay)
+        })?;
+        Ok(Done::of(py, watched, checkpoint, company))
+    }
+
+    /// Reads the checkpoint, if there is one, and asks the other processes.
+    fn begun(self, hashes: impl FnOnce() -> Vec<u64>) -> PyResult<Begun<'py, C>> {
+        let Self { py, method, wanted, run } = self;
+        let Run { parameters, threads, callback, checkpoint } = run;
         let company = Company::new(py, threads)?;
         let beginning = match saved::<C>(checkpoint.as_deref(), &wanted)? {
             None => Beginning::Anew(wanted),
@@ -122,19 +180,19 @@ impl<'a, 'py, C: Checkpoint> Fit<'a, 'py, C> {
         company.agree(py, method, || {
             let mut bytes = parameters.as_bytes().to_vec();
             bytes.push(u8::from(matches!(beginning, Beginning::From(_))));
-            hashes(&data).iter().for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
+            hashes().iter().for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
             bytes
         })?;
-        let execution = company.execution;
-        let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| {
-            work(&data, beginning, &execution, relay)
-        })?;
-        let (outcome, checkpoint_failure) = (watched.outcome, watched.checkpoint_failure);
-        Ok(Done { py, outcome, checkpoint, checkpoint_failure, is_lead: company.is_lead })
+        Ok(Begun { py, company, beginning, callback, checkpoint })
     }
 }
 
 impl<'py, M> Done<'py, M> {
+    fn of(py: Python<'py>, watched: Watched<Result<M, Error>>, checkpoint: Option<PathBuf>, company: Company) -> Self {
+        let Watched { outcome, checkpoint_failure } = watched;
+        Self { py, outcome, checkpoint, checkpoint_failure, is_lead: company.is_lead }
+    }
+
     /// The findings as Python has them, with the warnings of every estimator. Deletes the checkpoint of a run that is
     /// done.
     ///

@@ -1,7 +1,5 @@
 //! Generative topographic maps for `lehr.GTM`.
 
-use std::path::PathBuf;
-
 use lehr_mining::gtm::{self, Checkpoint, Map, Model, Projection, Start};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -10,30 +8,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrays::{self, Columns, Records};
 use crate::errors;
-use crate::fit::{Beginning, Fit};
+use crate::fit::{Fit, Run};
 
 /// Fits a map to the rows of `x`, NaN where a cell is missing.
 #[pyfunction]
-#[pyo3(signature = (x, sample_weight, parameters, *, threads = None, callback = None, checkpoint = None))]
 pub(crate) fn fit_gtm<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-    parameters: &str,
-    threads: Option<usize>,
-    callback: Option<&Bound<'py, PyAny>>,
-    checkpoint: Option<PathBuf>,
+    run: Run<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let fit = Fit::<Checkpoint>::new(py, "GTM.fit", parameters, threads, callback, checkpoint)?;
-    let rows = Records::new(x, sample_weight.as_ref())?;
-    drop(sample_weight);
-    let done = fit.run(
-        rows,
-        |rows| vec![rows.input().fingerprint()],
-        |rows, beginning, execution, relay| match beginning {
-            Beginning::Anew(wanted) => gtm::fit(rows.input(), &wanted, execution, relay),
-            Beginning::From(start) => gtm::resume(rows.input(), start, execution, relay),
-        },
+    let fit = Fit::<Checkpoint>::new(py, "GTM.fit", run)?;
+    let done = fit.rows(
+        Records::new(x, sample_weight)?,
+        |rows, wanted, execution, relay| gtm::fit(rows, wanted, execution, relay),
+        |rows, start, execution, relay| gtm::resume(rows, start, execution, relay),
     )?;
     done.found(errors::mining, found)
 }

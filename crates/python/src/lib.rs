@@ -29,6 +29,7 @@ mod json;
 mod kmeans;
 mod learnt;
 mod methods;
+mod minibatch;
 mod mixture;
 mod model_file;
 mod pairwise;
@@ -66,6 +67,8 @@ mod _native {
     use crate::learnt::{learnt, on_sphere};
     #[pymodule_export]
     use crate::methods::{declared, declared_of_distances, run_matrix};
+    #[pymodule_export]
+    use crate::minibatch::fit_minibatch;
     #[pymodule_export]
     use crate::mixture::{fit_mixture, posterior, sample};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Methods by their declaration (`lehr_methods`): their options, and the runs of those that take dissimilarities.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use lehr_methods::options::{Kind, OptionOf, Options, shown};
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::{Value, json};
 
-use crate::fit::{Beginning, Checkpoint, Fit};
+use crate::fit::{Beginning, Checkpoint, Fit, Run};
 use crate::{arrays, errors};
 
 /// The options of distances, as those of methods are in [`declared`].
@@ -47,21 +47,16 @@ fn option(declared: &OptionOf) -> Value {
 
 /// Runs a method on the dissimilarities of items, an N x N array.
 #[pyfunction]
-#[pyo3(signature = (method, options, dissimilarities, sample_weight, *, threads = None, callback = None, checkpoint = None))]
-#[expect(clippy::too_many_arguments, reason = "Python names those that may be left out")]
 pub(crate) fn run_matrix<'py>(
     py: Python<'py>,
     method: &str,
-    options: &str,
     dissimilarities: &Bound<'py, PyAny>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-    threads: Option<usize>,
-    callback: Option<&Bound<'py, PyAny>>,
-    checkpoint: Option<PathBuf>,
+    run: Run<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (wanted, options) = Wanted::new(method, options)?;
-    let (method, parameters) = (wanted.method, wanted.options.clone());
-    let fit = Fit::<Start>::of(py, method.about().name, wanted, &parameters, threads, callback, checkpoint);
+    let (wanted, options) = Wanted::new(method, run.parameters())?;
+    let method = wanted.method;
+    let fit = Fit::<Start>::of(py, method.about().name, wanted, run);
     let dissimilarities = arrays::dissimilarities(dissimilarities)?;
     let weights = sample_weight.as_ref().map(arrays::numbers);
     drop(sample_weight);

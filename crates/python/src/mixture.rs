@@ -1,7 +1,5 @@
 //! Mixtures of Gaussians for `lehr.DAGaussianMixture`.
 
-use std::path::PathBuf;
-
 use lehr_mining::mixture::{self, Checkpoint, Covariance, Mixture, Model, Posterior};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -9,30 +7,21 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{self, Columns, Records};
 use crate::errors;
-use crate::fit::{Beginning, Fit};
+use crate::fit::{Fit, Run};
 
 /// Fits a mixture of Gaussians to the rows of `x`, NaN where a cell is missing.
 #[pyfunction]
-#[pyo3(signature = (x, sample_weight, parameters, *, threads = None, callback = None, checkpoint = None))]
 pub(crate) fn fit_mixture<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-    parameters: &str,
-    threads: Option<usize>,
-    callback: Option<&Bound<'py, PyAny>>,
-    checkpoint: Option<PathBuf>,
+    run: Run<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let fit = Fit::<Checkpoint>::new(py, "DAGaussianMixture.fit", parameters, threads, callback, checkpoint)?;
-    let rows = Records::new(x, sample_weight.as_ref())?;
-    drop(sample_weight);
-    let done = fit.run(
-        rows,
-        |rows| vec![rows.input().fingerprint()],
-        |rows, beginning, execution, relay| match beginning {
-            Beginning::Anew(wanted) => mixture::fit(rows.input(), &wanted, execution, relay),
-            Beginning::From(start) => mixture::resume(rows.input(), start, execution, relay),
-        },
+    let fit = Fit::<Checkpoint>::new(py, "DAGaussianMixture.fit", run)?;
+    let done = fit.rows(
+        Records::new(x, sample_weight)?,
+        |rows, wanted, execution, relay| mixture::fit(rows, wanted, execution, relay),
+        |rows, start, execution, relay| mixture::resume(rows, start, execution, relay),
     )?;
     done.found(
         |error| match error {

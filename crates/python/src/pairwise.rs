@@ -1,7 +1,5 @@
 //! Pairwise annealing for `lehr.PairwiseClustering`.
 
-use std::path::PathBuf;
-
 use lehr_mining::pairwise::{self, Checkpoint, Model};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -9,22 +7,18 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{self, Columns};
 use crate::errors;
-use crate::fit::{Beginning, Fit};
+use crate::fit::{Beginning, Fit, Run};
 use crate::vector::{history, plateaus, splits};
 
 /// Clusters items by their dissimilarities, an N x N array.
 #[pyfunction]
-#[pyo3(signature = (dissimilarities, sample_weight, parameters, *, threads = None, callback = None, checkpoint = None))]
 pub(crate) fn fit_pairwise<'py>(
     py: Python<'py>,
     dissimilarities: &Bound<'py, PyAny>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-    parameters: &str,
-    threads: Option<usize>,
-    callback: Option<&Bound<'py, PyAny>>,
-    checkpoint: Option<PathBuf>,
+    run: Run<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let fit = Fit::<Checkpoint>::new(py, "PairwiseClustering.fit", parameters, threads, callback, checkpoint)?;
+    let fit = Fit::<Checkpoint>::new(py, "PairwiseClustering.fit", run)?;
     let matrix = arrays::dissimilarities(dissimilarities)?;
     let weights = sample_weight.as_ref().map(arrays::numbers);
     drop(sample_weight);

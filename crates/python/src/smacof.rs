@@ -1,7 +1,5 @@
 //! Multidimensional scaling for `lehr.SMACOF`.
 
-use std::path::PathBuf;
-
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_mining::smacof::{self, Checkpoint, Input, Interpolation, Map, Shepard, Stop};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -10,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{self, Columns};
 use crate::errors;
-use crate::fit::{Beginning, Fit};
+use crate::fit::{Beginning, Fit, Run};
 use crate::job::Company;
 use crate::watch;
 
@@ -19,24 +17,17 @@ const BINS: usize = 100;
 
 /// Places items in few dimensions by their dissimilarities, an N x N array.
 #[pyfunction]
-#[pyo3(signature = (
-    dissimilarities, sample_weight, parameters, *,
-    pair_weight = None, init = None, fixed = Vec::new(), threads = None, callback = None, checkpoint = None
-))]
-#[allow(clippy::too_many_arguments, reason = "they are an estimator's")]
+#[pyo3(signature = (dissimilarities, sample_weight, run, *, pair_weight = None, init = None, fixed = Vec::new()))]
 pub(crate) fn embed<'py>(
     py: Python<'py>,
     dissimilarities: &Bound<'py, PyAny>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-    parameters: &str,
+    run: Run<'py>,
     pair_weight: Option<&Bound<'py, PyAny>>,
     init: Option<PyReadonlyArray2<'py, f64>>,
     fixed: Vec<usize>,
-    threads: Option<usize>,
-    callback: Option<&Bound<'py, PyAny>>,
-    checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let fit = Fit::<Checkpoint>::new(py, "SMACOF.fit", parameters, threads, callback, checkpoint)?;
+    let fit = Fit::<Checkpoint>::new(py, "SMACOF.fit", run)?;
     let given = Given {
         matrix: arrays::dissimilarities(dissimilarities)?,
         pair_weights: pair_weight.map(arrays::dissimilarities).transpose()?,

@@ -1,7 +1,5 @@
 //! Vector annealing for `lehr.DAClustering`.
 
-use std::path::PathBuf;
-
 use lehr_mining::anneal::{Split, Step, Suggestion};
 use lehr_mining::number::Number;
 use lehr_mining::vector::{self, Centroids, Checkpoint, Cluster, Model};
@@ -11,31 +9,22 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{self, Array, Columns, Rows};
-use crate::fit::{Beginning, Fit};
+use crate::fit::{Fit, Run};
 use crate::{errors, job};
 
 /// Clusters the rows of `x` by deterministic annealing.
 #[pyfunction]
-#[pyo3(signature = (x, sample_weight, parameters, *, threads = None, callback = None, checkpoint = None))]
 pub(crate) fn fit_vector<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-    parameters: &str,
-    threads: Option<usize>,
-    callback: Option<&Bound<'py, PyAny>>,
-    checkpoint: Option<PathBuf>,
+    run: Run<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let fit = Fit::<Checkpoint>::new(py, "DAClustering.fit", parameters, threads, callback, checkpoint)?;
-    let rows = Rows::new(x, sample_weight.as_ref())?;
-    drop(sample_weight);
-    let done = fit.run(
-        rows,
-        |rows| vec![rows.input().fingerprint()],
-        |rows, beginning, execution, relay| match beginning {
-            Beginning::Anew(wanted) => vector::cluster(rows.input(), &wanted, execution, relay),
-            Beginning::From(start) => vector::resume(rows.input(), start, execution, relay),
-        },
+    let fit = Fit::<Checkpoint>::new(py, "DAClustering.fit", run)?;
+    let done = fit.rows(
+        Rows::new(x, sample_weight)?,
+        |rows, wanted, execution, relay| vector::cluster(rows, wanted, execution, relay),
+        |rows, start, execution, relay| vector::resume(rows, start, execution, relay),
     )?;
     done.found(errors::mining, found)
 }

@@ -10,6 +10,9 @@
 //! all its data, ends as soon as it can and touches no Python. In a job the others wait for our part, so it is not left
 //! behind; a second Ctrl-C is.
 //!
+//! A stream's batches come from Python too, and are asked for in the same way: a generator may hold what is for the
+//! calling thread alone, such as a connection to SQLite.
+//!
 //! Nobody can wait for ever. The work ends its channels when it ends, even by a panic, and the waiting thread ends its
 //! own when it leaves.
 
@@ -17,12 +20,14 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
+use lehr_data::Points;
+use lehr_mining::minibatch::Source;
 use lehr_ranks::observe::{self, AnyCheckpoint, Control, Interrupt, Observer};
 use lehr_ranks::timing::Stopwatch;
 use lehr_sync::{Arc, process::Flag, thread::spawn};
 use pyo3::prelude::*;
 
-use crate::errors;
+use crate::{arrays, errors};
 
 /// How often signals are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -94,19 +99,40 @@ impl Saver {
     }
 }
 
+/// What the work tells the thread that waits.
+enum News {
+    Progress(Progress),
+    /// So many rows of the stream are wanted, or fewer.
+    Wants(usize),
+}
+
 /// A run's reports, on their way to the thread that waits.
 pub(crate) struct Relay {
     /// News, and what the callback made of them; none without a callback.
-    line: Option<(SyncSender<Progress>, Receiver<bool>)>,
+    line: Option<(SyncSender<News>, Receiver<bool>)>,
     stop: Arc<Flag>,
     saver: Saver,
+}
+
+/// A stream that Python gives, asked for by the work and read by the thread that waits.
+pub(crate) struct Pulled {
+    news: SyncSender<News>,
+    batches: Receiver<Option<Points>>,
+}
+
+impl Source for Pulled {
+    /// The end of the stream too when the thread that waits has gone: it has asked the run to stop, which its observer hears next.
+    fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
+        let asked = self.news.send(News::Wants(rows));
+        Ok(asked.ok().and_then(|()| self.batches.recv().ok()).flatten())
+    }
 }
 
 impl Observer for Relay {
     fn progress(&mut self, progress: &observe::Progress) -> Control {
         if let Some((news, answers)) = &self.line {
             // Whoever waited may have gone: then nobody wants the result.
-            let goes_on = news.send(Progress::of(progress)).is_ok() && answers.recv().unwrap_or(false);
+            let goes_on = news.send(News::Progress(Progress::of(progress))).is_ok() && answers.recv().unwrap_or(false);
             if !goes_on {
                 self.stop.raise();
             }
@@ -150,37 +176,56 @@ pub(crate) fn run<T: Send + 'static>(
     is_in_job: bool,
     work: impl FnOnce(&mut Relay) -> T + Send + 'static,
 ) -> PyResult<Watched<T>> {
+    let none = py.None().into_bound(py);
+    run_stream(py, &none, callback, checkpoint, is_in_job, |relay, _| work(relay))
+}
+
+/// As [`run`], for the work on a stream. `pull(rows)` returns an array and its weights or `None`, or `None` at the end.
+///
+/// # Errors
+/// Those of [`run`], and the exceptions of `pull`.
+pub(crate) fn run_stream<T: Send + 'static>(
+    py: Python<'_>,
+    pull: &Bound<'_, PyAny>,
+    callback: Option<&Bound<'_, PyAny>>,
+    checkpoint: Option<PathBuf>,
+    is_in_job: bool,
+    work: impl FnOnce(&mut Relay, &mut Pulled) -> T + Send + 'static,
+) -> PyResult<Watched<T>> {
     let (tell, news) = sync_channel(1);
     let (answer, answers) = sync_channel(1);
+    let (give, batches) = sync_channel(1);
     let stop = Arc::new(Flag::new());
     // Held by the thread to its end, whether there is a callback or not: when it goes, the work is done.
-    let alive = tell.clone();
+    let mut pulled = Pulled { news: tell.clone(), batches };
     let mut relay = Relay {
         line: callback.is_some().then_some((tell, answers)),
         stop: stop.clone(),
         saver: Saver { path: checkpoint, since: Stopwatch::start(), failure: None },
     };
     let thread = spawn("lehr-run", move || {
-        let outcome = work(&mut relay);
-        drop(alive);
+        let outcome = work(&mut relay, &mut pulled);
+        drop(pulled);
         Watched { outcome, checkpoint_failure: relay.saver.failure }
     })
     .map_err(|cause| errors::runtime(format!("no thread to compute on: {cause}")))?;
 
-    let waited = wait(py, news, |progress| match callback {
-        None => Ok(()),
-        Some(callback) => {
-            let answered = callback.call1((progress,))?;
-            let goes_on = answered.is_none() || answered.is_truthy()?;
-            // The run may have ended meanwhile.
-            let _ = answer.send(goes_on);
-            Ok(())
+    let waited = wait(py, news, |news| {
+        // The run may have ended meanwhile.
+        match (news, callback) {
+            (News::Wants(rows), _) => drop(give.send(batch(pull, rows)?)),
+            (News::Progress(progress), Some(callback)) => {
+                let answered = callback.call1((progress,))?;
+                drop(answer.send(answered.is_none() || answered.is_truthy()?));
+            }
+            (News::Progress(_), None) => {}
         }
+        Ok(())
     });
     if let Err((raised, news)) = waited {
         stop.raise();
-        // An observer that waits for an answer gets none, and stops.
-        drop(answer);
+        // An observer or a stream that waits for an answer gets none, and stops.
+        drop((answer, give));
         if !linger(py, news, is_in_job)? {
             return Err(raised);
         }
@@ -194,8 +239,16 @@ pub(crate) fn run<T: Send + 'static>(
     }
 }
 
+/// The next rows of a stream.
+fn batch(pull: &Bound<'_, PyAny>, rows: usize) -> PyResult<Option<Points>> {
+    let Some((x, weights)) = pull.call1((rows,))?.extract::<Option<(Bound<'_, PyAny>, Option<_>)>>()? else {
+        return Ok(None);
+    };
+    arrays::points(&x, weights).map(Some)
+}
+
 /// The next news, without the interpreter.
-fn next(py: Python<'_>, news: Receiver<Progress>) -> (Receiver<Progress>, Result<Progress, RecvTimeoutError>) {
+fn next(py: Python<'_>, news: Receiver<News>) -> (Receiver<News>, Result<News, RecvTimeoutError>) {
     py.detach(move || {
         let heard = news.recv_timeout(TICK);
         (news, heard)
@@ -205,14 +258,14 @@ fn next(py: Python<'_>, news: Receiver<Progress>) -> (Receiver<Progress>, Result
 /// Waits until the work ends its channel.
 fn wait(
     py: Python<'_>,
-    mut news: Receiver<Progress>,
-    mut each: impl FnMut(Progress) -> PyResult<()>,
-) -> Result<(), (PyErr, Receiver<Progress>)> {
+    mut news: Receiver<News>,
+    mut each: impl FnMut(News) -> PyResult<()>,
+) -> Result<(), (PyErr, Receiver<News>)> {
     loop {
         let heard;
         (news, heard) = next(py, news);
         let looked = match heard {
-            Ok(progress) => each(progress).and_then(|()| py.check_signals()),
+            Ok(told) => each(told).and_then(|()| py.check_signals()),
             Err(RecvTimeoutError::Timeout) => py.check_signals(),
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         };
@@ -224,7 +277,7 @@ fn wait(
 
 /// Gives a run that was asked to stop the time to do so; returns whether it did. In a job it has all the time there is,
 /// until another signal comes.
-fn linger(py: Python<'_>, mut news: Receiver<Progress>, is_in_job: bool) -> PyResult<bool> {
+fn linger(py: Python<'_>, mut news: Receiver<News>, is_in_job: bool) -> PyResult<bool> {
     let mut ticks = 0;
     loop {
         let heard;

@@ -1,0 +1,108 @@
+"""Centres that are the means of their rows, and move with each batch of further rows: KMeans' part and MiniBatchKMeans' alike."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from lehr import _native
+from lehr._centers import CentersMixin
+from lehr._model import weights
+from lehr._starts import as_matrix, rows_of
+
+Self = TypeVar("Self", bound="MeansMixin")
+
+
+class MeansMixin(CentersMixin):
+    """A clustering whose centres are the means of their rows."""
+
+    clusters_: NDArray[Any]
+    inertia_: float
+    n_steps_: int
+
+    def _remembers(self, rows: int) -> float:
+        """The share of its weight that a row keeps after so many further rows."""
+        return 1.0
+
+    def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Take a batch of rows into the centres, for streams and for tables larger than memory. An approximation.
+
+        The first batch is clustered as :meth:`fit` does, and needs ``n_clusters`` rows. Each row of a later batch, or of any batch after :meth:`fit`, goes to
+        the nearest centre; then each centre moves to the weighted mean of all rows that it has been given. So centres come near those of all rows where the first
+        batch is like the others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+            The rows of the batch, of which nothing is kept.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more, as for :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.KMeans(2).partial_fit([[0.0], [10.0]]).partial_fit([[1.0], [2.0], [13.0]])
+        >>> sorted(model.cluster_centers_.ravel().tolist()), model.n_steps_
+        ([1.0, 11.5], 2)
+        """
+        estimator: Any = self
+        if not hasattr(self, "cluster_centers_"):
+            estimator.fit(X, sample_weight=sample_weight)
+            self.n_steps_ = 1
+            return self
+        estimator._validate_params()
+        rows = self._rows(X, reset=False)
+        row_weights = weights(sample_weight, rows)
+        shares = np.ones(rows_of(rows)) if row_weights is None else row_weights
+        centers, clusters = self.cluster_centers_.astype(np.float64), self.clusters_.copy()
+        near = _native.nearest(rows, centers, threads=self._threads())
+        labels, count = near["labels"], len(centers)
+        given = np.bincount(labels, weights=shares, minlength=count)
+        moved = np.flatnonzero(given)
+        # Row k of this matrix holds the weights of the rows of cluster k.
+        sums: Any = csr_array((shares, (labels, np.arange(len(labels)))), shape=(count, len(labels))) @ as_matrix(rows)
+        means = (sums.toarray() if hasattr(sums, "toarray") else sums)[moved] / given[moved, None]
+        squares = np.bincount(labels, weights=shares * np.square(near["distances"]), minlength=count)[moved] / given[moved]
+        clusters["n_samples"] += np.bincount(labels, minlength=count)
+        clusters["weight"] += given
+        remembered = clusters["weight"]
+        if "remembered" in clusters.dtype.names:
+            remembered = clusters["remembered"]
+            remembered *= self._remembers(np.count_nonzero(shares))
+            remembered += given
+        centers[moved] += (given[moved] / remembered[moved])[:, None] * (means - centers[moved])
+        former = np.square(clusters["spread"][moved])
+        clusters["spread"][moved] = np.sqrt(former + given[moved] / clusters["weight"][moved] * (squares - former))
+        self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
+        self.clusters_ = clusters
+        # Labels and their sum belong to the centres as they are now.
+        near = _native.nearest(rows, self._positions(), threads=self._threads())
+        self.labels_ = near["labels"]
+        self.inertia_ = float(np.dot(shares, np.square(near["distances"])))
+        self.n_steps_ = getattr(self, "n_steps_", 1) + 1
+        return self
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        centers = self.cluster_centers_
+        # At no temperature, where a row is surely of the nearest.
+        return "clusters", {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": 0.0}
+
+    def _take_learnt(self, parts: Any) -> None:
+        self.cluster_centers_ = parts["cluster_centers"]
+        self._n_features_out = len(self.cluster_centers_)
+        estimator: Any = self
+        estimator.set_params(n_clusters=self._n_features_out)

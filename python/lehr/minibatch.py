@@ -1,0 +1,261 @@
+"""Mini-batch k-means: centres of a stream in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClusterMixin
+from sklearn.utils import gen_batches
+
+from lehr import _checks, _native
+from lehr._centers import FLOATS
+from lehr._constraints import RANDOM_STATE, WATCHED, above, one_of, whole
+from lehr._learnt import LearntMixin
+from lehr._means import MeansMixin
+from lehr._model import SavedMixin, table, tell, weights
+from lehr._names import listed
+from lehr._progress import Watch
+
+__all__ = ["MiniBatchKMeans"]
+__dir__ = listed(__all__)
+
+_PRECISIONS = {"double": "f64", "single": "f32"}
+#: As many as the library takes at once.
+_MOST_ROWS = 2**32 - 1
+
+_Weights = NDArray[np.float64] | None
+
+
+class _Stream:
+    """Batches of any size, given in the sizes that the native half asks for."""
+
+    def __init__(self, estimator: MiniBatchKMeans, batches: Iterator[Any]) -> None:
+        self.batches = batches
+        self.estimator = estimator
+        self.held: list[tuple[NDArray[Any], _Weights]] = []
+        self.is_first = True
+        self.is_single = True
+
+    def __call__(self, rows: int) -> tuple[NDArray[Any], _Weights] | None:
+        while sum(len(part) for part, _ in self.held) < rows:
+            batch = next(self.batches, None)
+            if batch is None:
+                break
+            self.held.append(self._checked(batch))
+        if not self.held:
+            return None
+        x = np.concatenate([part for part, _ in self.held])
+        w = None
+        if any(weight is not None for _, weight in self.held):
+            w = np.concatenate([np.ones(len(part)) if weight is None else weight for part, weight in self.held])
+        self.held = [(x[rows:], None if w is None else w[rows:])] if len(x) > rows else []
+        return x[:rows], None if w is None else w[:rows]
+
+    def _checked(self, batch: Any) -> tuple[NDArray[Any], _Weights]:
+        rows, row_weights = batch if isinstance(batch, tuple) else (batch, None)
+        rows = _checks.validate_data(self.estimator, rows, dtype=FLOATS, reset=self.is_first)
+        self.is_first = False
+        self.is_single = self.is_single and rows.dtype == np.float32
+        return rows, weights(row_weights, rows)
+
+
+class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
+    """Mini-batch k-means: clusters of a stream, or of a table larger than memory, in one pass.
+
+    An approximation. Annealing clusters the first rows. Then each row of a batch goes to the nearest centre, and each centre moves to the mean of its rows so far. Only one
+    batch is in memory. For rows that are in memory :class:`DAClustering` and :class:`KMeans` find better clusters. The same bits on any number of threads.
+
+    Other than scikit-learn's: one pass over the data, the start is annealed, and ``random_state=None`` is a fixed seed.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        How many clusters, at least 1.
+    batch_size : int, default=10000
+        Rows of a batch. Batches that an iterator gives may have any size: they are joined or cut.
+    init_size : int, default=None
+        Rows that are annealed to find the first centres; they should be like the rest. ``None``: ``batch_size``.
+    half_life : float, default=None
+        A row's weight halves after this many further rows, so that centres follow a stream that changes. ``None``: nothing is forgotten.
+    precision : {'double', 'single'}, default='double'
+        In which rows of a batch are kept. Sums are made in double precision either way.
+    random_state : int, RandomState instance or None, default=None
+        Decides between equals in the first rows. ``None`` is 0: the same call gives the same result.
+    n_jobs : int, default=None
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1). The result does not depend on it, to the last bit.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after every batch, in the thread that called ``fit``; returns ``False`` to stop.
+    checkpoint : path-like, default=None
+        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits: give it the stream from its beginning. A run that ends
+        removes it.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        In the unit of ``X``, float32 if that is: weighted means of the rows that each was given. By falling weight.
+    n_clusters_ : int
+        How many there are: fewer than ``n_clusters`` where the first rows have fewer distinct ones.
+    clusters_ : structured ndarray of shape (n_clusters,)
+        ``n_samples``, ``weight``, ``remembered`` (the weight that still counts) and ``spread`` (root mean square distance from the centre as it stood before
+        each batch).
+    objective_ : float
+        Weighted mean squared distance of all rows as they passed: each from the nearest centre as that stood then.
+    n_steps_ : int
+        Batches that passed, the first rows among them.
+    n_samples_seen_ : int
+        Rows of positive weight that passed.
+    labels_ : ndarray of shape (n_samples,), int32
+        The nearest centre of each row, if ``X`` is an array. A stream is not read twice.
+    inertia_ : float
+        Weighted sum of squared distances to these centres, if ``X`` is an array.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
+        Names of the columns, if ``X`` has any.
+
+    See Also
+    --------
+    KMeans : Rows that are in memory; best of several starts.
+    DAClustering : Rows that are in memory; one run.
+
+    References
+    ----------
+    Sculley, "Web-scale k-means clustering", WWW 2010.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> batches = ([[float(row)], [row + 10.0]] for row in range(3))
+    >>> model = lehr.MiniBatchKMeans(2, batch_size=2).fit(batches)
+    >>> sorted(model.cluster_centers_.ravel().tolist()), model.n_steps_
+    ([1.0, 11.0], 3)
+    """
+
+    _method = "minibatch"
+    _kept = ("_n_features_out",)
+
+    #: For tools that ask as scikit-learn before 1.6 did.
+    _estimator_type = "clusterer"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [whole(1)],
+        "batch_size": [whole(1, _MOST_ROWS)],
+        "init_size": [whole(1, _MOST_ROWS), None],
+        "half_life": [above(0), None],
+        "precision": [one_of(*_PRECISIONS)],
+        "random_state": RANDOM_STATE,
+        **WATCHED,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        batch_size: int = 10_000,
+        init_size: int | None = None,
+        half_life: float | None = None,
+        precision: Literal["double", "single"] = "double",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.batch_size = batch_size
+        self.init_size = init_size
+        self.half_life = half_life
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    def _remembers(self, rows: int) -> float:
+        return 1.0 if self.half_life is None else float(0.5 ** (rows / self.half_life))
+
+    def _check_sample(self) -> None:
+        """The first rows are to be enough for so many clusters."""
+        name = "batch_size" if self.init_size is None else "init_size"
+        rows = getattr(self, name)
+        if rows < self.n_clusters:
+            raise ValueError(f"{name}={rows} should be >= n_clusters={self.n_clusters}: clusters are found in so many first rows.")
+
+    def fit(self, X: ArrayLike | Iterable[Any], y: object = None, sample_weight: ArrayLike | None = None) -> MiniBatchKMeans:
+        """Find the clusters of an array or a stream in one pass.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterator
+            An iterator or generator gives batches: arrays of shape (any, n_features), or pairs of such an array and the weights of its rows.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more, of the rows of an array.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be, and for a stream whose first rows are fewer than ``n_clusters``.
+        RuntimeError
+            In an MPI job of several processes.
+        Stopped
+            If the callback said stop.
+        KeyboardInterrupt
+            After Ctrl-C, within a second.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.MiniBatchKMeans(2).fit([[0.0], [1.0], [10.0]]).labels_.tolist()
+        [0, 0, 1]
+        """
+        parameters = self._told(clusters="n_clusters", batch_rows="batch_size", sample_rows="init_size", half_life="half_life")
+        parameters |= {"seed": _checks.seed(self.random_state), "precision": _PRECISIONS[self.precision]}
+        self._check_sample()
+        if _native.process()[1] > 1:
+            raise RuntimeError("MiniBatchKMeans.fit reads a stream in one process: call it in a program that mpiexec has not started.")
+        rows = row_weights = None
+        if isinstance(X, Iterator):
+            if sample_weight is not None:
+                raise ValueError("sample_weight is for an array: give the weights of a stream with its batches, as pairs (rows, weights).")
+            stream = _Stream(self, X)
+        else:
+            rows = _checks.validate_data(self, X, dtype=FLOATS, reset=True)
+            row_weights = weights(sample_weight, rows)
+            parts = gen_batches(len(rows), int(self.batch_size))
+            stream = _Stream(self, ((rows[part], None if row_weights is None else row_weights[part]) for part in parts))
+            stream.is_first = False
+        with Watch("MiniBatchKMeans", self.verbose, self.callback, self.checkpoint) as watch:
+            found = _native.fit_minibatch(stream, watch.run(parameters, self.n_jobs))
+        kind = np.float32 if stream.is_single else np.float64
+        self.cluster_centers_ = found["cluster_centers"].astype(kind, copy=False)
+        self._n_features_out = len(self.cluster_centers_)
+        self.clusters_ = table(found["clusters"])
+        self.objective_ = found["objective"]
+        self.n_steps_ = found["n_batches"]
+        self.n_samples_seen_ = found["n_rows"]
+        for name in ("labels_", "inertia_"):
+            self.__dict__.pop(name, None)
+        if rows is not None:
+            near = _native.nearest(rows, self._positions(), threads=self._threads())
+            squares = np.square(near["distances"])
+            self.labels_ = near["labels"]
+            self.inertia_ = float(np.sum(squares) if row_weights is None else np.dot(row_weights, squares))
+        tell(found)
+        return self
