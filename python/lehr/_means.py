@@ -62,7 +62,7 @@ class MeansMixin(CentersMixin):
         estimator: Any = self
         if not hasattr(self, "cluster_centers_"):
             estimator.fit(X, sample_weight=sample_weight)
-            self.n_steps_ = 1
+            self.n_steps_ = getattr(self, "n_steps_", 1)
             return self
         estimator._validate_params()
         rows = self._rows(X, reset=False)
