@@ -22,11 +22,6 @@ fn table(count: u32) -> String {
 const LINE: [&str; 8] = ["minibatch", "t.csv", "--weights", "w", "-k", "3", "--batch-rows", "40"];
 
 #[test]
-fn help() {
-    Sandbox::new().lehr(&["minibatch", "--help"]).matches_golden("help_minibatch");
-}
-
-#[test]
 fn files_say_what_can_be_checked_on_paper() {
     // A sample of 0, 1, 10 and 11, then 2 and 14: the centres are 1 and 35/3.
     let sandbox = Sandbox::with("t.csv", "x\n0\n1\n10\n11\n2\n14\n");
