@@ -213,10 +213,12 @@ pub(crate) fn run_stream<T: Send + 'static>(
     let waited = wait(py, news, |news| {
         // The run may have ended meanwhile.
         match (news, callback) {
-            (News::Wants(rows), _) => drop(give.send(batch(pull, rows)?)),
+            (News::Wants(rows), _) => {
+                let _ = give.send(batch(pull, rows)?);
+            }
             (News::Progress(progress), Some(callback)) => {
                 let answered = callback.call1((progress,))?;
-                drop(answer.send(answered.is_none() || answered.is_truthy()?));
+                let _ = answer.send(answered.is_none() || answered.is_truthy()?);
             }
             (News::Progress(_), None) => {}
         }
