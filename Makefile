@@ -132,6 +132,9 @@ same-output: need ## does the command write the same bytes as an older one? ever
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/same_output.py against $(BEFORE) $(TARGET)/release/lehr
 
+test-arm: need ## unit tests and a table of runs for 64-bit ARM under qemu: the same bytes as here? (on Debian: qemu-user, gcc-aarch64-linux-gnu; half an hour)
+	@$(PYTHON) tools/arm.py
+
 # Loom and shuttle replace atomics, locks and threads, so each needs a build of its own. A stamp records that the models of
 # these very sources passed; `make -B model` runs them again.
 model: target/loom/runtime.passed target/loom/ranks.passed target/shuttle/runtime.passed target/shuttle/ranks.passed ## model checks of runtime and ranks, with loom and shuttle

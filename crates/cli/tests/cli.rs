@@ -2,6 +2,8 @@
 //!
 //! `UPDATE_EXPECT=1 cargo test -p lehr` rewrites the golden files in `tests/golden`; their diff is reviewed like code.
 
+#![allow(clippy::disallowed_methods, reason = "tests make rows with the system's functions")]
+
 mod cli {
     mod application;
     mod bad_input;

@@ -84,7 +84,7 @@ fn sin_cos_of_degrees(angle: f64) -> (f64, f64) {
         90.0 => (1.0, 0.0),
         -90.0 => (-1.0, 0.0),
         180.0 | -180.0 => (0.0, -1.0),
-        _ => angle.to_radians().sin_cos(),
+        _ => libm::sincos(angle.to_radians()),
     }
 }
 
@@ -120,7 +120,7 @@ pub fn order_warning(points: &Points) -> Option<String> {
 /// ```
 pub fn lon_lat(position: [f64; 3]) -> (f64, f64) {
     let [x, y, z] = position;
-    (y.atan2(x).to_degrees(), z.atan2(x.hypot(y)).to_degrees())
+    (libm::atan2(y, x).to_degrees(), libm::atan2(z, libm::hypot(x, y)).to_degrees())
 }
 
 /// The distance along the surface of two places whose distance through the Earth is `chord_km`, in kilometres.
@@ -134,7 +134,7 @@ pub fn lon_lat(position: [f64; 3]) -> (f64, f64) {
 /// assert!((arc_km(100.0) - 100.001).abs() < 1e-4);
 /// ```
 pub fn arc_km(chord_km: f64) -> f64 {
-    2.0 * EARTH_RADIUS_KM * (chord_km / (2.0 * EARTH_RADIUS_KM)).min(1.0).asin()
+    2.0 * EARTH_RADIUS_KM * libm::asin((chord_km / (2.0 * EARTH_RADIUS_KM)).min(1.0))
 }
 
 /// Whether two of the columns seem to be degrees of longitude and latitude, so that raw distances deserve a warning.

@@ -167,7 +167,7 @@ pub fn rings(radii: &[f64], rows_each: usize, noise: f64, seed: u64) -> (Points,
     for (ring, radius) in radii.iter().enumerate() {
         for _ in 0..rows_each {
             let row = labels.len() as u64;
-            let (sin, cos) = (std::f64::consts::TAU * place.uniform(row)).sin_cos();
+            let (sin, cos) = libm::sincos(std::f64::consts::TAU * place.uniform(row));
             values
                 .extend([radius * cos + noise * blur.normal(2 * row), radius * sin + noise * blur.normal(2 * row + 1)]);
             labels.push(ring as u32);

@@ -309,7 +309,7 @@ fn tracts(blocks: &Points) -> Regions {
             |at: usize| lived_in.iter().map(|&row| blocks.weight(row) * blocks.row(row)[at]).sum::<f64>() / inhabitants;
         let (lon, lat) = (mean(0), mean(1));
         let from = |row: usize| {
-            let (east, north) = ((blocks.row(row)[0] - lon) * lat.to_radians().cos(), blocks.row(row)[1] - lat);
+            let (east, north) = ((blocks.row(row)[0] - lon) * libm::cos(lat.to_radians()), blocks.row(row)[1] - lat);
             (east * east + north * north) * (std::f64::consts::PI / 180.0 * 6371.0088).powi(2)
         };
         let square: f64 = lived_in.iter().map(|&row| blocks.weight(row) * from(row)).sum();
@@ -320,9 +320,9 @@ fn tracts(blocks: &Points) -> Regions {
         small.push(in_small);
         places.extend([lon, lat]);
         values.extend([
-            (inhabitants / lived_in.len() as f64).log10(),
+            libm::log10(inhabitants / lived_in.len() as f64),
             1.0 - lived_in.len() as f64 / rows.len() as f64,
-            (square / inhabitants).sqrt().max(0.01).log10(),
+            libm::log10((square / inhabitants).sqrt().max(0.01)),
             largest / inhabitants,
             in_small / inhabitants,
         ]);

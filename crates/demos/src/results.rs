@@ -150,7 +150,7 @@ fn lasted(cooling: &[(usize, f64)]) -> BTreeMap<usize, f64> {
     let most = cooling.iter().map(|step| step.0).max();
     let mut lasted = BTreeMap::new();
     for pair in cooling.windows(2).take_while(|pair| Some(pair[0].0) < most) {
-        *lasted.entry(pair[0].0).or_default() += (pair[0].1 / pair[1].1).ln();
+        *lasted.entry(pair[0].0).or_default() += libm::log(pair[0].1 / pair[1].1);
     }
     lasted
 }

@@ -298,7 +298,7 @@ pub(crate) fn alphabet_name(alphabet: Alphabet) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::{InstructionSet, MOST};
+    use crate::dispatch::on_each;
     use lehr_numerics::random::Stream;
     use reference::align;
 
@@ -330,13 +330,6 @@ mod tests {
         Sequences::new(&texts, alphabet).unwrap()
     }
 
-    fn on_every_set(check: impl Fn()) {
-        for most in [InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512Count] {
-            MOST.set(most);
-            check();
-        }
-    }
-
     fn agrees(sequences: &Sequences, scoring: &Scoring, mode: Mode, counted: Counted, width: u32) {
         let aligner = Aligner::new(sequences, scoring, mode, counted).unwrap();
         assert_eq!(aligner.lane_bits(), width);
@@ -353,7 +346,7 @@ mod tests {
     #[test]
     fn every_instruction_set_mode_and_width_agrees_with_the_oracle() {
         let lengths = [1, 2, 3, 20, 41, 40, 7, 33, 60, 5, 12, 64, 31, 50, 9, 17, 28, 45, 1];
-        on_every_set(|| {
+        on_each(|| {
             for mode in [Mode::Local, Mode::Global, Mode::SemiGlobal] {
                 let dna = sequences(Alphabet::Dna, &lengths, 3);
                 let scoring = Scoring::usual(Alphabet::Dna);
@@ -377,7 +370,7 @@ mod tests {
         let expected: Vec<Alignment> =
             (0..SIDE).flat_map(|i| (SIDE..2 * SIDE).map(move |j| (i, j))).map(|(i, j)| oracle(i, j)).collect();
         let aligner = Aligner::new(&dna, &scoring, mode, Counted::Columns).unwrap();
-        on_every_set(|| {
+        on_each(|| {
             let mut seen = 0;
             aligner.tile(0..SIDE, SIDE..2 * SIDE, |i, j, found| {
                 assert_eq!(found, expected[i * SIDE + j - SIDE], "{mode}, pair ({i}, {j})");
@@ -411,7 +404,7 @@ mod tests {
             Scoring::new(crate::scoring::Matrix::simple(Alphabet::Dna, equal, -equal).unwrap(), 3 * equal, equal)
                 .unwrap()
         };
-        on_every_set(|| {
+        on_each(|| {
             for mode in [Mode::Local, Mode::Global, Mode::SemiGlobal] {
                 agrees(&dna, &scoring(3000), mode, Counted::Score, 32);
                 agrees(&dna, &scoring(3000), mode, Counted::Columns, 64);

@@ -205,15 +205,8 @@ fn across<'a>(rows: impl ExactSizeIterator<Item = &'a [u64]>, width: usize) -> V
 #[cfg(test)]
 mod tests {
     use super::{Across, LANES, ROWS, Substitutions, across};
-    use crate::dispatch::{self, InstructionSet, MOST};
+    use crate::dispatch::{self, on_each};
     use lehr_numerics::random::Stream;
-
-    fn on_every_set(check: impl Fn()) {
-        for most in [InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Avx512Count] {
-            MOST.set(most);
-            check();
-        }
-    }
 
     fn words(count: usize, seed: u64) -> Vec<u64> {
         let stream = Stream::new(seed, "words");
@@ -231,7 +224,7 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_a_loop_over_bits_on_every_instruction_set() {
-        on_every_set(|| {
+        on_each(|| {
             for (width, count) in [(1, 1), (2, 7), (3, 8), (17, 33), (5, 67), (4, 130)] {
                 let (rows, all) = (words(ROWS * width, 1), words(width * count, 2));
                 let others = across(all.chunks_exact(width), width);
@@ -250,7 +243,7 @@ mod tests {
 
     #[test]
     fn symbols_differ_if_any_plane_does() {
-        on_every_set(|| {
+        on_each(|| {
             for planes in 1..=5 {
                 for (places, count) in [(1, 1), (2, 9), (3, 66)] {
                     let width = planes * places;
@@ -276,7 +269,7 @@ mod tests {
 
     #[test]
     fn substitutions_are_those_of_a_loop_over_places() {
-        on_every_set(|| {
+        on_each(|| {
             for (places, count) in [(1, 3), (2, 8), (3, 21)] {
                 let width = super::NUCLEOTIDE_PLANES * places;
                 let (row, all) = (words(width, 5), words(width * count, 6));
@@ -319,7 +312,7 @@ mod tests {
 
     #[test]
     fn shares_of_counts_are_divided_once_on_every_instruction_set() {
-        on_every_set(|| {
+        on_each(|| {
             let counts = [[[0, 1, 2, 3, 4, 5, 6, 7]; ROWS], [[3; LANES]; ROWS]];
             let mut values = [f64::NAN; 11];
             dispatch::shares(7.0, &counts, 1, &mut values);

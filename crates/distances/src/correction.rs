@@ -17,7 +17,7 @@ pub const SATURATED: f64 = 10.0;
 /// assert_eq!((jukes_cantor(0.0), jukes_cantor(0.75)), (0.0, SATURATED));
 /// ```
 pub fn jukes_cantor(p: f64) -> f64 {
-    capped(-0.75 * (-4.0 / 3.0 * p).ln_1p())
+    capped(-0.75 * libm::log1p(-4.0 / 3.0 * p))
 }
 
 /// The two-parameter distance of Kimura from the shares of places with a transition and with a transversion:
@@ -29,7 +29,7 @@ pub fn jukes_cantor(p: f64) -> f64 {
 /// assert!((kimura(0.10, 0.05) - 0.170_181_2).abs() < 1e-7);
 /// ```
 pub fn kimura(transitions: f64, transversions: f64) -> f64 {
-    capped(-0.5 * (-2.0 * transitions - transversions).ln_1p() - 0.25 * (-2.0 * transversions).ln_1p())
+    capped(-0.5 * libm::log1p(-2.0 * transitions - transversions) - 0.25 * libm::log1p(-2.0 * transversions))
 }
 
 /// Values that are not below [`SATURATED`] become it: infinite ones, and NaN of an undefined logarithm. Zero is

@@ -5,7 +5,7 @@
 //! bits, and a test runs each kernel on every set. The installed program is compiled for the plainest processor of its
 //! family. The processor is asked by `lehr-numerics`.
 
-#[cfg(any(test, target_arch = "x86_64"))]
+#[cfg(any(test, target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use lehr_numerics::dispatch::InstructionSet;
 
 use crate::alignment::kernel::{self, Group, State, Sweep, Weights};
@@ -13,14 +13,38 @@ use crate::bits::{self, Counts, ROWS, Substitutions, Words};
 use crate::lanes::Number;
 use crate::rows::{self, Sums};
 
+/// The instruction sets that the program is compiled for, least first.
+#[cfg(test)]
+const ALL: &[InstructionSet] = &[
+    InstructionSet::Plain,
+    #[cfg(target_arch = "aarch64")]
+    InstructionSet::Neon,
+    #[cfg(target_arch = "x86_64")]
+    InstructionSet::Avx2,
+    #[cfg(target_arch = "x86_64")]
+    InstructionSet::Avx512Count,
+];
+
 #[cfg(test)]
 thread_local! {
     /// Tests run a kernel again on a lesser instruction set than the processor has.
-    pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(InstructionSet::Avx512Count) };
+    static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(*ALL.last().unwrap()) };
+}
+
+/// Runs the same on each instruction set that the program is compiled for.
+#[cfg(test)]
+pub(crate) fn on_each(mut run: impl FnMut()) {
+    let before = MOST.get();
+    for &set in ALL {
+        MOST.set(set);
+        run();
+    }
+    MOST.set(before);
 }
 
 /// The best instruction set of this processor.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline]
 fn instruction_set() -> InstructionSet {
     let best = lehr_numerics::dispatch::instruction_set();
     #[cfg(test)]
@@ -70,10 +94,14 @@ pub(crate) fn sweep<N: Number, const LOCAL: bool>(
             InstructionSet::Plain => {}
         }
     }
+    #[cfg(target_arch = "aarch64")]
+    if instruction_set() == InstructionSet::Neon {
+        return kernel::sweep::<N::Neon, LOCAL>(query, group, weights, state, found);
+    }
     kernel::sweep::<N::Plain, LOCAL>(query, group, weights, state, found);
 }
 
-/// Declares the entry to a loop. The compiler vectorizes it, one copy for each instruction set.
+/// Declares the entry to a loop. The compiler vectorizes it, one copy for each instruction set. Of some loops aarch64 has a form of its own.
 macro_rules! loops {
     ($(#[$doc:meta])* $room:ident::$name:ident($($argument:ident : $type:ty),* $(,)?)) => {
         $(#[$doc])*
@@ -98,7 +126,18 @@ macro_rules! loops {
                     InstructionSet::Plain => {}
                 }
             }
+            #[cfg(target_arch = "aarch64")]
+            loops!(@neon $name($($argument),*));
             $room::$name($($argument),*)
+        }
+    };
+    (@neon common($($argument:ident),*)) => { loops!(@instead common($($argument),*)) };
+    (@neon differing($($argument:ident),*)) => { loops!(@instead differing($($argument),*)) };
+    (@neon substitutions($($argument:ident),*)) => { loops!(@instead substitutions($($argument),*)) };
+    (@neon $name:ident($($argument:ident),*)) => {};
+    (@instead $name:ident($($argument:ident),*)) => {
+        if instruction_set() == InstructionSet::Neon {
+            return crate::lanes::neon::$name($($argument),*);
         }
     };
 }

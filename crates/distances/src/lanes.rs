@@ -2,8 +2,10 @@
 //!
 //! A *line* is 64 bytes: 32 numbers of 16 bits, 16 of 32 or 8 of 64. A kernel is written once over [`Lanes`] and compiled for each instruction set
 //! ([`crate::dispatch`]). Whole numbers are exact, so the sets cannot differ; `lanes/plain.rs` is the reference all the same, and runs where there is no
-//! other. `lanes/x86.rs` is the only file that names instructions.
+//! other. Only `lanes/x86.rs` and `lanes/neon.rs` name instructions.
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 pub(crate) mod plain;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
@@ -22,6 +24,9 @@ pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
     /// A line in one 512-bit register.
     #[cfg(target_arch = "x86_64")]
     type Avx512: Lanes<Number = Self>;
+    /// A line in four 128-bit registers.
+    #[cfg(target_arch = "aarch64")]
+    type Neon: Lanes<Number = Self>;
     /// A line in memory.
     type Line: Copy + Debug + Send + Sync;
     /// A line of the same number.
@@ -55,7 +60,7 @@ pub(crate) trait Lanes: Copy {
 }
 
 macro_rules! number {
-    ($number:ty, $line:ident, $lanes:literal, $avx2:ident, $avx512:ident, $doc:literal) => {
+    ($number:ty, $line:ident, $lanes:literal, $avx2:ident, $avx512:ident, $neon:ident, $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug)]
         #[repr(C, align(64))]
@@ -68,6 +73,8 @@ macro_rules! number {
             type Avx2 = x86::$avx2;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = x86::$avx512;
+            #[cfg(target_arch = "aarch64")]
+            type Neon = neon::$neon;
             type Line = $line;
 
             fn line(value: $number) -> $line {
@@ -98,6 +105,6 @@ macro_rules! number {
     };
 }
 
-number!(i16, I16Line, 32, Avx2I16, Avx512I16, "Thirty-two `i16`.");
-number!(i32, I32Line, 16, Avx2I32, Avx512I32, "Sixteen `i32`.");
-number!(i64, I64Line, 8, Avx2I64, Avx512I64, "Eight `i64`.");
+number!(i16, I16Line, 32, Avx2I16, Avx512I16, NeonI16, "Thirty-two `i16`.");
+number!(i32, I32Line, 16, Avx2I32, Avx512I32, NeonI32, "Sixteen `i32`.");
+number!(i64, I64Line, 8, Avx2I64, Avx512I64, NeonI64, "Eight `i64`.");

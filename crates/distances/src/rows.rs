@@ -236,7 +236,7 @@ fn unlike(product: f64, first: f64, second: f64) -> Option<f64> {
 fn scale_to_one(row: &mut [f64]) {
     let largest = row.iter().filter(|value| !value.is_nan()).fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > 0.0 {
-        let exponent = largest.log2().floor() as i32;
+        let exponent = libm::log2(largest).floor() as i32;
         // In two steps: one alone may be no number.
         let (first, second) = (2f64.powi(-exponent / 2), 2f64.powi(-exponent - -exponent / 2));
         row.iter_mut().for_each(|value| *value = *value * first * second);

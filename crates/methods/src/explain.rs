@@ -246,7 +246,7 @@ fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> V
             let here = counts[level][cluster];
             let (within, overall) = (share(here, inside[cluster]), share(hits, all));
             let outside = share(hits - here, all - inside[cluster]);
-            let arc = |share: f64| 2.0 * share.sqrt().asin();
+            let arc = |share: f64| 2.0 * libm::asin(share.sqrt());
             let per_cent = |share: f64| format!("{:.0} %", 100.0 * share);
             let name = format!("{} = {}", shown.name(), shown.level(level));
             let words = format!("{name} {} (all {})", per_cent(within), per_cent(overall));

@@ -402,7 +402,7 @@ impl Fit for Fitted {
             significant(model.log_likelihood / rows.total_weight(), 6),
             significant(model.map.noise().sqrt(), 4),
             significant(model.order, 3),
-            significant(self.mean_entropy().exp(), 3),
+            significant(libm::exp(self.mean_entropy()), 3),
             significant(model.critical_temperature, 5),
             counted(model.history.len() as u64, "temperature"),
         )

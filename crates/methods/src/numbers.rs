@@ -36,7 +36,7 @@ pub fn significant(value: f64, digits: usize) -> String {
 pub fn column(values: &[f64], digits: usize) -> Vec<String> {
     let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0 && size.is_finite());
     let (low, high) = sizes().fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
-    let exponent = |size: f64| size.log10().floor() as i32;
+    let exponent = |size: f64| libm::log10(size).floor() as i32;
     if high == 0.0 || exponent(high) >= 7 || exponent(low) < -4 {
         return values.iter().map(|&value| significant(value, digits)).collect();
     }

@@ -4,6 +4,8 @@
 //! A screen is clustered to find clusters rich in active compounds: test the inactive and untested compounds in such a
 //! cluster next. A small cluster may be rich by chance; the hypergeometric tail says how likely that is.
 
+use lehr_numerics::elementary::{exp, ln};
+
 /// One cluster's share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Share {
@@ -91,7 +93,7 @@ impl LogFactorials {
         let mut sum = 0.0;
         logs.push(0.0);
         for n in 1..=most {
-            sum += (n as f64).ln();
+            sum += ln(n as f64);
             logs.push(sum);
         }
         Self(logs)
@@ -106,8 +108,8 @@ impl LogFactorials {
         let all = self.choose(items, of);
         // As many inactive ones as are drawn besides must be there.
         let least = found.max((of + active).saturating_sub(items));
-        let terms = (least..=of.min(active))
-            .map(|k| (self.choose(active, k) + self.choose(items - active, of - k) - all).exp());
+        let terms =
+            (least..=of.min(active)).map(|k| exp(self.choose(active, k) + self.choose(items - active, of - k) - all));
         terms.sum::<f64>().min(1.0)
     }
 }

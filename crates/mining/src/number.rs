@@ -22,6 +22,8 @@ mod sample;
 mod separation;
 mod valley;
 
+use lehr_numerics::elementary::ln;
+
 use serde::{Deserialize, Serialize};
 
 use hierarchy::{Step, compare_neighbors, divide_all, merge_all};
@@ -200,7 +202,7 @@ pub(crate) fn choose(
         let (divided, most_divided) = divide_all(&partition);
         let may_grow = cells < most_cells && divided.len() > cells;
         // So many cells are looked at that one of them looks divided without cause.
-        if may_grow && most_divided >= NEEDED + (cells as f64).ln() {
+        if may_grow && most_divided >= NEEDED + ln(cells as f64) {
             centers = divided;
             continue;
         }

@@ -1,5 +1,6 @@
 //! The mining room's tests: one binary, a module a subject.
 #![allow(missing_docs)]
+#![allow(clippy::disallowed_methods, reason = "tests compare with the system's functions")]
 
 mod mining {
     mod acceptance;

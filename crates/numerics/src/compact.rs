@@ -208,6 +208,16 @@ pub(crate) fn prefetch<T: Real, V: Lanes<Number = T>>(stored: Stored<'_, T>, row
     }
 }
 
+/// As many numbers as a line has, from a place on.
+#[inline(always)]
+fn load_whole<T: Real, V: Lanes<Number = T>, const FIXED: usize>(stored: Stored<'_, T>, start: usize) -> V {
+    match stored {
+        Stored::Numbers(numbers) if FIXED == 0 => V::load_at(&numbers[start..]),
+        Stored::Fixed(numbers) if FIXED == 1 => V::load_u16(&numbers[start..]),
+        _ => unreachable!("the kernel was chosen by how the numbers are stored"),
+    }
+}
+
 /// Line `line` of a row, padded with zeros.
 #[inline(always)]
 pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
@@ -217,12 +227,11 @@ pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
     line: usize,
 ) -> V {
     let (start, end) = (row * columns + line * T::Line::COUNT, (row + 1) * columns);
-    let is_whole = start + T::Line::COUNT <= end;
+    if start + T::Line::COUNT <= end {
+        return load_whole::<T, V, FIXED>(stored, start);
+    }
     match stored {
         Stored::Numbers(numbers) if FIXED == 0 => {
-            if is_whole {
-                return V::load_at(&numbers[start..]);
-            }
             let mut padded = T::Line::default();
             let lanes = padded.lanes_mut();
             let mut lane = 0;
@@ -233,9 +242,6 @@ pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
             V::load(&padded)
         }
         Stored::Fixed(numbers) if FIXED == 1 => {
-            if is_whole {
-                return V::load_u16(&numbers[start..]);
-            }
             let mut padded = [0u16; 16];
             let mut lane = 0;
             while start + lane < end {
@@ -286,35 +292,29 @@ fn tile<T: Real, V: Lanes<Number = T>, const R: usize, const C: usize, const FIX
     to: usize,
     out: &mut [f64],
 ) {
-    let factor = V::splat(T::from_f64(block.factor));
-    let limit = V::splat(T::from_f64(block.limit));
-    let floor = V::splat(T::from_f64(match entry {
+    let floor = match entry {
         Entry::Inverse { floor } | Entry::InverseSquare { floor } => floor,
         _ => 1.0,
-    }));
+    };
+    let constants = [block.factor, block.limit, floor].map(T::from_f64);
+    let constants = [V::splat(constants[0]), V::splat(constants[1]), V::splat(constants[2])];
+    // Only the last line of a row may be padded. Without that case the loop is as short as its arithmetic.
+    let whole = (block.columns / T::Line::COUNT).clamp(from, to);
+    let mut lines: [&[T::Line]; C] = [&[]; C];
+    let mut c = 0;
+    while c < C {
+        lines[c] = &columns.column(column + c)[..to];
+        c += 1;
+    }
+    let is_first = column == 0;
     let mut sums = [[V::splat(T::default()); C]; R];
     let mut line = from;
+    while line < whole {
+        step::<T, V, R, C, FIXED, KIND, true>(block, entry, constants, row, &lines, line, is_first, &mut sums);
+        line += 1;
+    }
     while line < to {
-        let mut others = [V::splat(T::default()); C];
-        let mut c = 0;
-        while c < C {
-            others[c] = V::load(&columns.column(column + c)[line]);
-            c += 1;
-        }
-        let mut r = 0;
-        while r < R {
-            if column == 0 {
-                prefetch::<T, V>(block.stored, row + R + r, block.columns, line);
-            }
-            let raw = load::<T, V, FIXED>(block.stored, row + r, block.columns, line);
-            let value = value_of::<V, KIND>(raw, entry, factor, limit, floor);
-            let mut c = 0;
-            while c < C {
-                sums[r][c] = value.mul_add(others[c], sums[r][c]);
-                c += 1;
-            }
-            r += 1;
-        }
+        step::<T, V, R, C, FIXED, KIND, false>(block, entry, constants, row, &lines, line, is_first, &mut sums);
         line += 1;
     }
     let mut r = 0;
@@ -322,6 +322,53 @@ fn tile<T: Real, V: Lanes<Number = T>, const R: usize, const C: usize, const FIX
         let mut c = 0;
         while c < C {
             out[(row + r) * columns.count + column + c] += sums[r][c].sum();
+            c += 1;
+        }
+        r += 1;
+    }
+}
+
+/// One line of `R` rows times that of `C` columns.
+#[inline(always)]
+#[expect(clippy::too_many_arguments)]
+fn step<
+    T: Real,
+    V: Lanes<Number = T>,
+    const R: usize,
+    const C: usize,
+    const FIXED: usize,
+    const KIND: usize,
+    const WHOLE: bool,
+>(
+    block: &Block<'_, T>,
+    entry: Entry,
+    [factor, limit, floor]: [V; 3],
+    row: usize,
+    lines: &[&[T::Line]; C],
+    line: usize,
+    is_first: bool,
+    sums: &mut [[V; C]; R],
+) {
+    let mut others = [V::splat(T::default()); C];
+    let mut c = 0;
+    while c < C {
+        others[c] = V::load(&lines[c][line]);
+        c += 1;
+    }
+    let mut r = 0;
+    while r < R {
+        if is_first {
+            prefetch::<T, V>(block.stored, row + R + r, block.columns, line);
+        }
+        let raw = if WHOLE {
+            load_whole::<T, V, FIXED>(block.stored, (row + r) * block.columns + line * T::Line::COUNT)
+        } else {
+            load::<T, V, FIXED>(block.stored, row + r, block.columns, line)
+        };
+        let value = value_of::<V, KIND>(raw, entry, factor, limit, floor);
+        let mut c = 0;
+        while c < C {
+            sums[r][c] = value.mul_add(others[c], sums[r][c]);
             c += 1;
         }
         r += 1;

@@ -42,6 +42,10 @@ macro_rules! kernel {
                     $crate::dispatch::InstructionSet::Plain => {}
                 }
             }
+            #[cfg(target_arch = "aarch64")]
+            if $crate::dispatch::instruction_set() == $crate::dispatch::InstructionSet::Neon {
+                return body::<$real, $real::Neon $(, $constant)*>($($argument),*);
+            }
             body::<$real, $real::Plain $(, $constant)*>($($argument),*)
         }
     };
@@ -54,18 +58,46 @@ pub(crate) use kernel;
 pub enum InstructionSet {
     /// Lane by lane.
     Plain,
+    /// 128-bit registers, which every processor of the family has.
+    #[cfg(target_arch = "aarch64")]
+    Neon,
     /// 256-bit registers, a fused multiply-add, and a count of bits in a word.
+    #[cfg(target_arch = "x86_64")]
     Avx2,
     /// 512-bit registers.
+    #[cfg(target_arch = "x86_64")]
     Avx512,
     /// 512-bit registers, and a count of bits in each word of one.
+    #[cfg(target_arch = "x86_64")]
     Avx512Count,
+}
+
+#[cfg(test)]
+impl InstructionSet {
+    /// Those that the program is compiled for, least first.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const ALL: &[Self] = &[Self::Plain, Self::Avx2, Self::Avx512];
+    #[cfg(target_arch = "aarch64")]
+    pub(crate) const ALL: &[Self] = &[Self::Plain, Self::Neon];
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    pub(crate) const ALL: &[Self] = &[Self::Plain];
 }
 
 #[cfg(test)]
 thread_local! {
     /// Tests run a kernel again on a lesser instruction set than the processor has.
-    pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(InstructionSet::Avx512Count) };
+    pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(*InstructionSet::ALL.last().unwrap()) };
+}
+
+/// Runs the same on each instruction set that the program is compiled for.
+#[cfg(test)]
+pub(crate) fn on_each(mut run: impl FnMut(InstructionSet)) {
+    let before = MOST.get();
+    for &set in InstructionSet::ALL {
+        MOST.set(set);
+        run(set);
+    }
+    MOST.set(before);
 }
 
 /// The best instruction set of this processor. The standard library asks the processor once and remembers.
@@ -92,8 +124,18 @@ pub fn instruction_set() -> InstructionSet {
     best
 }
 
+/// The best instruction set of this processor: the only one of its family.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub fn instruction_set() -> InstructionSet {
+    #[cfg(test)]
+    return InstructionSet::Neon.min(MOST.get());
+    #[cfg(not(test))]
+    InstructionSet::Neon
+}
+
 /// The best instruction set of this processor.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub fn instruction_set() -> InstructionSet {
     InstructionSet::Plain
 }

@@ -2,12 +2,14 @@
 //!
 //! The number of lanes belongs to the *type of the numbers*, not to the machine: 8 of `f64` or 16 of `f32`. That is one
 //! cache line, called a *line*. A processor with wide registers handles a line in one instruction, one with narrow
-//! registers in two, one with none lane by lane. All of them add the same numbers in the same order with a fused
+//! registers in two or four, one with none lane by lane. All of them add the same numbers in the same order with a fused
 //! multiply-add. So a result has the same bits on every machine.
 //!
 //! Memory holds [`F64Line`] and [`F32Line`]; a kernel is written once over [`Lanes`] and compiled for each instruction set by
-//! [`crate::dispatch`]. `lanes/x86.rs` is the only place that names instructions; `lanes/plain.rs` is the reference that it is tested against.
+//! [`crate::dispatch`]. Only `lanes/x86.rs` and `lanes/neon.rs` name instructions; `lanes/plain.rs` is the reference that they are tested against.
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 pub(crate) mod plain;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
@@ -25,6 +27,9 @@ pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
     /// A line in one 512-bit register.
     #[cfg(target_arch = "x86_64")]
     type Avx512: Lanes<Number = Self>;
+    /// A line in four 128-bit registers.
+    #[cfg(target_arch = "aarch64")]
+    type Neon: Lanes<Number = Self>;
 }
 
 /// A number that rows may be stored in: `f64` or `f32`. Sums over rows are `f64` for both.
@@ -208,7 +213,7 @@ fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
 }
 
 macro_rules! line {
-    ($line:ident, $number:ty, $count:literal, $avx2:ident, $avx512:ident, least: $least:literal, shifter: $shifter:expr, root_steps: $root_steps:literal,
+    ($line:ident, $number:ty, $count:literal, $avx2:ident, $avx512:ident, $neon:ident, least: $least:literal, shifter: $shifter:expr, root_steps: $root_steps:literal,
      exp2: [$($exp2:expr),+ $(,)?], log2: [$($log2:expr),+ $(,)?], $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug, Default)]
@@ -253,6 +258,8 @@ macro_rules! line {
             type Avx2 = x86::$avx2;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = x86::$avx512;
+            #[cfg(target_arch = "aarch64")]
+            type Neon = neon::$neon;
         }
 
         impl Real for $number {
@@ -278,7 +285,7 @@ macro_rules! line {
 }
 
 line!(
-    F64Line, f64, 8, Avx2F64, Avx512F64,
+    F64Line, f64, 8, Avx2F64, Avx512F64, NeonF64,
     least: -1000.0, shifter: 1.5 * (1u64 << 52) as f64, root_steps: 4,
     exp2: [
         1.0,
@@ -310,7 +317,7 @@ line!(
     "Eight `f64`."
 );
 line!(
-    F32Line, f32, 16, Avx2F32, Avx512F32,
+    F32Line, f32, 16, Avx2F32, Avx512F32, NeonF32,
     least: -110.0, shifter: 1.5 * (1u64 << 23) as f32, root_steps: 3,
     exp2: [
         1.0,

@@ -15,6 +15,8 @@
 //!   are not 0.
 //! - [`factor`], [`cholesky`] and [`elementary`] replace libraries whose bits would depend on the processor.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the system's functions"))]
+
 pub mod bits;
 pub mod cholesky;
 pub mod compact;

@@ -42,8 +42,8 @@ impl<T: Real> ListedCenters<T> {
         let from_origin = |(place, y): (usize, &f64)| y - origin[place % dimension].to_f64();
         let shifted: Vec<f64> = centers.iter().enumerate().map(from_origin).collect();
         let farthest = shifted.iter().fold(0.0f64, |far, y| far.max(y.abs()));
-        let exponent = if farthest.is_normal() { farthest.log2().floor().clamp(-100.0, 100.0) } else { 0.0 };
-        let per_unit = (-exponent).exp2();
+        let exponent = if farthest.is_normal() { libm::log2(farthest).floor().clamp(-100.0, 100.0) } else { 0.0 };
+        let per_unit = 2f64.powi(-exponent as i32);
         let scaled: Vec<T> = shifted.iter().map(|y| T::from_f64(y * per_unit)).collect();
         let squares = scaled.chunks_exact(dimension).map(|y| y.iter().map(|y| y.to_f64() * y.to_f64()).sum::<f64>());
         let squares: Vec<f64> = squares.collect();

@@ -1,6 +1,6 @@
 //! Tests of the kernels against scalar loops, on every instruction set of this machine: the same bits on all, the scalar result to rounding.
 
-use crate::dispatch::{InstructionSet, MOST, kernel};
+use crate::dispatch::{InstructionSet, kernel, on_each};
 use crate::lanes::{Lanes, Line, Real, Registers};
 use crate::membership::{MembershipScratch, nearest_membership};
 use crate::nearest::{HardCenters, HardScratch, Kind, nearest_labels, nearest_sums};
@@ -8,21 +8,15 @@ use crate::random::Stream;
 use crate::soft::{SoftCenters, SoftScratch, SoftTotals, Sums, soft_sums};
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
-const SETS: [InstructionSet; 3] = [InstructionSet::Avx512, InstructionSet::Avx2, InstructionSet::Plain];
-
 /// Runs the same on each instruction set and checks that the bits agree; gives the result.
 pub(crate) fn on_all_sets(what: &str, run: impl Fn() -> Vec<f64>) -> Vec<f64> {
-    let results = SETS.map(|set| {
-        MOST.set(set);
-        let result = run();
-        MOST.set(InstructionSet::Avx512);
-        result
-    });
+    let mut results = Vec::new();
+    on_each(|_| results.push(run()));
     let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-    for (set, result) in SETS.iter().zip(&results) {
+    for (set, result) in InstructionSet::ALL.iter().zip(&results) {
         assert_eq!(bits(result), bits(&results[0]), "{what}: {set:?}");
     }
-    results.into_iter().next().unwrap()
+    results.swap_remove(0)
 }
 
 struct Problem {

@@ -247,6 +247,7 @@ fn fold_node<'a, T: Copy>(
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "sines are numbers whose sums depend on the order")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -84,7 +84,7 @@ impl Page<'_> {
             ),
             tile("Noise", significant(model.map.noise().sqrt(), 4), "", "standard deviation around the map".to_owned()),
             tile("Order", significant(model.order, 3), "", "1 is a map without folds".to_owned()),
-            tile("Spread", significant(entropy.exp(), 3), "", "nodes a row may be from, on average".to_owned()),
+            tile("Spread", significant(libm::exp(entropy), 3), "", "nodes a row may be from, on average".to_owned()),
             self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
         ]
         .join("\n")
@@ -116,7 +116,7 @@ impl Page<'_> {
                 (0..map.len()).map(|k| map.magnification(&map.node(k)).max(f64::MIN_POSITIVE)).collect();
             let (least, most) = range(&stretched);
             // By its logarithm: it is a factor.
-            let logarithms: Vec<f64> = stretched.iter().map(|factor| factor.ln()).collect();
+            let logarithms: Vec<f64> = stretched.iter().map(|factor| libm::log(*factor)).collect();
             let (low, high) = range(&logarithms);
             let shade: Vec<f64> = logarithms.iter().map(|&value| share_of(value, low, high)).collect();
             // A place at an end of an axis is in the middle of the outermost node's cell.

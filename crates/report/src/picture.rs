@@ -126,7 +126,7 @@ impl Picture {
         let points: Vec<(f64, f64)> = places.into_iter().map(laid_out).collect();
         let centers = centers.into_iter().map(laid_out).collect();
         let latitudes = extent(points.iter().map(|point| point.1));
-        let narrowing = (0.5 * (latitudes.0 + latitudes.1)).to_radians().cos().max(0.2);
+        let narrowing = libm::cos((0.5 * (latitudes.0 + latitudes.1)).to_radians()).max(0.2);
         let names = ["longitude".to_owned(), "latitude".to_owned()];
         let breaks = meridians.breaks;
         Picture { rows, breaks, degrees: true, narrowing, ..plain(points, centers, names, "map".to_owned()) }

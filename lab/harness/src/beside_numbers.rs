@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use anyhow::{Result, ensure};
 use lehr_data::Points;
+use lehr_numerics::elementary::{exp, ln};
 use lehr_numerics::lanes::Real;
 use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use lehr_numerics::tiles::Tiles;
@@ -66,7 +67,7 @@ impl Step {
 
     /// What each score has beside the distance: centres of equal shares.
     pub fn log_share(&self) -> f64 {
-        -(self.centers.len() as f64).ln()
+        -ln(self.centers.len() as f64)
     }
 
     /// Has both kernels take turns for so many rounds, on one thread. `own` adds what the kernel of `what` gives to the answer that it is handed, in the order of the right one.
@@ -152,12 +153,12 @@ fn plain_step(values: &[f64], centers: &[Vec<f64>], temperature: f64) -> Vec<f64
     let mut answer = vec![0.0; 1 + clusters * (1 + columns)];
     for x in values.chunks_exact(columns) {
         let distance = |y: &Vec<f64>| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
-        let scores: Vec<f64> = centers.iter().map(|y| -(clusters as f64).ln() - distance(y) / temperature).collect();
+        let scores: Vec<f64> = centers.iter().map(|y| -ln(clusters as f64) - distance(y) / temperature).collect();
         let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
-        answer[0] -= temperature * (most + sum.ln());
+        let sum: f64 = scores.iter().map(|score| exp(score - most)).sum();
+        answer[0] -= temperature * (most + ln(sum));
         for (score, sums) in scores.iter().zip(answer[1..].chunks_exact_mut(1 + columns)) {
-            let share = (score - most).exp() / sum;
+            let share = exp(score - most) / sum;
             sums[0] += share;
             sums[1..].iter_mut().zip(x).for_each(|(sum, x)| *sum += share * x);
         }

@@ -332,7 +332,7 @@ mod tests {
     fn frame() -> DataFrame {
         let rows = 0..200usize;
         // From 1 to e^10, so that few rows make the variance and logarithms are even.
-        let revenue = rows.clone().map(|row| (row as f64 / 20.0).exp()).collect();
+        let revenue = rows.clone().map(|row| libm::exp(row as f64 / 20.0)).collect();
         let age = rows.clone().map(|row| if row % 10 == 3 { f64::NAN } else { 20.0 + (row % 50) as f64 }).collect();
         let city = rows.clone().map(|row| ["Bern", "Basel", "Chur"][if row == 7 { 2 } else { row % 2 }]);
         let id = rows.map(|row| row as f64).collect();

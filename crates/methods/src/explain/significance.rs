@@ -53,7 +53,7 @@ fn ln_tail(hits_inside: u64, inside: u64, hits: u64, all: u64, is_more: bool) ->
         };
         term *= ratio;
         if term <= 1e-17 * sum {
-            return first + sum.ln();
+            return first + libm::log(sum);
         }
         sum += term;
         at += if is_more { 1.0 } else { -1.0 };
@@ -64,10 +64,10 @@ fn ln_tail(hits_inside: u64, inside: u64, hits: u64, all: u64, is_more: bool) ->
 fn normal_exceeded_with(ln_probability: f64) -> f64 {
     let ln_upper = |x: f64| {
         if x < 30.0 {
-            (0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2)).ln()
+            libm::log(0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2))
         } else {
             // The first term of its asymptotic series, to 0.1 % there.
-            -0.5 * x * x - (x * (2.0 * std::f64::consts::PI).sqrt()).ln()
+            -0.5 * x * x - libm::log(x * (2.0 * std::f64::consts::PI).sqrt())
         }
     };
     let (mut low, mut high) = (0.0, 2.0 + (-2.0 * ln_probability).max(0.0).sqrt());

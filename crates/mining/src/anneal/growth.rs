@@ -4,6 +4,8 @@
 //! be merged again. It also ends at the final temperature, or when it is cold. Where no number is wanted, the account
 //! of plateaus is kept here, with the components to go back to.
 
+use lehr_numerics::elementary::ln;
+
 use serde::{Deserialize, Serialize};
 
 use super::plateau::{Plateau, widest};
@@ -206,7 +208,7 @@ impl<C: Clone> Grown<C> {
 
     fn share_cooled(&self, to: f64) -> f64 {
         let from = self.critical_temperature;
-        (from / self.temperature).ln() / (from / to).ln().max(f64::MIN_POSITIVE)
+        ln(from / self.temperature) / ln(from / to).max(f64::MIN_POSITIVE)
     }
 }
 

@@ -1,5 +1,7 @@
 //! How long each number of clusters lasts while the temperature falls, and the number that this suggests.
 
+use lehr_numerics::elementary::{exp, ln};
+
 use serde::{Deserialize, Serialize};
 
 /// A number of clusters that lasts while the temperature halves is a clear one; an isotropic cloud's first division lasts a sixth of that.
@@ -20,7 +22,7 @@ pub struct Plateau {
 impl Plateau {
     /// The natural logarithm of the range of temperatures.
     pub fn width(&self) -> f64 {
-        self.to.map_or(0.0, |to| (self.from / to).ln())
+        self.to.map_or(0.0, |to| ln(self.from / to))
     }
 }
 
@@ -50,7 +52,7 @@ impl Suggestion {
         Some(format!(
             "no number of clusters stands out: {} lasted longest, but the temperature fell by a factor of {:.2} only",
             plateau.clusters,
-            plateau.width().exp()
+            exp(plateau.width())
         ))
     }
 }

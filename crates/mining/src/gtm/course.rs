@@ -9,6 +9,8 @@
 //!
 //! All of the state is in [`State`], which is what a checkpoint holds. All ranks follow the same course, because they decide by the same bits.
 
+use lehr_numerics::elementary::ln;
+
 use serde::{Deserialize, Serialize};
 
 use super::basis::{Grid, transmission};
@@ -253,7 +255,7 @@ impl<'a> Course<'a> {
         };
         let share = match self.state.phase {
             Phase::Beginning => 0.0,
-            Phase::Annealing => COOLED * (1.0 - climb.temperature.ln() / climb.first_temperature.ln()).clamp(0.0, 1.0),
+            Phase::Annealing => COOLED * (1.0 - ln(climb.temperature) / ln(climb.first_temperature)).clamp(0.0, 1.0),
             Phase::Fitting => {
                 let before = if climb.first_temperature > 1.0 { COOLED } else { 0.0 };
                 let sweeps = climb.objectives.len() as f64;

@@ -9,6 +9,7 @@
 //! Distances are those of the kernels, in the rows' precision ([`positions`](super::positions)).
 
 use lehr_numerics::bits::BitRows;
+use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::{Line, Real};
 use lehr_numerics::random::Stream;
 use lehr_numerics::shortest::{Shortest, add_potentials, lower_to};
@@ -85,7 +86,7 @@ pub(super) async fn draw<T: Scalar>(
 ) -> Result<Centers, Error> {
     let dimension = rows.dimension;
     let stream = Stream::new(numbers.seed, numbers.purpose);
-    let tries = 2 + (clusters as f64).ln() as usize;
+    let tries = 2 + ln(clusters as f64) as usize;
     let mut next = numbers.drawn * tries as u64;
     let mut nearest = Nearest::new(rows, near);
     let group = nearest.group;
@@ -533,7 +534,7 @@ mod tests {
     fn expected(input: Input<'_>, clusters: usize) -> Vec<f64> {
         let rows = Rows::<f64>::new(input).unwrap();
         let stream = Stream::new(NUMBERS.seed, NUMBERS.purpose);
-        let (tries, group) = (2 + (clusters as f64).ln() as usize, rows.leaves.len().isqrt().max(1));
+        let (tries, group) = (2 + ln(clusters as f64) as usize, rows.leaves.len().isqrt().max(1));
         let position = |row: u32| {
             let mut position = vec![0.0; rows.dimension];
             rows.units.read_stored(input, row, &mut position);

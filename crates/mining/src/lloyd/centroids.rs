@@ -528,7 +528,7 @@ impl Centroids {
             _ if k == nearest => 1.0,
             // Of equal distances, which may be infinite, the difference is 0.
             true if *distance == least => 1.0,
-            true => (-(distance - least) * ((distance + least) / self.temperature)).exp(),
+            true => exp(-(distance - least) * ((distance + least) / self.temperature)),
             false => 0.0,
         };
         let mut memberships: Vec<f64> = distances.iter().enumerate().map(weight).collect();
@@ -573,7 +573,7 @@ impl Centroids {
 
 /// The distance of two points, also where its square has no number.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).fold(0.0, |length: f64, (x, y)| length.hypot(x - y))
+    a.iter().zip(b).fold(0.0, |length: f64, (x, y)| libm::hypot(length, x - y))
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ fn squared_distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
 
 /// The distance of two points, also where its square has no number.
 fn distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
-    row.iter().zip(center).fold(0.0, |length: f64, (x, y)| length.hypot(x.to_f64() - y))
+    row.iter().zip(center).fold(0.0, |length: f64, (x, y)| libm::hypot(length, x.to_f64() - y))
 }
 
 #[cfg(test)]

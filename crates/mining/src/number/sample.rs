@@ -108,7 +108,7 @@ impl Sample {
         }
         let largest = self.values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
         if largest.is_normal() {
-            self.length = largest.log2().floor().exp2();
+            self.length = 2f64.powi(libm::log2(largest).floor() as i32);
             self.values.iter_mut().chain(&mut self.origin).for_each(|value| *value /= self.length);
         }
         let weight = total / self.weights.len().max(1) as f64;

@@ -214,7 +214,7 @@ impl<'a> Circle<'a> {
         let [x, y] = [0, 1].map(|axis| {
             values.iter().zip(self.sphere).zip(&self.axes[axis]).map(|((x, o), a)| (x - o) * a).sum::<f64>()
         });
-        y.atan2(x)
+        libm::atan2(y, x)
     }
 
     /// Where a row is: the centres are at -1/2 and 1/2.

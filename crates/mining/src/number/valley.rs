@@ -6,6 +6,8 @@
 //! Twice as many shapes always fit better; how much better they fit without cause is what [`NEEDED`](super::NEEDED) was
 //! measured for.
 
+use lehr_numerics::elementary::ln;
+
 /// Bins for so many values: few enough that each holds some, enough to see a valley between two groups.
 pub(super) fn bins(values: f64) -> usize {
     ((3.0 * values.sqrt().sqrt()).round() as usize).clamp(6, 48)
@@ -51,7 +53,7 @@ fn rising(counts: impl Iterator<Item = f64>) -> Vec<f64> {
             width += wide;
             blocks.pop();
         }
-        let own = if sum > 0.0 { sum * (sum / width).ln() } else { 0.0 };
+        let own = if sum > 0.0 { sum * ln(sum / width) } else { 0.0 };
         let likelihood = blocks.last().map_or(0.0, |block| block.2) + own;
         blocks.push((sum, width, likelihood));
         likelihoods.push(likelihood);

@@ -199,5 +199,5 @@ fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
 
 /// The power of two at or below a positive number.
 fn power_of_two_near(value: f64) -> f64 {
-    2f64.powi(value.log2().floor().clamp(-1000.0, 1000.0) as i32)
+    2f64.powi(libm::log2(value).floor().clamp(-1000.0, 1000.0) as i32)
 }

@@ -4,6 +4,7 @@
 //! whether the candidate is taken, and the moments from which the following candidate is made. A lengthened step (de
 //! Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
 
+use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::Real;
 use lehr_numerics::random::Stream;
 use serde::{Deserialize, Serialize};
@@ -302,12 +303,12 @@ impl<'a, T: Real> Course<'a, T> {
         let state = &self.state;
         let parameters = self.parameters;
         let by_count = state.at_temperature as f64 / parameters.most_iterations as f64;
-        let by_decrease = (state.last_decrease.ln() / parameters.tolerance.ln()).clamp(0.0, 1.0);
+        let by_decrease = (ln(state.last_decrease) / ln(parameters.tolerance)).clamp(0.0, 1.0);
         let mut within = by_count.max(by_decrease * by_decrease);
         if parameters.annealed {
             let (from, to) = (self.problem.matrix.survey.largest, self.lowest() * self.problem.matrix.unit);
             let now = (state.temperature * self.problem.matrix.unit).max(to);
-            let cooled = (from / now).ln() / (from / to).ln().max(f64::MIN_POSITIVE);
+            let cooled = ln(from / now) / ln(from / to).max(f64::MIN_POSITIVE);
             within = if state.temperature > 0.0 { 0.8 * cooled.clamp(0.0, 1.0) } else { 0.8 + 0.2 * within };
         }
         let share = (state.attempt as f64 + within) / self.starts() as f64;

@@ -164,7 +164,7 @@ impl<T: Real> SoftRound<'_, T> {
 impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
     fn over_numbers(&self, tiles: &Tiles<T>, Work { leaf, scratch, partial }: Work<'_, T>) {
         let (dimension, per_center, components) = (self.rows.dimension, self.per_center(), self.components);
-        let cut = T::CUT + (components.len() as f64).ln();
+        let cut = T::CUT + ln(components.len() as f64);
         active(
             &self.rows.leaves[leaf].bounds,
             components,

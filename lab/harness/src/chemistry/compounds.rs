@@ -7,6 +7,7 @@ use lehr_data::read::{classes, fps};
 use lehr_data::write::{AtomicFile, npy, packed};
 use lehr_data::{Fingerprints, Points, datasets};
 use lehr_numerics::bits::for_each_set_bit;
+use lehr_numerics::elementary::ln;
 use lehr_numerics::random::Stream;
 use serde::Deserialize;
 
@@ -150,11 +151,11 @@ impl Templates {
         words.copy_from_slice(&templates[item % templates.len()]);
         let draws = Stream::new(0, "synthetic compounds");
         // From one flipped bit to the next lie as many as a geometric law says: fifty draws in place of a thousand.
-        let stay = (1.0 - self.flip).ln();
+        let stay = ln(1.0 - self.flip);
         let gap = |draw: usize| {
             // From 0 to below 1; 1 less that is never 0.
             let uniform = 1.0 - draws.uniform((item * (self.bits + 1) + draw) as u64);
-            (uniform.ln() / stay) as usize
+            (ln(uniform) / stay) as usize
         };
         let (mut draw, mut place) = (0, gap(0));
         while place < self.bits {

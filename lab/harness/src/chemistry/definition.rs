@@ -117,7 +117,7 @@ impl Definition {
             // Bits on all threads and on one, and numbers. More clusters take larger passes, and more of them.
             Case::Runs { items, clusters, rounds } => {
                 let (items, clusters) = (*items as f64 / 1e4, *clusters as f64 / 10.0);
-                3.0 * *rounds as f64 * self.seconds_of_10000_in_10 * items * clusters.powf(1.5)
+                3.0 * *rounds as f64 * self.seconds_of_10000_in_10 * items * clusters * clusters.sqrt()
             }
             Case::Synthetic { items, .. } => self.seconds_of_100000 * *items as f64 / 1e5,
         }

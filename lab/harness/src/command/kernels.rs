@@ -13,6 +13,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use lehr_data::Points;
+use lehr_numerics::elementary::{exp, ln};
 use lehr_numerics::lanes::Real;
 use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use lehr_numerics::tiles::Tiles;
@@ -155,7 +156,7 @@ impl Problem {
     }
 
     fn log_share(&self) -> f64 {
-        -(self.clusters as f64).ln()
+        -ln(self.clusters as f64)
     }
 
     /// Writes the problem in the form that `floor.c` describes.
@@ -186,7 +187,7 @@ impl Problem {
 /// The step as the equations say it, one row after the other.
 fn plain_step(points: &Points, centers: &[f64], clusters: usize, temperature: f64) -> Answer {
     let dimension = points.dimension();
-    let log_share = -(clusters as f64).ln();
+    let log_share = -ln(clusters as f64);
     let mut answer = Answer { free_energy: 0.0, sums: vec![0.0; clusters * (1 + dimension)] };
     let mut terms = vec![0.0; clusters];
     for i in 0..points.len() {
@@ -196,10 +197,10 @@ fn plain_step(points: &Points, centers: &[f64], clusters: usize, temperature: f6
             *term = log_share - distance / temperature;
         }
         let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let z: f64 = terms.iter().map(|term| (term - most).exp()).sum();
-        answer.free_energy -= temperature * points.weight(i) * (most + z.ln());
+        let z: f64 = terms.iter().map(|term| exp(term - most)).sum();
+        answer.free_energy -= temperature * points.weight(i) * (most + ln(z));
         for (term, sums) in terms.iter().zip(answer.sums.chunks_exact_mut(1 + dimension)) {
-            let member = points.weight(i) * (term - most).exp() / z;
+            let member = points.weight(i) * exp(term - most) / z;
             sums[0] += member;
             for (sum, x) in sums[1..].iter_mut().zip(row) {
                 *sum += member * x;
