@@ -619,8 +619,7 @@ fn lane_block<T: Real, V: Lanes<Number = T>, const K: usize, const J: usize>(
     }
 }
 
-/// Adds `sum_rows m_k x` to `sums` (K x lines of a row), five centres by four lines at a time (by one where a line is
-/// several registers), then the rest together.
+/// Adds `sum_rows m_k x` to `sums` (K x lines of a row), five centres by four lines at a time, then the rest together.
 #[inline(always)]
 fn row_sums<T: Real, V: Lanes<Number = T>>(
     rows: &[T::Line],
@@ -655,7 +654,7 @@ fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
 ) {
     const LINES: usize = 4;
     let mut at = 0;
-    // Where a line is several registers, five sums are as many as fit.
+    // Where a line is several registers, the sums of five centres by one line are as many as fit.
     while at < lines_per_row && !V::IN_ONE_REGISTER {
         row_block::<T, V, K, 1>(rows, tiles, lines_per_row, scores, sums, at);
         at += 1;
