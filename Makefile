@@ -132,6 +132,9 @@ same-output: need ## does the command write the same bytes as an older one? ever
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/same_output.py against $(BEFORE) $(TARGET)/release/lehr
 
+instructions-arm: ## instructions of the kernels on 64-bit ARM under qemu, beside C loops (what test-arm needs)
+	@$(PYTHON) tools/instructions.py
+
 test-arm: need ## unit tests and a table of runs for 64-bit ARM under qemu: the same bytes as here? (on Debian: qemu-user, gcc-aarch64-linux-gnu; half an hour)
 	@$(PYTHON) tools/arm.py
 

@@ -22,6 +22,8 @@ const ALL: &[InstructionSet] = &[
     #[cfg(target_arch = "x86_64")]
     InstructionSet::Avx2,
     #[cfg(target_arch = "x86_64")]
+    InstructionSet::Avx512,
+    #[cfg(target_arch = "x86_64")]
     InstructionSet::Avx512Count,
 ];
 

@@ -654,6 +654,11 @@ fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
 ) {
     const LINES: usize = 4;
     let mut at = 0;
+    // Where a line is several registers, the sums of five centres by one line are as many as fit.
+    while at < lines_per_row && !V::IN_ONE_REGISTER {
+        row_block::<T, V, K, 1>(rows, tiles, lines_per_row, scores, sums, at);
+        at += 1;
+    }
     while at + LINES <= lines_per_row {
         row_block::<T, V, K, LINES>(rows, tiles, lines_per_row, scores, sums, at);
         at += LINES;

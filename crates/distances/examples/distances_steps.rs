@@ -1,6 +1,6 @@
 //! Compares 512 synthetic items with each other so many times: for those who count the instructions (`tools/instructions.py`).
 //!
-//! `steps bits|alignments STEPS`: fingerprints of 1,047 bits, or sequences of 300 nucleotides aligned locally.
+//! `distances_steps bits|alignments STEPS`: fingerprints of 1,047 bits, or sequences of 300 nucleotides aligned locally.
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
 use lehr_data::Fingerprints;
@@ -19,7 +19,9 @@ const SEQUENCES: usize = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().collect();
-    let [_, kernel, steps] = words.as_slice() else { return Err("usage: steps bits|alignments STEPS".into()) };
+    let [_, kernel, steps] = words.as_slice() else {
+        return Err("usage: distances_steps bits|alignments STEPS".into());
+    };
     let stream = Stream::new(1, "items");
     let steps: usize = steps.parse()?;
     if kernel == "bits" {

@@ -1,6 +1,6 @@
 //! Runs a kernel so many times on a problem from a file: for those who count its instructions (`tools/instructions.py`).
 //!
-//! `steps PROBLEM soft|nearest|products f32|f64 STEPS`. The file is one of little-endian doubles: n, d, K, temperature, then n x d points, n weights, K x d centres,
+//! `numerics_steps PROBLEM soft|nearest|products f32|f64 STEPS`. The file is one of little-endian doubles: n, d, K, temperature, then n x d points, n weights, K x d centres,
 //! K logarithms of shares. `products` takes the points for the rows of a matrix of n x d dissimilarities, and the centres for K columns.
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
@@ -81,7 +81,7 @@ impl Problem {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().collect();
     let [_, path, kernel, precision, steps] = words.as_slice() else {
-        return Err("usage: steps PROBLEM soft|nearest|products f32|f64 STEPS".into());
+        return Err("usage: numerics_steps PROBLEM soft|nearest|products f32|f64 STEPS".into());
     };
     let (problem, steps) = (Problem::read(path)?, steps.parse()?);
     let answer = match (kernel.as_str(), precision.as_str()) {
