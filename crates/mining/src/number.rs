@@ -23,7 +23,6 @@ mod separation;
 mod valley;
 
 use lehr_numerics::elementary::ln;
-
 use serde::{Deserialize, Serialize};
 
 use hierarchy::{Step, compare_neighbors, divide_all, merge_all};

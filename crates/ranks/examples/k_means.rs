@@ -3,7 +3,11 @@
 //! Paper 003 (end of section 3) names Twister's iterative map-reduce as the alternative to MPI, more flexible and expected to be slower.
 //!
 //! `cargo run --release -p lehr-ranks --example k_means [points] [centres] [ranks]`
-#![allow(clippy::disallowed_macros, reason = "an example prints its findings")]
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "an example makes points and prints its findings"
+)]
 
 use std::collections::BTreeMap;
 use std::ops::Range;

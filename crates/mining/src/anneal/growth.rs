@@ -5,7 +5,6 @@
 //! of plateaus is kept here, with the components to go back to.
 
 use lehr_numerics::elementary::ln;
-
 use serde::{Deserialize, Serialize};
 
 use super::plateau::{Plateau, widest};

@@ -1,7 +1,6 @@
 //! How long each number of clusters lasts while the temperature falls, and the number that this suggests.
 
 use lehr_numerics::elementary::{exp, ln};
-
 use serde::{Deserialize, Serialize};
 
 /// A number of clusters that lasts while the temperature halves is a clear one; an isotropic cloud's first division lasts a sixth of that.

@@ -10,7 +10,6 @@
 //! All of the state is in [`State`], which is what a checkpoint holds. All ranks follow the same course, because they decide by the same bits.
 
 use lehr_numerics::elementary::ln;
-
 use serde::{Deserialize, Serialize};
 
 use super::basis::{Grid, transmission};
