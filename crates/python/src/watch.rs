@@ -10,8 +10,8 @@
 //! all its data, ends as soon as it can and touches no Python. In a job the others wait for our part, so it is not left
 //! behind; a second Ctrl-C is.
 //!
-//! A stream's batches come from Python too, and are asked for in the same way: a generator may hold what is for the
-//! calling thread alone, such as a connection to SQLite.
+//! A stream's batches come from Python too, and the work asks for them in the same way. A generator may hold what is for
+//! the calling thread alone, such as a connection to SQLite.
 //!
 //! Nobody can wait for ever. The work ends its channels when it ends, even by a panic, and the waiting thread ends its
 //! own when it leaves.
@@ -99,7 +99,7 @@ impl Saver {
     }
 }
 
-/// What the work tells the thread that waits.
+/// A message from the work to the thread that waits.
 enum News {
     Progress(Progress),
     /// So many rows of the stream are wanted, or fewer.
