@@ -45,7 +45,8 @@ pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     output::row(&WIDTHS, &heads.map(String::from));
     for &grain in &definition.rows_per_rank {
         let (points, _) = inputs::mixture(ranks * grain, definition.dimension, definition.clusters, 0.05)?;
-        let parameters = Parameters { clusters: Some(definition.clusters), ..Parameters::default() };
+        // Passes over all rows are divided; those over a summary of them are too short to be.
+        let parameters = Parameters { clusters: Some(definition.clusters), exact: true, ..Parameters::default() };
         for engine in [Engine::Ranks, Engine::Loop, Engine::Ports] {
             let name = format!("{engine} n={grain}");
             if !arguments.wants(&name) {

@@ -119,7 +119,8 @@ impl Task {
         match self {
             Self::Cluster(problem) => {
                 let points = problem.points()?;
-                let parameters = Parameters { clusters: Some(problem.clusters), ..Parameters::default() };
+                // Passes over all rows are divided; those over a summary of them are too short to be.
+                let parameters = Parameters { clusters: Some(problem.clusters), exact: true, ..Parameters::default() };
                 let execution = problem.execution(job)?;
                 repeated(problem.runs, || Ok(Ended::of_points(&run_with(&points, &parameters, &execution)?)))
             }
