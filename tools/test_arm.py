@@ -29,6 +29,12 @@ class Runs(unittest.TestCase):
         self.assertEqual([run.name for run in arm.chosen(TABLE, "gtm: rows")], ["gtm: rows with gaps"])
 
 
+    def test_the_number_of_threads_is_not_the_machines(self):
+        lines = "cluster a.csv", "cluster a.csv --threads 3", "predict model.json a.csv"
+        run = arm.on_two_threads(Run("a run", tuple(map(Command, lines))))
+        self.assertEqual([command.line for command in run.commands], [lines[0] + " --threads 2", *lines[1:]])
+
+
 class Comparison(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
