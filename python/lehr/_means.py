@@ -27,7 +27,7 @@ class MeansMixin(CentersMixin):
         """The share of its weight that a row keeps after so many further rows."""
         return 1.0
 
-    def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self: Self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Take a batch of rows into the centres, for streams and for tables larger than memory. An approximation.
 
         The first batch is clustered as :meth:`fit` does, and needs ``n_clusters`` rows. Each row of a later batch, or of any batch after :meth:`fit`, goes to
@@ -80,9 +80,9 @@ class MeansMixin(CentersMixin):
         clusters["n_samples"] += np.bincount(labels, minlength=count)
         clusters["weight"] += given
         remembered = clusters["weight"]
-        if "remembered" in clusters.dtype.names:
+        if "remembered" in (clusters.dtype.names or ()):
             remembered = clusters["remembered"]
-            remembered *= self._remembers(np.count_nonzero(shares))
+            remembered *= self._remembers(int(np.count_nonzero(shares)))
             remembered += given
         centers[moved] += (given[moved] / remembered[moved])[:, None] * (means - centers[moved])
         former = np.square(clusters["spread"][moved])

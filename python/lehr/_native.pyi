@@ -162,6 +162,16 @@ class _Mixture(_Run):
     ascent: _Floats
     is_converged: bool
 
+class _MiniBatch(TypedDict):
+    cluster_centers: _Floats
+    clusters: _Columns
+    objective: float
+    n_batches: int
+    n_rows: int
+    warnings: list[str]
+    checkpoint_failure: str | None
+    is_lead: bool
+
 class _KMeans(_Run):
     cluster_centers: _Floats
     labels: NDArray[np.int32]
@@ -268,6 +278,9 @@ def declared() -> str: ...
 def declared_of_distances() -> str: ...
 def run_matrix(method: str, dissimilarities: _Points, sample_weight: _Floats | None, run: Run) -> _Declared: ...
 def fit_mixture(x: _Points, sample_weight: _Floats | None, run: Run) -> _Mixture: ...
+def fit_minibatch(
+    pull: Callable[[int], tuple[_Points, _Floats | None] | None], run: Run
+) -> _MiniBatch: ...
 def fit_kmeans(x: _Rows, sample_weight: _Floats | None, run: Run) -> _KMeans: ...
 def fit_gtm(x: _Points, sample_weight: _Floats | None, run: Run) -> _Topography: ...
 def project(x: _Points, map: dict[str, Any]) -> _Places: ...
