@@ -125,19 +125,19 @@ def test_a_model_is_saved_and_exported(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "given", "words"),
     [
-        ({"init_size": 3}, [[0.0]] * 9, "init_size=3 should be >= n_clusters=4"),
-        ({"batch_size": 2}, [[0.0]] * 9, "batch_size=2 should be >= n_clusters=4"),
-        ({}, iter([]), "expected rows of numbers, found no rows"),
-        ({}, iter([[[0.0]]]), "n_samples=1 should be >= n_clusters=4"),
-        ({}, iter([[[0.0]] * 5, [[0.0, 1.0]]]), "X has 2 features, but MiniBatchKMeans is expecting 1 features"),
-        ({}, iter([[[0.0]] * 5, [[np.nan]]]), "contains NaN"),
-        ({}, iter([([[0.0]] * 5, [1.0] * 4)]), "expected \\(5,\\)"),
-        ({"half_life": 0}, [[0.0]] * 9, "half_life"),
+        ({"init_size": 3}, lambda: [[0.0]] * 9, "init_size=3 should be >= n_clusters=4"),
+        ({"batch_size": 2}, lambda: [[0.0]] * 9, "batch_size=2 should be >= n_clusters=4"),
+        ({}, lambda: iter([]), "expected rows of numbers, found no rows"),
+        ({}, lambda: iter([[[0.0]]]), "n_samples=1 should be >= n_clusters=4"),
+        ({}, lambda: iter([[[0.0]] * 5, [[0.0, 1.0]]]), "X has 2 features, but MiniBatchKMeans is expecting 1 features"),
+        ({}, lambda: iter([[[0.0]] * 5, [[np.nan]]]), "contains NaN"),
+        ({}, lambda: iter([([[0.0]] * 5, [1.0] * 4)]), "expected \\(5,\\)"),
+        ({"half_life": 0}, lambda: [[0.0]] * 9, "half_life"),
     ],
 )
 def test_what_cannot_be_is_said(parameters, given, words):
     with pytest.raises(ValueError, match=words):
-        lehr.MiniBatchKMeans(4, **parameters).fit(given)
+        lehr.MiniBatchKMeans(4, **parameters).fit(given())
 
 
 def test_weights_of_a_stream_come_with_it():
