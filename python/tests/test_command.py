@@ -29,6 +29,16 @@ def test_labels_are_those_of_the_command(command, wine, tmp_path):
     assert [float(row["probability"]) for row in rows] == model.probabilities_.tolist()
 
 
+def test_centres_of_a_stream_are_those_of_the_command(command, wine, tmp_path):
+    table, out = _table(tmp_path / "wine.npy", wine), tmp_path / "out"
+    subprocess.run([command, "minibatch", table, "--clusters", "5", "--batch-rows", "50", "--half-life", "90", "--out", out, "--quiet"], check=True)
+    with open(out / "centers.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    model = lehr.MiniBatchKMeans(5, batch_size=50, half_life=90.0).fit(iter(np.split(wine, [7, 100])))
+    assert [float(row["weight"]) for row in rows] == model.clusters_["weight"].tolist()
+    np.testing.assert_array_equal(lehr.load(out / "model.json").cluster_centers_, model.cluster_centers_)
+
+
 def test_dissimilarities_are_those_of_the_command(command, wine, tmp_path):
     table = _table(tmp_path / "wine.npy", wine)
     out = tmp_path / "out"
