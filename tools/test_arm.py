@@ -28,7 +28,6 @@ class Runs(unittest.TestCase):
     def test_a_part_of_a_name_chooses(self):
         self.assertEqual([run.name for run in arm.chosen(TABLE, "gtm: rows")], ["gtm: rows with gaps"])
 
-
     def test_the_number_of_threads_is_not_the_machines(self):
         lines = "cluster a.csv", "cluster a.csv --threads 3", "predict model.json a.csv"
         run = arm.on_two_threads(Run("a run", tuple(map(Command, lines))))

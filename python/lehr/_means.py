@@ -77,24 +77,30 @@ class MeansMixin(CentersMixin):
         sums: Any = csr_array((shares, (labels, np.arange(len(labels)))), shape=(count, len(labels))) @ as_matrix(rows)
         means = (sums.toarray() if hasattr(sums, "toarray") else sums)[moved] / given[moved, None]
         squares = np.bincount(labels, weights=shares * np.square(near["distances"]), minlength=count)[moved] / given[moved]
-        clusters["n_samples"] += np.bincount(labels, minlength=count)
         clusters["weight"] += given
-        remembered = clusters["weight"]
+        remembered, counted = clusters["weight"], labels
         if "remembered" in (clusters.dtype.names or ()):
-            remembered = clusters["remembered"]
+            # As a stream counts them: rows of weight 0 do not pass.
+            remembered, counted = clusters["remembered"], labels[shares > 0]
             remembered *= self._remembers(int(np.count_nonzero(shares)))
             remembered += given
+        clusters["n_samples"] += np.bincount(counted, minlength=count)
         centers[moved] += (given[moved] / remembered[moved])[:, None] * (means - centers[moved])
         former = np.square(clusters["spread"][moved])
         clusters["spread"][moved] = np.sqrt(former + given[moved] / clusters["weight"][moved] * (squares - former))
         self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
         self.clusters_ = clusters
         # Labels and their sum belong to the centres as they are now.
-        near = _native.nearest(rows, self._positions(), threads=self._threads())
-        self.labels_ = near["labels"]
-        self.inertia_ = float(np.dot(shares, np.square(near["distances"])))
+        self._label(rows, shares)
         self.n_steps_ = getattr(self, "n_steps_", 1) + 1
         return self
+
+    def _label(self, rows: Any, row_weights: NDArray[np.float64] | None) -> None:
+        """The labels of rows, and their sum of squares, by the centres as they are."""
+        near = _native.nearest(rows, self._positions(), threads=self._threads())
+        squares = np.square(near["distances"])
+        self.labels_ = near["labels"]
+        self.inertia_ = float(np.sum(squares) if row_weights is None else np.dot(row_weights, squares))
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         centers = self.cluster_centers_

@@ -32,8 +32,8 @@ _UNSAVED = frozenset({"callback", "checkpoint", "n_jobs", "verbose"})
 _FIELDS = frozenset({"method", "version", "parameters", "fitted"})
 
 
-def weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
-    """Weights of rows, checked; nothing for none."""
+def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray[np.float64] | None:
+    """Weights of rows, checked; nothing for none. Of all rows together, one at least is to be above 0."""
     if sample_weight is None:
         return None
     # Of sparse rows there is no length.
@@ -49,7 +49,7 @@ def weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
         raise ValueError(f"sample_weight.shape == {checked.shape}, expected {(rows,)}!")
     if np.any(checked < 0):
         raise ValueError("Negative values in data passed to `sample_weight`: weights are 0 or more.")
-    if not np.any(checked):
+    if not may_be_zero and not np.any(checked):
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return checked
 

@@ -165,9 +165,7 @@ class _Mixture(_Run):
 class _MiniBatch(TypedDict):
     cluster_centers: _Floats
     clusters: _Columns
-    objective: float
     n_batches: int
-    n_rows: int
     warnings: list[str]
     checkpoint_failure: str | None
     is_lead: bool

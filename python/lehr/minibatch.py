@@ -30,13 +30,11 @@ _Weights = NDArray[np.float64] | None
 
 
 class _Stream:
-    """Batches of any size, given in the sizes that the native half asks for."""
+    """Checked batches of any size, given in the sizes that the native half asks for. Rows of weight 0 are skipped, as the command skips them."""
 
-    def __init__(self, estimator: MiniBatchKMeans, batches: Iterator[Any]) -> None:
+    def __init__(self, batches: Iterator[tuple[NDArray[Any], _Weights]]) -> None:
         self.batches = batches
-        self.estimator = estimator
         self.held: list[tuple[NDArray[Any], _Weights]] = []
-        self.is_first = True
         self.is_single = True
 
     def __call__(self, rows: int) -> tuple[NDArray[Any], _Weights] | None:
@@ -44,8 +42,10 @@ class _Stream:
             batch = next(self.batches, None)
             if batch is None:
                 break
-            self.held.append(self._checked(batch))
-        if not self.held:
+            part, weight = batch
+            self.is_single = self.is_single and part.dtype == np.float32
+            self.held.append(batch if weight is None else (part[weight > 0], weight[weight > 0]))
+        if not any(len(part) for part, _ in self.held):
             return None
         x = np.concatenate([part for part, _ in self.held])
         w = None
@@ -54,19 +54,12 @@ class _Stream:
         self.held = [(x[rows:], None if w is None else w[rows:])] if len(x) > rows else []
         return x[:rows], None if w is None else w[:rows]
 
-    def _checked(self, batch: Any) -> tuple[NDArray[Any], _Weights]:
-        rows, row_weights = batch if isinstance(batch, tuple) else (batch, None)
-        rows = _checks.validate_data(self.estimator, rows, dtype=FLOATS, reset=self.is_first)
-        self.is_first = False
-        self.is_single = self.is_single and rows.dtype == np.float32
-        return rows, weights(row_weights, rows)
-
 
 class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     """Mini-batch k-means: clusters of a stream, or of a table larger than memory, in one pass.
 
     An approximation. Annealing clusters the first rows. Then each row of a batch goes to the nearest centre, and each centre moves to the mean of its rows so far. Only one
-    batch is in memory. For rows that are in memory :class:`DAClustering` and :class:`KMeans` find better clusters. The same bits on any number of threads.
+    batch is in memory. For rows that are in memory :class:`DAClustering` and :class:`KMeans` find better clusters. Results are bit-identical on any number of threads.
 
     Other than scikit-learn's: one pass over the data, the start is annealed, and ``random_state=None`` is a fixed seed.
 
@@ -185,6 +178,26 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     def _remembers(self, rows: int) -> float:
         return 1.0 if self.half_life is None else float(0.5 ** (rows / self.half_life))
 
+    @property
+    def objective_(self) -> float:
+        """The weighted mean squared distance of the rows as they passed."""
+        clusters = self.clusters_
+        return float(np.dot(clusters["weight"], np.square(clusters["spread"])) / clusters["weight"].sum())
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """How many rows of positive weight passed."""
+        return int(self.clusters_["n_samples"].sum())
+
+    def _checked(self, batches: Iterator[Any]) -> Iterator[tuple[NDArray[Any], _Weights]]:
+        """The batches of a stream, of which the first says how many columns there are."""
+        is_first = True
+        for batch in batches:
+            rows, row_weights = batch if isinstance(batch, tuple) else (batch, None)
+            rows = _checks.validate_data(self, rows, dtype=FLOATS, reset=is_first)
+            is_first = False
+            yield rows, weights(row_weights, rows, may_be_zero=True)
+
     def _check_sample(self) -> None:
         """The first rows are to be enough for so many clusters."""
         name = "batch_size" if self.init_size is None else "init_size"
@@ -234,28 +247,22 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
         if isinstance(X, Iterator):
             if sample_weight is not None:
                 raise ValueError("sample_weight is for an array: give the weights of a stream with its batches, as pairs (rows, weights).")
-            stream = _Stream(self, X)
+            stream = _Stream(self._checked(X))
         else:
             rows = _checks.validate_data(self, X, dtype=FLOATS, reset=True)
             row_weights = weights(sample_weight, rows)
             parts = gen_batches(len(rows), int(self.batch_size))
-            stream = _Stream(self, ((rows[part], None if row_weights is None else row_weights[part]) for part in parts))
-            stream.is_first = False
+            stream = _Stream((rows[part], None if row_weights is None else row_weights[part]) for part in parts)
         with Watch("MiniBatchKMeans", self.verbose, self.callback, self.checkpoint) as watch:
             found = _native.fit_minibatch(stream, watch.run(parameters, self.n_jobs))
         kind = np.float32 if stream.is_single else np.float64
         self.cluster_centers_ = found["cluster_centers"].astype(kind, copy=False)
         self._n_features_out = len(self.cluster_centers_)
         self.clusters_ = table(found["clusters"])
-        self.objective_ = found["objective"]
         self.n_steps_ = found["n_batches"]
-        self.n_samples_seen_ = found["n_rows"]
         for name in ("labels_", "inertia_"):
             self.__dict__.pop(name, None)
         if rows is not None:
-            near = _native.nearest(rows, self._positions(), threads=self._threads())
-            squares = np.square(near["distances"])
-            self.labels_ = near["labels"]
-            self.inertia_ = float(np.sum(squares) if row_weights is None else np.dot(row_weights, squares))
+            self._label(rows, row_weights)
         tell(found)
         return self

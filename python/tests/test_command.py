@@ -30,11 +30,16 @@ def test_labels_are_those_of_the_command(command, wine, tmp_path):
 
 
 def test_centres_of_a_stream_are_those_of_the_command(command, wine, tmp_path):
-    table, out = _table(tmp_path / "wine.npy", wine), tmp_path / "out"
-    subprocess.run([command, "minibatch", table, "--clusters", "5", "--batch-rows", "50", "--half-life", "90", "--out", out, "--quiet"], check=True)
+    table, out = tmp_path / "wine.csv", tmp_path / "out"
+    weights = np.arange(len(wine)) % 5.0
+    names = [f"x{column}" for column in range(wine.shape[1])]
+    rows = [",".join(map(repr, [*row, weight])) for row, weight in zip(wine.tolist(), weights.tolist(), strict=True)]
+    table.write_text("\n".join([",".join([*names, "weight"]), *rows]) + "\n", encoding="utf-8")
+    options = ["--weights", "weight", "--clusters", "5", "--batch-rows", "50", "--half-life", "90"]
+    subprocess.run([command, "minibatch", table, *options, "--out", out, "--quiet"], check=True)
     with open(out / "centers.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    model = lehr.MiniBatchKMeans(5, batch_size=50, half_life=90.0).fit(iter(np.split(wine, [7, 100])))
+    model = lehr.MiniBatchKMeans(5, batch_size=50, half_life=90.0).fit((wine[part], weights[part]) for part in np.split(np.arange(len(wine)), [7, 100]))
     assert [float(row["weight"]) for row in rows] == model.clusters_["weight"].tolist()
     np.testing.assert_array_equal(lehr.load(out / "model.json").cluster_centers_, model.cluster_centers_)
 

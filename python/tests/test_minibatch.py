@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+import pandas
 import pytest
 
 import lehr
@@ -37,11 +38,13 @@ def test_centres_are_those_that_numpy_finds(half_life):
     rows = _rows()
     weights = np.random.default_rng(2).integers(0, 4, len(rows)).astype(float)
     model = lehr.MiniBatchKMeans(4, batch_size=400, half_life=half_life).fit(rows, sample_weight=weights)
-    centers, total, counts = _told_by_numpy(rows, weights, 400, 4, half_life or np.inf)
+    # Rows of weight 0 are skipped.
+    count = np.count_nonzero(weights)
+    centers, total, counts = _told_by_numpy(rows[weights > 0], weights[weights > 0], 400, 4, half_life or np.inf)
     np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-12)
     np.testing.assert_allclose(model.clusters_["weight"], total, rtol=1e-12)
     np.testing.assert_allclose(model.clusters_["remembered"], counts, rtol=1e-12)
-    assert model.n_steps_ == 8 and model.n_samples_seen_ == np.count_nonzero(weights) == model.clusters_["n_samples"].sum()
+    assert model.n_steps_ == -(-count // 400) and model.n_samples_seen_ == count == model.clusters_["n_samples"].sum()
     assert np.array_equal(model.labels_, model.predict(rows))
     squares = ((rows - model.cluster_centers_[model.labels_]) ** 2).sum(axis=1)
     assert model.inertia_ == pytest.approx(squares @ weights, rel=1e-12)
@@ -56,6 +59,20 @@ def test_an_array_and_batches_of_any_size_give_the_same_bits_on_any_threads():
     assert np.array_equal(whole.cluster_centers_, streamed.cluster_centers_)
     assert whole.objective_ == streamed.objective_ and whole.n_steps_ == streamed.n_steps_ == 5
     assert not hasattr(streamed, "labels_") and streamed.predict(rows).tolist() == whole.labels_.tolist()
+
+
+def test_batches_without_weight_are_skipped_and_names_of_columns_are_kept():
+    rows, weights = _rows(), np.ones(3000)
+    weights[1000:1500] = 0
+    frame, cuts = pandas.DataFrame(rows, columns=["a", "b", "c"]), range(0, 3000, 500)
+    model = lehr.MiniBatchKMeans(4, batch_size=500).fit(frame, sample_weight=weights)
+    parts = ((frame.iloc[cut : cut + 500], weights[cut : cut + 500]) for cut in cuts)
+    streamed = lehr.MiniBatchKMeans(4, batch_size=500).fit(parts)
+    assert model.n_steps_ == streamed.n_steps_ == 5 and model.n_samples_seen_ == 2500
+    assert np.array_equal(model.cluster_centers_, streamed.cluster_centers_)
+    assert list(model.feature_names_in_) == list(streamed.feature_names_in_) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="expected rows of numbers, found no rows"):
+        lehr.MiniBatchKMeans(4).fit(iter([(rows, np.zeros(3000))]))
 
 
 def test_single_precision_stays_unless_a_batch_is_double():
@@ -104,7 +121,8 @@ def test_partial_fit_is_a_batch_of_the_same_stream():
     model = lehr.MiniBatchKMeans(4, batch_size=1000, half_life=2000.0)
     for part in np.split(rows, 3):
         model.partial_fit(part)
-    assert model.n_steps_ == 3
+    assert model.n_steps_ == 3 and model.n_samples_seen_ == 3000
+    assert model.objective_ == pytest.approx(fitted.objective_, rel=1e-12)
     order = np.argsort(-model.clusters_["weight"], kind="stable")
     np.testing.assert_allclose(model.cluster_centers_[order], fitted.cluster_centers_, rtol=1e-12)
     for name in ("weight", "remembered", "spread"):

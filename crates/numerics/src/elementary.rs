@@ -1,4 +1,4 @@
-//! Logarithms and cosines with the same bits on every machine.
+//! Logarithms, exponentials and cosines, bit-identical on every machine.
 //!
 //! The standard library calls the system's, which differ in the last digit between systems, and on one system between
 //! processors. Use these where a result must be repeatable elsewhere, or where ranks on unlike machines decide by it.

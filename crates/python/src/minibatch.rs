@@ -32,9 +32,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
         .with("spread", |cluster| cluster.spread)?;
     found.set_item("clusters", clusters.done())?;
     found.set_item("cluster_centers", arrays::table(py, model.centers, model.dimension)?)?;
-    found.set_item("objective", model.objective)?;
     found.set_item("n_batches", model.batches)?;
-    found.set_item("n_rows", model.rows)?;
     found.set_item("warnings", model.warnings)?;
     Ok(found)
 }

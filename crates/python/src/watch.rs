@@ -176,6 +176,7 @@ pub(crate) fn run<T: Send + 'static>(
     is_in_job: bool,
     work: impl FnOnce(&mut Relay) -> T + Send + 'static,
 ) -> PyResult<Watched<T>> {
+    // Nothing asks it for rows.
     let none = py.None().into_bound(py);
     run_stream(py, &none, callback, checkpoint, is_in_job, |relay, _| work(relay))
 }
