@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 import lehr
 
@@ -31,6 +32,18 @@ def mpiexec():
     if path is None:
         pytest.skip("LEHR_MPIEXEC does not name a launcher: run `make test-python`")
     return path
+
+
+@pytest.fixture(autouse=True)
+def parameters_stay_as_they_are(request):
+    """An estimator of `parametrize` is shared: by tests, and by the threads that run one test at once. So a test fits a clone."""
+    parameters = request.node.callspec.params.values() if hasattr(request.node, "callspec") else []
+    shared = [value for value in parameters if isinstance(value, BaseEstimator)]
+    before = [dict(vars(estimator)) for estimator in shared]
+    yield
+    for estimator, then in zip(shared, before, strict=True):
+        changed = [name for name, value in vars(estimator).items() if name not in then or value is not then[name]]
+        assert not changed, f"the test changed {changed} of an estimator of its parameters: let it fit a clone"
 
 
 @pytest.fixture(scope="session")

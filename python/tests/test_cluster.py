@@ -145,7 +145,7 @@ def test_what_is_more_than_rounding_is_refused_with_places_counted_from_0_28(two
 @pytest.mark.parametrize("estimator", [lehr.PairwiseClustering(2, metric="cosine"), lehr.KMedoids(2, metric="cosine"), lehr.SMACOF(metric="cosine")])
 def test_a_row_of_zeros_is_at_cosine_distance_1_28(estimator):
     rows = np.array([[1.0, 0.0], [2.0, 0.1], [0.0, 1.0], [0.1, 3.0], [0.0, 0.0]])
-    estimator.fit(rows)
+    clone(estimator).fit(rows)
     expected = sklearn.metrics.pairwise_distances(rows, metric="cosine")
     np.testing.assert_allclose(lehr.pairwise_distances(rows, "cosine"), expected, atol=1e-15)
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 import lehr
 
@@ -35,7 +36,7 @@ def test_data_that_cannot_be(estimator, X, kind, words):
     if isinstance(estimator, (lehr.DAClustering, lehr.KMeans, lehr.KMedoids, lehr.PairwiseClustering, lehr.SMACOF)) and "parse" in words:
         pytest.skip("they take sparse rows: test_sparse.py, test_manifold.py")
     with pytest.raises(kind, match=words):
-        estimator.fit(X)
+        clone(estimator).fit(X)
 
 
 @pytest.mark.thread_unsafe(reason="all threads share the filters of warnings")
@@ -44,7 +45,7 @@ def test_data_that_cannot_be(estimator, X, kind, words):
 def test_complex_numbers_are_refused_whatever_filters_of_warnings_other_threads_set(estimator, X, monkeypatch):
     monkeypatch.setattr(warnings, "simplefilter", lambda *_, **__: None)
     with pytest.raises(ValueError, match="Complex data not supported"):
-        estimator.fit(X)
+        clone(estimator).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_complex_numbers_are_refused_whatever_filters_of_warnings_other_threads_
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_rows_of_another_width_than_those_fitted(fitted, asked):
-    fitted.fit([[0.0, 1.0], [1.0, 3.0], [5.0, 2.0]])
+    fitted = clone(fitted).fit([[0.0, 1.0], [1.0, 3.0], [5.0, 2.0]])
     with pytest.raises(ValueError, match="X has 3 features, but .* is expecting 2 features as input"):
         getattr(fitted, asked)([[0.0, 1.0, 2.0]])
     with pytest.raises(ValueError, match="infinity"):
@@ -200,10 +201,10 @@ def test_order_and_precision_of_the_array_do_not_change_a_bit(wine):
 @pytest.mark.parametrize("estimator", [lehr.DAClustering(3), lehr.KMeans(3)], ids=repr)
 def test_single_precision_comes_back_in_single_precision(estimator, wine):
     single = wine.astype(np.float32)
-    model = estimator.fit(single)
+    model = clone(estimator).fit(single)
     assert model.cluster_centers_.dtype == model.transform(single).dtype == np.float32
     np.testing.assert_array_equal(model.predict(single), model.labels_)
-    model = estimator.fit(wine)
+    model = clone(estimator).fit(wine)
     assert model.cluster_centers_.dtype == model.transform(wine).dtype == np.float64
 
 

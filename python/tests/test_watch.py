@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import lehr
 
@@ -29,7 +30,7 @@ def test_a_callback_sees_every_temperature_in_the_thread_that_called(wine):
 @pytest.mark.parametrize("estimator", [lehr.DAClustering(3), lehr.DAGaussianMixture(3), lehr.GTM(), lehr.KMeans(3), lehr.KMedoids(3), lehr.PairwiseClustering(3), lehr.SMACOF()])
 def test_a_callback_stops_the_run(estimator, wine):
     with pytest.raises(lehr.Stopped):
-        estimator.set_params(callback=lambda progress: False).fit(wine)
+        clone(estimator).set_params(callback=lambda progress: False).fit(wine)
     with pytest.raises(lehr.Stopped):
         lehr.pairwise_distances(np.arange(2000.0)[:, None], callback=lambda progress: progress.fraction >= 1)
 
