@@ -5,11 +5,11 @@ use lehr_methods::cluster::{Annealed, Course, Fitted, Parameters, marks};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use lehr_methods::{Data, Rows};
 use lehr_mining::vector::Cost;
-use lehr_ranks::timing::Spread;
+use maud::{Markup, Render, html};
 use serde_json::Value;
 
 use crate::figure::{Figures, anneal};
-use crate::markup::{self, escape, section, swatch, table, tile, typeset};
+use crate::markup::{self, section, swatch, table, tile, tiles, typeset};
 use crate::picture::Picture;
 use crate::scene::Scene;
 use crate::{Run, columns_named, explained, rows_counted, starts};
@@ -44,30 +44,20 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
         ""
     };
     let title = if space.is_sphere() { "The map" } else { "The points" };
-    let mut main = format!("<dl class=\"tiles\" aria-label=\"The run in figures\">\n{}\n</dl>\n", page.tiles());
-    main += &section("points", title, of_none, &figures.add("picture", scene.figure()));
-    if let Some(explained) = explained {
-        main += &explained::apart(space, model, explained);
-    }
-    main += &outlying.map_or_else(String::new, |outlying| explained::outliers(space, outlying));
-    main += &space.origin().map_or_else(String::new, explained::columns);
-    main += &section("table", "The clusters", &page.table_note(), &page.table());
-    main += &match &model.course {
-        Course::Annealed(annealed) => page.cooling(annealed, &mut figures),
-        Course::Started(starts) => starts::section(starts, space.unit_squared(), &mut figures),
+    let main = html! {
+        (page.tiles())
+        (section("points", title, of_none, figures.add("picture", scene.figure())))
+        @if let Some(explained) = explained { (explained::apart(space, model, explained)) }
+        @if let Some(outlying) = outlying { (explained::outliers(space, outlying)) }
+        @if let Some(origin) = space.origin() { (explained::columns(origin)) }
+        (section("table", "The clusters", &page.table_note(), page.table()))
+        @match &model.course {
+            Course::Annealed(annealed) => (page.cooling(annealed, &mut figures)),
+            Course::Started(starts) => (starts::section(starts, space.unit_squared(), &mut figures)),
+        }
+        (section("run", "The run", "", page.execution()))
     };
-    main += &section(
-        "run",
-        "The run",
-        "",
-        &format!(
-            "<div class=\"sheets\">{}</div><h3>Where the time went</h3>{}{}",
-            page.facts(),
-            page.phases(),
-            page.timers()
-        ),
-    );
-    let (headline, source, lead, warnings) = (&headline, run.source, escape(&page.lead()), run.warnings);
+    let (headline, source, lead, warnings) = (&headline, run.source, page.lead().render(), run.warnings);
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
@@ -103,50 +93,37 @@ impl Page<'_> {
         }
     }
 
-    fn tiles(&self) -> String {
+    fn tiles(&self) -> Markup {
         let (model, space) = (self.model, self.space);
-        let mut tiles = vec![rows_counted(space)];
-        tiles.push(tile(
-            "Clusters",
-            grouped(model.clusters.len() as u64),
-            "",
-            match &model.course {
-                Course::Annealed(annealed) => format!("{} on the way", counted(annealed.splits.len() as u64, "split")),
-                Course::Started(starts) => format!("the best of {}", counted(starts.len() as u64, "start")),
-            },
-        ));
+        let course = match &model.course {
+            Course::Annealed(annealed) => format!("{} on the way", counted(annealed.splits.len() as u64, "split")),
+            Course::Started(starts) => format!("the best of {}", counted(starts.len() as u64, "start")),
+        };
+        let mut found = vec![rows_counted(space), tile("Clusters", grouped(model.clusters.len() as u64), "", course)];
         if space.weights().is_some() {
             let heaviest = model.clusters.iter().map(|cluster| cluster.weight).fold(0.0, f64::max);
             let total = space.total_weight();
-            tiles.push(tile("Weight", amount(total), "", format!("heaviest cluster {}", share(heaviest, total))));
+            found.push(tile("Weight", amount(total), "", format!("heaviest cluster {}", share(heaviest, total))));
         }
-        tiles.push(tile(
-            "Distance to the centre",
-            significant(space.distance(model.root_mean_square()), 4),
-            space.unit(),
-            "root mean square".to_owned(),
-        ));
+        let distance = significant(space.distance(model.root_mean_square()), 4);
+        found.push(tile("Distance to the centre", distance, space.unit(), "root mean square"));
         if let Some(annealed) = model.cooled()
             && annealed.last_temperature > 0.0
         {
-            if model.centroids.is_bernoulli() {
-                let last = significant(annealed.last_temperature, 4);
-                tiles.push(tile("Hardened to temperature", last, "nats", String::new()));
+            let last = annealed.last_temperature;
+            found.push(if model.centroids.is_bernoulli() {
+                tile("Hardened to temperature", significant(last, 4), "nats", "")
             } else {
-                tiles.push(tile(
-                    "Hardened to length",
-                    significant((annealed.last_temperature / 2.0).sqrt(), 4),
-                    space.unit(),
-                    format!("temperature {}", quantity(annealed.last_temperature, space.unit_squared())),
-                ));
-            }
+                let temperature = format!("temperature {}", quantity(last, space.unit_squared()));
+                tile("Hardened to length", significant((last / 2.0).sqrt(), 4), space.unit(), temperature)
+            });
         }
         if let Some(outliers) = &model.outliers {
             let part = share(outliers.weight, space.total_weight());
-            tiles.push(tile("Outliers", grouped(outliers.rows), "", format!("in no cluster; {part} of the weight")));
+            found.push(tile("Outliers", grouped(outliers.rows), "", format!("in no cluster; {part} of the weight")));
         }
-        tiles.push(self.run.time(counted(model.iterations, "iteration")));
-        tiles.join("\n")
+        found.push(self.run.time(counted(model.iterations, "iteration")));
+        tiles("The run in figures", found)
     }
 
     /// The unit of temperatures, costs and free energies.
@@ -155,14 +132,17 @@ impl Page<'_> {
     }
 
     /// The part of the page about cooling.
-    fn cooling(&self, annealed: &Annealed, figures: &mut Figures) -> String {
-        let drawn = if annealed.history.is_empty() {
-            String::new()
+    fn cooling(&self, annealed: &Annealed, figures: &mut Figures) -> Markup {
+        let Annealed { history, splits, .. } = annealed;
+        let drawn = if history.is_empty() {
+            Markup::default()
         } else {
-            let unit = self.unit_of_cost();
-            figures.add("course", anneal(&annealed.history, &annealed.splits, unit, self.run.command))
+            figures.add("course", anneal(history, splits, self.unit_of_cost(), self.run.command))
         };
-        self.numbers() + &section("course", "How the clusters came about", &self.anneal_note(annealed), &drawn)
+        html! {
+            (self.numbers())
+            (section("course", "How the clusters came about", &self.anneal_note(annealed), drawn))
+        }
     }
 
     fn anneal_note(&self, annealed: &Annealed) -> String {
@@ -186,27 +166,29 @@ impl Page<'_> {
     }
 
     /// Why there are so many clusters, and the numbers that were compared; nothing where the number was given.
-    fn numbers(&self) -> String {
-        let Some(number) = self.model.number() else { return String::new() };
+    fn numbers(&self) -> Markup {
+        let Some(number) = self.model.number() else { return Markup::default() };
         let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");
-        let compared = self.model.shortlist().map_or_else(String::new, |(heads, lines)| {
-            let line = |[clusters, distance, separation, verdict]: &[String; 4]| {
-                format!(
-                    "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>",
-                    typeset(clusters),
-                    typeset(distance),
-                    typeset(separation),
-                    typeset(verdict)
-                )
-            };
-            let [clusters, distance, separation, verdict] = heads;
-            let verdict = format!("{verdict}\t");
-            let rows: String = lines.iter().map(line).collect();
-            table("numbers", "The numbers that were compared", [clusters, distance, separation, &verdict], &rows)
-                + "<p class=\"note\">Distance: root mean square to the centre, of the rows compared. Separation: how much likelier the rows are with a valley \
-                   between the two clusters that are separated least, as a difference of log-likelihoods. summary.json has all numbers compared.</p>"
-        });
-        section("number", "Why this number of clusters", &format!("{sentence}."), &compared)
+        let compared = html! {
+            @if let Some(([clusters, distance, separation, verdict], lines)) = self.model.shortlist() {
+                @let verdict = format!("{verdict}\t");
+                @let rows = html! {
+                    @for [clusters, distance, separation, verdict] in &lines {
+                        tr {
+                            td { (typeset(clusters)) } td { (typeset(distance)) } td { (typeset(separation)) }
+                            td.words { (typeset(verdict)) }
+                        }
+                    }
+                };
+                (table("numbers", "The numbers that were compared", [clusters, distance, separation, &verdict], rows))
+                p.note {
+                    "Distance: root mean square to the centre, of the rows compared. Separation: how much likelier the rows \
+                     are with a valley between the two clusters that are separated least, as a difference of \
+                     log-likelihoods. summary.json has all numbers compared."
+                }
+            }
+        };
+        section("number", "Why this number of clusters", &format!("{sentence}."), compared)
     }
 
     fn table_note(&self) -> String {
@@ -240,7 +222,7 @@ impl Page<'_> {
         &columns[..if self.space.has_many_columns() { 0 } else { columns.len().min(COLUMNS_MAX) }]
     }
 
-    fn table(&self) -> String {
+    fn table(&self) -> Markup {
         let unit = self.space.unit();
         let spread = if unit.is_empty() { "spread".to_owned() } else { format!("spread ({unit})") };
         let names: Vec<String> = ["cluster", "rows", "weight", "share"]
@@ -251,12 +233,12 @@ impl Page<'_> {
             .chain([spread])
             .chain(self.space.has_many_columns().then(|| "marks\t".to_owned()))
             .collect();
-        table("clusters", "The clusters", names.iter().map(String::as_str), &self.table_body())
+        table("clusters", "The clusters", names.iter().map(String::as_str), self.table_body())
     }
 
-    fn table_body(&self) -> String {
+    fn table_body(&self) -> Markup {
         let total: f64 = self.model.clusters.iter().map(|cluster| cluster.weight).sum();
-        let cell = |value: f64, text: &str| format!("<td data-value=\"{value}\">{}</td>", typeset(text));
+        let cell = |value: f64, text: &str| html! { td data-value=(value) { (typeset(text)) } };
         let heaviest = self.model.clusters.iter().map(|cluster| cluster.weight).fold(f64::MIN_POSITIVE, f64::max);
         let centers: Vec<Vec<f64>> = self.model.each_center().map(|center| self.space.center(center)).collect();
         let spreads: Vec<f64> = self.model.clusters.iter().map(|facts| self.space.distance(facts.spread)).collect();
@@ -277,35 +259,38 @@ impl Page<'_> {
         };
         let texts = column(&spreads, 4);
         columns.push((spreads, texts));
-        let mut body = Vec::new();
-        for (cluster, facts) in self.model.clusters.iter().enumerate() {
-            let part = if total > 0.0 { facts.weight / total } else { 0.0 };
-            let mut row = format!(
-                "<tr data-cluster=\"{cluster}\" style=\"--part:{:.1}%\"><td data-value=\"{cluster}\">\
-                 <button type=\"button\" class=\"link\" aria-label=\"Select the rows of cluster {cluster}\">{}{cluster}</button></td>",
-                100.0 * facts.weight / heaviest,
-                swatch(cluster)
-            );
-            row.push_str(&cell(facts.rows as f64, &grouped(facts.rows)));
-            row.push_str(&cell(facts.weight, &amount(facts.weight)));
-            row.push_str(&format!(
-                "<td data-value=\"{part}\"><span class=\"share\"><i></i><span>{}</span></span></td>",
-                share(facts.weight, total)
-            ));
-            for (values, texts) in &columns {
-                row.push_str(&cell(values[cluster], &texts[cluster]));
+        let words = |of: &[marks::Mark]| of.iter().map(|mark| marks::words(self.space, mark)).collect::<Vec<_>>();
+        html! {
+            @for (cluster, facts) in self.model.clusters.iter().enumerate() {
+                tr data-cluster=(cluster) style=(format!("--part:{:.1}%", 100.0 * facts.weight / heaviest)) {
+                    td data-value=(cluster) {
+                        button.link type="button" aria-label={ "Select the rows of cluster " (cluster) } {
+                            (swatch(cluster)) (cluster)
+                        }
+                    }
+                    (cell(facts.rows as f64, &grouped(facts.rows)))
+                    (cell(facts.weight, &amount(facts.weight)))
+                    td data-value=(if total > 0.0 { facts.weight / total } else { 0.0 }) {
+                        span.share { i {} span { (share(facts.weight, total)) } }
+                    }
+                    @for (values, texts) in &columns { (cell(values[cluster], &texts[cluster])) }
+                    @if let Some(marks) = marks.get(cluster) { td.words { (words(marks).join("; ")) } }
+                }
             }
-            if let Some(marks) = marks.get(cluster) {
-                let words: Vec<String> = marks.iter().map(|mark| marks::words(self.space, mark)).collect();
-                row.push_str(&format!("<td class=\"words\">{}</td>", escape(&words.join("; "))));
-            }
-            row.push_str("</tr>");
-            body.push(row);
         }
-        body.join("\n")
     }
 
-    fn facts(&self) -> String {
+    /// The facts of the run, and where its time went.
+    fn execution(&self) -> Markup {
+        html! {
+            (self.facts())
+            h3 { "Where the time went" }
+            (self.phases())
+            (self.timers())
+        }
+    }
+
+    fn facts(&self) -> Markup {
         let (run, model, parameters, space) = (self.run, self.model, self.parameters, self.space);
         let squared = space.unit_squared();
         let cost = self.unit_of_cost();
@@ -359,40 +344,45 @@ impl Page<'_> {
         if run.is_resumed {
             outcome.push(("Resumed", "yes: times are of the second part".to_owned()));
         }
-        format!("{}\n{}", markup::facts(input), markup::facts(outcome))
+        markup::facts([input, outcome])
     }
 
-    fn phases(&self) -> String {
-        let total = self.run.seconds().max(f64::MIN_POSITIVE);
-        let shade = |place: usize| 100 - 72 * place / self.run.phases.len().max(2).saturating_sub(1).max(1);
-        let (mut bar, mut list) = (String::new(), String::new());
-        for (place, (name, seconds)) in self.run.phases.iter().enumerate() {
-            let mix = shade(place);
-            bar.push_str(&format!("<span style=\"--mix:{mix}%;flex:{:.4}\"></span>", seconds / total));
-            list.push_str(&format!(
-                "<li><i style=\"--mix:{mix}%\"></i>{} <b>{}</b></li>",
-                escape(name),
-                escape(&duration(*seconds))
-            ));
+    fn phases(&self) -> Markup {
+        let (phases, total) = (self.run.phases, self.run.seconds().max(f64::MIN_POSITIVE));
+        let mix = |place: usize| format!("--mix:{}%", 100 - 72 * place / phases.len().max(2).saturating_sub(1).max(1));
+        html! {
+            div.phasebar aria-hidden="true" {
+                @for (place, (_, seconds)) in phases.iter().enumerate() {
+                    span style=(format!("{};flex:{:.4}", mix(place), seconds / total)) {}
+                }
+            }
+            ul.phases {
+                @for (place, (name, seconds)) in phases.iter().enumerate() {
+                    li { i style=(mix(place)) {} (name) " " b { (duration(*seconds)) } }
+                }
+            }
         }
-        format!("<div class=\"phasebar\" aria-hidden=\"true\">{bar}</div><ul class=\"phases\">{list}</ul>")
     }
 
     /// Where there are several ranks: how evenly they spent their time, and on what.
-    fn timers(&self) -> String {
+    fn timers(&self) -> Markup {
         let timers = &self.model.timers;
         if timers.iter().all(|spread| spread.ranks < 2) {
-            return String::new();
+            return Markup::default();
         }
-        let row = |spread: &Spread| {
-            let seconds = [spread.min_s, spread.mean_s, spread.max_s]
-                .map(|seconds| format!("<td>{}</td>", escape(&duration(seconds))))
-                .concat();
-            format!("<tr><td>{}</td>{seconds}<td>rank {}</td></tr>", escape(&spread.name), spread.slowest)
+        let rows = html! {
+            @for spread in timers {
+                tr {
+                    td { (spread.name) }
+                    @for seconds in [spread.min_s, spread.mean_s, spread.max_s] { td { (duration(seconds)) } }
+                    td { "rank " (spread.slowest) }
+                }
+            }
         };
-        let rows: String = timers.iter().map(row).collect();
-        let head = ["phase", "least", "mean", "most", "slowest"];
-        format!("<h3>Of each rank</h3>{}", table("ranks", "Of each rank", head, &rows))
+        html! {
+            h3 { "Of each rank" }
+            (table("ranks", "Of each rank", ["phase", "least", "mean", "most", "slowest"], rows))
+        }
     }
 }
 

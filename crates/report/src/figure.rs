@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 
 use lehr_mining::anneal::{Split, Step};
+use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use crate::packed;
@@ -15,9 +16,9 @@ pub struct Figures(Map<String, Value>);
 
 impl Figures {
     /// Adds a figure; the answer is its place in the page.
-    pub fn add(&mut self, id: &str, figure: Value) -> String {
+    pub fn add(&mut self, id: &str, figure: Value) -> Markup {
         self.0.insert(id.to_owned(), figure);
-        format!("<div class=\"figure\" id=\"{id}\"></div>")
+        html! { div.figure id=(id) {} }
     }
 
     /// All of them as JSON that cannot end the script element in which it stands. They are megabytes, so they are not copied where they need not be.

@@ -2,10 +2,11 @@
 
 use lehr_methods::gtm::Fitted;
 use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use crate::figure::{Figures, lines, planes};
-use crate::markup::{self, escape, section, tile, typeset};
+use crate::markup::{self, section, tile, tiles, typeset};
 use crate::picture::drawn_rows;
 use crate::scene::Scene;
 use crate::{Run, columns_named, rows_counted};
@@ -20,14 +21,16 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     let page = Page { run, space, parameters, model };
     let headline = format!("{} on a map", counted(space.table().len() as u64, "row"));
     let mut figures = Figures::default();
-    let mut main = format!("<dl class=\"tiles\" aria-label=\"The fit in figures\">\n{}\n</dl>\n", page.tiles());
-    main += &section("map", "The map", &page.caption(), &figures.add("picture", page.scene()));
-    main += &page.planes().map_or_else(String::new, |(note, planes)| {
-        section("planes", "The columns across the map", &note, &figures.add("planes", planes))
-    });
-    let curve = page.curve().map_or_else(String::new, |curve| figures.add("course", curve));
-    main += &section("course", "How it unfolded", &page.course_note(), &curve);
-    main += &section("run", "The run", "", &format!("<div class=\"sheets\">{}</div>", page.facts()));
+    let main = html! {
+        (page.tiles())
+        (section("map", "The map", &page.caption(), figures.add("picture", page.scene())))
+        @if let Some((note, planes)) = page.planes() {
+            (section("planes", "The columns across the map", &note, figures.add("planes", planes)))
+        }
+        @let curve = page.curve().map(|curve| figures.add("course", curve)).unwrap_or_default();
+        (section("course", "How it unfolded", &page.course_note(), curve))
+        (section("run", "The run", "", page.facts()))
+    };
     let (headline, source, lead, warnings) = (&headline, run.source, page.lead(), run.warnings);
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
@@ -49,45 +52,37 @@ fn range(values: &[f64]) -> (f64, f64) {
 }
 
 impl Page<'_> {
-    /// As text of the page, with what comes from outside escaped.
-    fn lead(&self) -> String {
+    fn lead(&self) -> Markup {
         let read = self.run.what_was_read(self.space, &columns_named(self.space.columns()));
-        let rival = self.model.candidates.iter().find(|candidate| candidate.start != self.model.start);
-        let kept = rival.map_or_else(String::new, |rival| {
-            format!(
-                ", which was kept for its log-likelihood of {} against {} of the one {}",
-                typeset(&significant(self.model.log_likelihood, 6)),
-                typeset(&significant(rival.log_likelihood, 6)),
-                rival.start
-            )
-        });
-        format!("{}. A generative topographic map, {}{kept}.", escape(&read), self.model.start)
+        let (model, likelihood) = (self.model, |value: f64| typeset(&significant(value, 6)));
+        html! {
+            (read) ". A generative topographic map, " (model.start)
+            @if let Some(rival) = model.candidates.iter().find(|candidate| candidate.start != model.start) {
+                ", which was kept for its log-likelihood of " (likelihood(model.log_likelihood))
+                " against " (likelihood(rival.log_likelihood)) " of the one " (rival.start)
+            }
+            "."
+        }
     }
 
-    fn tiles(&self) -> String {
+    fn tiles(&self) -> Markup {
         let model = self.model;
         let table = self.space.table();
         let entropy = model.places.entropies.iter().sum::<f64>() / table.len() as f64;
-        [
-            rows_counted(self.space),
-            tile(
-                "Nodes",
-                grouped(model.map.len() as u64),
-                "",
-                format!("{} basis functions", grouped(model.map.functions() as u64)),
-            ),
-            tile(
-                "Log-likelihood",
-                significant(model.log_likelihood, 6),
-                "",
-                format!("{} a unit of weight", significant(model.log_likelihood / table.total_weight(), 5)),
-            ),
-            tile("Noise", significant(model.map.noise().sqrt(), 4), "", "standard deviation around the map".to_owned()),
-            tile("Order", significant(model.order, 3), "", "1 is a map without folds".to_owned()),
-            tile("Spread", significant(libm::exp(entropy), 3), "", "nodes a row may be from, on average".to_owned()),
-            self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
-        ]
-        .join("\n")
+        let functions = format!("{} basis functions", grouped(model.map.functions() as u64));
+        let likelihood = format!("{} a unit of weight", significant(model.log_likelihood / table.total_weight(), 5));
+        tiles(
+            "The fit in figures",
+            [
+                rows_counted(self.space),
+                tile("Nodes", grouped(model.map.len() as u64), "", functions),
+                tile("Log-likelihood", significant(model.log_likelihood, 6), "", likelihood),
+                tile("Noise", significant(model.map.noise().sqrt(), 4), "", "standard deviation around the map"),
+                tile("Order", significant(model.order, 3), "", "1 is a map without folds"),
+                tile("Spread", significant(libm::exp(entropy), 3), "", "nodes a row may be from, on average"),
+                self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
+            ],
+        )
     }
 
     fn caption(&self) -> String {
@@ -205,7 +200,7 @@ impl Page<'_> {
         self.model.candidates.iter().map(one).collect::<Vec<_>>().join("; ")
     }
 
-    fn facts(&self) -> String {
+    fn facts(&self) -> Markup {
         let (run, model, parameters, space) = (self.run, self.model, self.parameters, self.space);
         let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
         let input = vec![
@@ -224,6 +219,6 @@ impl Page<'_> {
             ("Converged", yes(model.is_converged)),
         ];
         outcome.extend(run.carried_out_by());
-        format!("{}\n{}", markup::facts(input), markup::facts(outcome))
+        markup::facts([input, outcome])
     }
 }

@@ -27,6 +27,7 @@ use lehr_data::scale::Scale;
 use lehr_methods::numbers::{counted, duration, grouped};
 use lehr_methods::{About, Data, Fit, Rows};
 use lehr_ranks::{Engine, Layout};
+use maud::Markup;
 
 /// How a result came about: what a page tells that neither the data nor the result know.
 pub struct Run<'a> {
@@ -151,7 +152,7 @@ impl Run<'_> {
     }
 
     /// The tile that has the time.
-    fn time(&self, of: String) -> String {
+    fn time(&self, of: String) -> Markup {
         markup::tile("Time", duration(self.seconds()), "", of)
     }
 
@@ -188,7 +189,7 @@ fn columns_named(columns: &[String]) -> String {
 }
 
 /// The tile that counts rows.
-fn rows_counted(rows: &Rows) -> String {
+fn rows_counted(rows: &Rows) -> Markup {
     let zero = rows.of_weight_zero();
     let beside =
         if zero > 0 { format!("{} of weight 0", grouped(zero as u64)) } else { "all of them counted".to_owned() };

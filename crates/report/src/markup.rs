@@ -1,22 +1,21 @@
-//! Text and figures as HTML, and the parts that several pages have.
+//! The frame of a page, and the parts that several pages have. They are templates: what is put into one is text, unless its type says that it is markup.
+
+use maud::{Markup, PreEscaped, Render, html};
 
 use crate::figure::Figures;
 
-/// The text around the parts of a page.
-const FRAME: &str = include_str!("frame.html");
-
-/// A page in parts. All that is a `String` is HTML.
+/// A page in parts.
 pub struct Page<'a> {
-    /// The finding, as text.
+    /// The finding.
     pub headline: &'a str,
-    /// The source of the data, as text.
+    /// The source of the data.
     pub source: &'a str,
     /// A sentence below the headline.
-    pub lead: String,
+    pub lead: Markup,
     /// Warnings for the owner of the data.
     pub warnings: &'a [String],
     /// Tiles, places of figures, and tables.
-    pub main: String,
+    pub main: Markup,
     /// The figures at those places.
     pub figures: Figures,
 }
@@ -24,143 +23,155 @@ pub struct Page<'a> {
 impl Page<'_> {
     /// The whole page.
     pub fn html(self) -> String {
-        let Self { headline, source, lead, warnings, mut main, mut figures } = self;
-        fill(FRAME, |name| match name {
-            "version" => env!("CARGO_PKG_VERSION").to_owned(),
-            // Only the script that is known runs; nothing is loaded from anywhere.
-            "policy" => format!(
-                "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data: blob:",
-                lehr_web::REPORT_SCRIPT_HASH
-            ),
-            "title" => escape(&format!("{headline} – {source} – lehr")),
-            "style" => lehr_web::REPORT_STYLE.to_owned(),
-            "headline" => escape(headline),
-            "lead" => lead.clone(),
-            "warnings" => notes(warnings),
-            // Each stands once in the frame.
-            "main" => std::mem::take(&mut main),
-            "data" => std::mem::take(&mut figures).json(),
-            "script" => lehr_web::REPORT_SCRIPT.to_owned(),
-            other => unreachable!("the page asks for {other}, which nobody writes"),
-        })
+        let Self { headline, source, lead, warnings, main, figures } = self;
+        let version = concat!("lehr ", env!("CARGO_PKG_VERSION"));
+        // Only the script that is known runs; nothing is loaded from anywhere.
+        let policy = format!(
+            "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data: blob:",
+            lehr_web::REPORT_SCRIPT_HASH
+        );
+        let page = html! {
+            (PreEscaped("<!doctype html>\n"))
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="generator" content=(version);
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    title { (headline) " – " (source) " – lehr" }
+                    style { (PreEscaped(lehr_web::REPORT_STYLE)) }
+                }
+                body.report {
+                    header {
+                        p.mark {
+                            svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" {
+                                @for (x, y) in [(12, 4.5), (6, 12.5), (18, 12.5)] { circle cx=(x) cy=(y) r="2.6" {} }
+                                @for x in [3.4, 9.4, 15.6, 21.0] { circle cx=(x) cy="20.6" r="1.9" {} }
+                            }
+                            "lehr"
+                        }
+                        h1 { (headline) }
+                        p.lead { (lead) }
+                    }
+                    main {
+                        @for warning in warnings { p.warning { b { "Note:" } " " (warning) } }
+                        (main)
+                        noscript {
+                            p.warning { "A script in this page draws the pictures. The figures and tables are complete without it." }
+                        }
+                    }
+                    footer { "Made by " (version) ". This page is complete in itself and loads nothing." }
+                    script type="application/json" id="data" { (Data(figures.json())) }
+                    script { (PreEscaped(lehr_web::REPORT_SCRIPT)) }
+                }
+            }
+        };
+        page.into_string()
+    }
+}
+
+/// The data of the figures, as JSON that cannot end its element.
+struct Data(String);
+
+impl Render for Data {
+    fn render_to(&self, page: &mut String) {
+        // Room for them and for what follows: they may be megabytes, and a page that grows takes twice its room.
+        page.reserve_exact(self.0.len() + lehr_web::REPORT_SCRIPT.len() + 100);
+        page.push_str(&self.0);
     }
 }
 
 /// A part of a page under its title, with a note below that.
-pub fn section(id: &str, title: &str, note: &str, content: &str) -> String {
-    let note = if note.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>", typeset(note)) };
-    format!(
-        "<section class=\"card\" aria-labelledby=\"{id}-title\"><div class=\"head\"><div><h2 id=\"{id}-title\">{}</h2>\
-         {note}</div></div>{content}</section>\n",
-        escape(title)
-    )
+pub fn section(id: &str, title: &str, note: &str, content: impl Render) -> Markup {
+    html! {
+        section.card aria-labelledby={ (id) "-title" } {
+            div.head { div { h2 id={ (id) "-title" } { (title) } @if !note.is_empty() { p.note { (typeset(note)) } } } }
+            (content)
+        }
+    }
 }
 
-/// A table with heads that sort it. `head` names the columns; of those whose names end with `\t` cells are words. `body`: its rows as HTML.
-pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>, body: &str) -> String {
-    let cell = |name: &str| match name.strip_suffix('\t') {
-        Some(name) => format!("<th scope=\"col\" class=\"words\">{}</th>", escape(name)),
-        None => format!("<th scope=\"col\">{}</th>", escape(name)),
-    };
-    let head: String = head.into_iter().map(cell).collect();
-    format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"sortable\" id=\"{id}\">\
-         <thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>",
-        escape(label)
-    )
+/// A table with heads that sort it. `head` names the columns; of those whose names end with `\t` cells are words. `body` is its rows.
+pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>, body: impl Render) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
+            table.sortable id=(id) {
+                thead {
+                    tr {
+                        @for name in head {
+                            @let words = name.strip_suffix('\t');
+                            th scope="col" class=[words.and(Some("words"))] { (words.unwrap_or(name)) }
+                        }
+                    }
+                }
+                tbody { (body) }
+            }
+        }
+    }
 }
 
 /// The mark of a cluster in its colour, which the script gives it.
-pub fn swatch(cluster: usize) -> String {
-    format!("<i class=\"swatch\" data-cluster=\"{cluster}\"></i>")
-}
-
-/// The template with each `{{name}}` replaced by what `value` gives; what is put in is not looked at again.
-pub fn fill(template: &str, mut value: impl FnMut(&str) -> String) -> String {
-    let mut page = String::with_capacity(2 << 20);
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let Some((name, after)) = after.split_once("}}") else { break };
-        page.push_str(before);
-        let value = value(name);
-        // Room for it and for what follows in the template: a value may be megabytes, and a page that grows takes twice its room.
-        page.reserve_exact(value.len() + after.len());
-        page.push_str(&value);
-        rest = after;
-    }
-    page.push_str(rest);
-    page
-}
-
-/// Text as HTML, in elements and in quoted attributes.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(c),
-        }
-    }
-    out
+pub fn swatch(cluster: usize) -> Markup {
+    html! { i.swatch data-cluster=(cluster) {} }
 }
 
 /// The punctuation that may follow a figure in a sentence.
 const PUNCTUATION: [char; 4] = [',', ';', '.', ')'];
 
-/// Figures, or a sentence with figures, as HTML: a true minus sign, and powers of ten as such.
-pub fn typeset(text: &str) -> String {
-    let words: Vec<String> = text
-        .split(' ')
-        .map(|word| match word.trim_end_matches(PUNCTUATION).split_once('e') {
-            Some((mantissa, power)) if mantissa.parse::<f64>().is_ok() && power.parse::<i32>().is_ok() => {
-                let rest = &word[mantissa.len() + 1 + power.len()..];
-                format!("{} × 10<sup>{}</sup>{rest}", mantissa.replace('-', "−"), power.replace('-', "−"))
+/// Figures, or a sentence with figures: a true minus sign, and powers of ten as such.
+pub fn typeset(text: &str) -> Markup {
+    let minus = |figure: &str| figure.replace('-', "−");
+    let is_power_of_ten =
+        |(mantissa, power): &(&str, &str)| mantissa.parse::<f64>().is_ok() && power.parse::<i32>().is_ok();
+    html! {
+        @for (place, word) in text.split(' ').enumerate() {
+            @let figure = word.trim_end_matches(PUNCTUATION);
+            @if place > 0 { " " }
+            @if let Some((mantissa, power)) = figure.split_once('e').filter(is_power_of_ten) {
+                (minus(mantissa)) " × 10" sup { (minus(power)) } (word[figure.len()..])
+            } @else if word.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) {
+                (minus(word))
+            } @else {
+                (word)
             }
-            _ if word.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) => {
-                escape(&word.replace('-', "−"))
-            }
-            _ => escape(word),
-        })
-        .collect();
-    words.join(" ")
+        }
+    }
 }
 
 /// Facts are figures, except those that are names: a name such as `2-e5` stays as it is.
-fn typeset_facts(name: &str, value: &str) -> String {
-    if matches!(name, "Input" | "Fingerprint" | "Weights" | "Identifiers") { escape(value) } else { typeset(value) }
+fn typeset_facts(name: &str, value: &str) -> Markup {
+    match name {
+        "Input" | "Fingerprint" | "Weights" | "Identifiers" => value.render(),
+        _ => typeset(value),
+    }
 }
 
-/// Warnings for the owner of the data, a paragraph each.
-pub(crate) fn notes(warnings: &[String]) -> String {
-    warnings.iter().map(|warning| note(warning)).collect::<Vec<_>>().join("\n")
-}
-
-/// One such paragraph.
-pub(crate) fn note(warning: &str) -> String {
-    format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning))
+/// Figures in large letters, side by side.
+pub(crate) fn tiles(label: &str, tiles: impl IntoIterator<Item = Markup>) -> Markup {
+    html! { dl.tiles aria-label=(label) { @for tile in tiles { (tile) } } }
 }
 
 /// A figure in large letters under its name, with its unit and what there is to say beside it.
-pub(crate) fn tile(name: &str, big: String, unit: &str, beside: String) -> String {
-    let unit = if unit.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(unit)) };
-    format!(
-        "<div><dt>{}</dt><dd class=\"big\">{}{unit}</dd><dd class=\"sub\">{}</dd></div>",
-        escape(name),
-        typeset(&big),
-        typeset(&beside)
-    )
+pub(crate) fn tile(name: &str, big: impl AsRef<str>, unit: &str, beside: impl AsRef<str>) -> Markup {
+    html! {
+        div {
+            dt { (name) }
+            dd.big { (typeset(big.as_ref())) @if !unit.is_empty() { " " small { (unit) } } }
+            dd.sub { (typeset(beside.as_ref())) }
+        }
+    }
 }
 
-/// A list of facts by name.
-pub(crate) fn facts(facts: Vec<(&str, String)>) -> String {
-    let row = |(name, value): (&str, String)| {
-        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), typeset_facts(name, &value))
-    };
-    format!("<dl>{}</dl>", facts.into_iter().map(row).collect::<String>())
+/// Lists of facts by name, side by side.
+pub(crate) fn facts<const N: usize>(lists: [Vec<(&str, String)>; N]) -> Markup {
+    html! {
+        div.sheets {
+            @for list in lists {
+                dl { @for (name, value) in list { div { dt { (name) } dd { (typeset_facts(name, &value)) } } } }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -168,20 +179,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_template_is_filled_once() {
-        assert_eq!(fill("a {{x}} b {{y}}", |name| format!("<{name}{{{{x}}}}>")), "a <x{{x}}> b <y{{x}}>");
-    }
-
-    #[test]
-    fn text_of_the_data_cannot_become_markup() {
-        assert_eq!(escape("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
-    }
-
-    #[test]
     fn figures_are_typeset_and_names_are_not() {
+        let typeset = |text| typeset(text).into_string();
         assert_eq!(typeset("-115.1 km"), "−115.1 km");
         assert_eq!(typeset("1.5e9 km²"), "1.5 × 10<sup>9</sup> km²");
         assert_eq!(typeset("from 1.5e9, to -2e-7."), "from 1.5 × 10<sup>9</sup>, to −2 × 10<sup>−7</sup>.");
-        assert_eq!(typeset_facts("Input", "2-e5.csv"), "2-e5.csv");
+        assert_eq!(typeset("2 <b> & 3"), "2 &lt;b&gt; &amp; 3");
+        assert_eq!(typeset_facts("Input", "2-e5.csv").into_string(), "2-e5.csv");
     }
 }

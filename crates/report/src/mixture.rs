@@ -3,12 +3,13 @@
 //! An ellipse is where a component's density, as seen in the picture, falls off by one or by two standard deviations.
 //! It holds 39 % or 86 % of the rows drawn from the component. Of one column they are lines, with 68 % and 95 %.
 
-use lehr_mining::mixture::{Mixture, Model, Parameters};
+use lehr_mining::mixture::{Candidate, Mixture, Model, Parameters};
+use maud::{Markup, Render, html};
 use serde_json::{Value, json};
 
 use crate::clusters::COLUMNS_MAX;
 use crate::figure::{Figures, lines};
-use crate::markup::{self, escape, section, swatch, table, tile, typeset};
+use crate::markup::{self, section, swatch, table, tile, tiles, typeset};
 use crate::picture::Picture;
 use crate::scene::Scene;
 use crate::{Run, columns_named, rows_counted};
@@ -39,13 +40,15 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     scene.grouping("components", picture.rows.iter().map(|&row| model.labels[row]), None);
     scene.picture(&picture, json!({ "outlines": outlines }));
     scene.with_table("components");
-    let mut main = format!("<dl class=\"tiles\" aria-label=\"The fit in figures\">\n{}\n</dl>\n", page.tiles());
-    main += &section("points", "The points", "", &figures.add("picture", scene.figure()));
-    main += &section("table", "The components", &page.table_note(), &page.table());
-    let curve = page.curve().map_or_else(String::new, |curve| figures.add("criteria", curve));
-    main += &section("evidence", "How many components", page.evidence_note(), &(curve + &page.evidence()));
-    main += &section("run", "The run", "", &format!("<div class=\"sheets\">{}</div>", page.facts()));
-    let (headline, source, lead, warnings) = (&headline, run.source, escape(&page.lead()), run.warnings);
+    let main = html! {
+        (page.tiles())
+        (section("points", "The points", "", figures.add("picture", scene.figure())))
+        (section("table", "The components", &page.table_note(), page.table()))
+        @let curve = page.curve().map(|curve| figures.add("criteria", curve)).unwrap_or_default();
+        (section("evidence", "How many components", page.evidence_note(), html! { (curve) (page.evidence()) }))
+        (section("run", "The run", "", page.facts()))
+    };
+    let (headline, source, lead, warnings) = (&headline, run.source, page.lead().render(), run.warnings);
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
@@ -100,36 +103,26 @@ impl Page<'_> {
         )
     }
 
-    fn tiles(&self) -> String {
-        let (model, criteria) = (self.model, &self.model.criteria);
-        let total = self.space.table().total_weight();
-        [
-            rows_counted(self.space),
-            tile(
-                "Components",
-                grouped(model.mixture.len() as u64),
-                "",
-                match self.parameters.components {
-                    Some(_) => "as asked for".to_owned(),
-                    None => format!("the least BIC of {}", model.candidates.len()),
-                },
-            ),
-            tile(
-                "Log-likelihood",
-                significant(criteria.log_likelihood, 6),
-                "",
-                format!("{} a unit of weight", significant(criteria.log_likelihood / total, 5)),
-            ),
-            tile("BIC", significant(criteria.bic, 6), "", format!("AIC {}", significant(criteria.aic, 6))),
-            tile(
-                "Free numbers",
-                grouped(criteria.free_parameters as u64),
-                "",
-                format!("{} covariances", self.parameters.covariance),
-            ),
-            self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
-        ]
-        .join("\n")
+    fn tiles(&self) -> Markup {
+        let (model, criteria, parameters) = (self.model, &self.model.criteria, self.parameters);
+        let components = match parameters.components {
+            Some(_) => "as asked for".to_owned(),
+            None => format!("the least BIC of {}", model.candidates.len()),
+        };
+        let likelihood = significant(criteria.log_likelihood / self.space.table().total_weight(), 5);
+        let likelihood = format!("{likelihood} a unit of weight");
+        let covariances = format!("{} covariances", parameters.covariance);
+        tiles(
+            "The fit in figures",
+            [
+                rows_counted(self.space),
+                tile("Components", grouped(model.mixture.len() as u64), "", components),
+                tile("Log-likelihood", significant(criteria.log_likelihood, 6), "", likelihood),
+                tile("BIC", significant(criteria.bic, 6), "", format!("AIC {}", significant(criteria.aic, 6))),
+                tile("Free numbers", grouped(criteria.free_parameters as u64), "", covariances),
+                self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
+            ],
+        )
     }
 
     fn table_note(&self) -> String {
@@ -153,38 +146,32 @@ impl Page<'_> {
         &columns[..columns.len().min(COLUMNS_MAX)]
     }
 
-    fn table(&self) -> String {
+    fn table(&self) -> Markup {
         let head = ["component", "rows", "weight"].into_iter().chain(self.shown().iter().map(String::as_str));
-        table("components", "The components", head, &self.table_body())
+        table("components", "The components", head, self.table_body())
     }
 
-    fn table_body(&self) -> String {
+    fn table_body(&self) -> Markup {
         let (mixture, space) = (&self.model.mixture, self.space);
         let rows = rows_of_each(self.model);
         let means: Vec<Vec<f64>> = (0..mixture.len()).map(|k| space.center(mixture.mean(k))).collect();
         let widths: Vec<Vec<f64>> = (0..mixture.len()).map(|k| deviations(space, mixture, k)).collect();
         let texts: Vec<Vec<String>> =
             (0..self.shown().len()).map(|j| column(&means.iter().map(|mean| mean[j]).collect::<Vec<_>>(), 5)).collect();
-        let row = |k: usize| {
-            let cells: String = texts
-                .iter()
-                .enumerate()
-                .map(|(j, texts)| {
-                    format!(
-                        "<td>{}<br><small>± {}</small></td>",
-                        typeset(&texts[k]),
-                        typeset(&significant(widths[k][j], 3))
-                    )
-                })
-                .collect();
-            format!(
-                "<tr data-cluster=\"{k}\"><td data-value=\"{k}\"><button type=\"button\" class=\"link\" aria-label=\"Select the rows of component {k}\">{}{k}</button></td><td>{}</td><td>{}</td>{cells}</tr>",
-                swatch(k),
-                escape(&grouped(rows[k] as u64)),
-                escape(&share(mixture.weights()[k], 1.0))
-            )
-        };
-        (0..mixture.len()).map(row).collect::<Vec<_>>().join("\n")
+        html! {
+            @for k in 0..mixture.len() {
+                tr data-cluster=(k) {
+                    td data-value=(k) {
+                        button.link type="button" aria-label={ "Select the rows of component " (k) } { (swatch(k)) (k) }
+                    }
+                    td { (grouped(rows[k] as u64)) }
+                    td { (share(mixture.weights()[k], 1.0)) }
+                    @for (texts, width) in texts.iter().zip(&widths[k]) {
+                        td { (typeset(&texts[k])) br; small { "± " (typeset(&significant(*width, 3))) } }
+                    }
+                }
+            }
+        }
     }
 
     fn evidence_note(&self) -> &'static str {
@@ -212,10 +199,10 @@ impl Page<'_> {
         })
     }
 
-    fn evidence(&self) -> String {
-        let row = |candidate: &lehr_mining::mixture::Candidate| {
+    fn evidence(&self) -> Markup {
+        let cells = |candidate: &Candidate| {
             let criteria = &candidate.criteria;
-            let cells = [
+            [
                 grouped(candidate.components as u64),
                 significant(criteria.log_likelihood, 7),
                 grouped(criteria.free_parameters as u64),
@@ -223,16 +210,20 @@ impl Page<'_> {
                 significant(criteria.aic, 7),
                 significant(criteria.icl, 7),
                 if candidate.is_converged { "yes" } else { "no" }.to_owned(),
-            ];
-            let mark = if criteria.bic == self.model.criteria.bic { " class=\"on\"" } else { "" };
-            format!("<tr{mark}>{}</tr>", cells.map(|cell| format!("<td>{}</td>", typeset(&cell))).concat())
+            ]
         };
-        let rows = self.model.candidates.iter().map(row).collect::<Vec<_>>().join("\n");
+        let rows = html! {
+            @for candidate in &self.model.candidates {
+                tr class=[(candidate.criteria.bic == self.model.criteria.bic).then_some("on")] {
+                    @for cell in cells(candidate) { td { (typeset(&cell)) } }
+                }
+            }
+        };
         let head = ["components", "log-likelihood", "free numbers", "BIC", "AIC", "ICL", "converged"];
-        table("candidates", "How many components", head, &rows)
+        table("candidates", "How many components", head, rows)
     }
 
-    fn facts(&self) -> String {
+    fn facts(&self) -> Markup {
         let (run, model, parameters, space) = (self.run, self.model, self.parameters, self.space);
         let input = vec![
             run.input(),
@@ -250,6 +241,6 @@ impl Page<'_> {
             ("Converged", if model.is_converged { "yes" } else { "no" }.to_owned()),
         ];
         outcome.extend(run.carried_out_by());
-        format!("{}\n{}", markup::facts(input), markup::facts(outcome))
+        markup::facts([input, outcome])
     }
 }

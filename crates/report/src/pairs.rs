@@ -3,12 +3,13 @@
 use lehr_mining::kmedoids;
 use lehr_mining::pairwise::Model;
 use lehr_mining::smacof::{Map, Shepard, Stop};
+use maud::{Markup, Render, html};
 use serde_json::{Value, json};
 
 use crate::Run;
 use crate::figure::{Figures, anneal, density, lines};
 use crate::heat::heat;
-use crate::markup::{self, escape, section, swatch, table, tile};
+use crate::markup::{self, section, swatch, table, tile, tiles};
 use crate::scene::Scene;
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_methods::{Classes, Matrix};
@@ -26,15 +27,20 @@ pub fn clusters_page(run: &Run<'_>, matrix: &Matrix, model: &Model) -> String {
         format!("{} in {}", counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster"));
     let lead = format!("{}. Pairwise annealing.{}{}", run.name(), suggested(model), missing(model.missing_pairs),);
     let mut figures = Figures::default();
-    let main = tiles(&[
-        tile("Items", grouped(matrix.ids.len() as u64), "", String::new()),
+    let within = "half the weighted mean dissimilarities within";
+    let found = [
+        tile("Items", grouped(matrix.ids.len() as u64), "", ""),
         tile("Clusters", grouped(model.clusters.len() as u64), "", counted(model.splits.len() as u64, "split")),
-        tile("Cost", significant(model.cost, 5), "", "half the weighted mean dissimilarities within".to_owned()),
-        tile("Critical temperature", significant(model.critical_temperature, 4), "", "one cluster above it".to_owned()),
+        tile("Cost", significant(model.cost, 5), "", within),
+        tile("Critical temperature", significant(model.critical_temperature, 4), "", "one cluster above it"),
         run.time(counted(model.iterations, "reading") + " of the matrix"),
-    ]) + &heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures)
-        + &clusters_table(&matrix.ids, model)
-        + &growth_section(model, run.command, &mut figures);
+    ];
+    let main = html! {
+        (tiles("The run in figures", found))
+        (heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
+        (clusters_table(&matrix.ids, model))
+        (growth_section(model, run.command, &mut figures))
+    };
     finish(run, &headline, lead, &model.warnings, main, figures)
 }
 
@@ -43,37 +49,32 @@ pub fn medoids_page(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> 
     let [items, clusters] = [counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster")];
     let headline = format!("{items} in {clusters} about medoids");
     let mut figures = Figures::default();
-    let body: String = model
-        .clusters
-        .iter()
-        .enumerate()
-        .take(ROWS)
-        .map(|(number, cluster)| {
-            format!(
-                "<tr><td data-value=\"{number}\">{}{number}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>\n",
-                swatch(number),
-                grouped(cluster.items),
-                amount(cluster.weight),
-                significant(cluster.mean, 4),
-                significant(cluster.radius, 4),
-                escape(&matrix.ids[cluster.medoid]),
-            )
-        })
-        .collect();
+    let body = html! {
+        @for (number, cluster) in model.clusters.iter().enumerate().take(ROWS) {
+            tr {
+                td data-value=(number) { (swatch(number)) (number) }
+                td { (grouped(cluster.items)) }
+                td { (amount(cluster.weight)) }
+                td { (significant(cluster.mean, 4)) }
+                td { (significant(cluster.radius, 4)) }
+                td.words { (matrix.ids[cluster.medoid]) }
+            }
+        }
+    };
     let head = ["cluster", "items", "weight", "mean to the medoid", "farthest", "medoid\t"];
-    let main = tiles(&[
-        tile("Items", grouped(matrix.ids.len() as u64), "", String::new()),
-        tile("Clusters", grouped(model.clusters.len() as u64), "", String::new()),
-        tile("Cost", significant(model.cost, 5), "", "the sum of dissimilarities to the medoids".to_owned()),
-        tile(
-            "Swaps",
-            grouped(model.swaps),
-            "",
-            if model.is_converged { "converged" } else { "not converged" }.to_owned(),
-        ),
+    let ended = if model.is_converged { "converged" } else { "not converged" };
+    let found = [
+        tile("Items", grouped(matrix.ids.len() as u64), "", ""),
+        tile("Clusters", grouped(model.clusters.len() as u64), "", ""),
+        tile("Cost", significant(model.cost, 5), "", "the sum of dissimilarities to the medoids"),
+        tile("Swaps", grouped(model.swaps), "", ended),
         run.time(counted(model.iterations, "iteration")),
-    ]) + &heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures)
-        + &section("table", "The clusters", "", &table("clusters", "The clusters", head, &body));
+    ];
+    let main = html! {
+        (tiles("The run in figures", found))
+        (heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
+        (section("table", "The clusters", "", table("clusters", "The clusters", head, body)))
+    };
     finish(run, &headline, format!("{}. k-medoids (FasterPAM).", run.name()), &model.warnings, main, figures)
 }
 
@@ -86,38 +87,35 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
     let known: Vec<&Classes> = matrix.classes.iter().collect();
     let mut worst: Vec<usize> = (0..matrix.ids.len()).collect();
     worst.sort_by(|&a, &b| map.item_stress[b].total_cmp(&map.item_stress[a]).then(a.cmp(&b)));
-    let row = |&item: &usize| {
-        format!(
-            "<tr><td class=\"words\">{}</td><td>{}</td></tr>",
-            escape(&matrix.ids[item]),
-            significant(map.item_stress[item], 4)
-        )
+    let rows = html! {
+        @for &item in worst.iter().take(WORST) {
+            tr { td.words { (matrix.ids[item]) } td { (significant(map.item_stress[item], 4)) } }
+        }
     };
-    let rows: Vec<String> = worst.iter().take(WORST).map(row).collect();
-    let main = tiles(&[
-        tile("Items", grouped(matrix.ids.len() as u64), "", String::new()),
+    let found = [
+        tile("Items", grouped(matrix.ids.len() as u64), "", ""),
         tile("Stress", significant(map.stress, 4), "", format!("stress-1 {}", significant(map.stress_1, 4))),
-        tile("Correlation", significant(shepard.correlation, 4), "", "dissimilarity and distance".to_owned()),
+        tile("Correlation", significant(shepard.correlation, 4), "", "dissimilarity and distance"),
         run.time(counted(map.history.len() as u64, "iteration")),
-    ]) + &map_section(run.name(), &matrix.ids, map, &known, &mut figures)
-        + &fit_sections(map, shepard, &mut figures)
-        + &section(
+    ];
+    let main = html! {
+        (tiles("The run in figures", found))
+        (map_section(run.name(), &matrix.ids, map, &known, &mut figures))
+        (fit_sections(map, shepard, &mut figures))
+        (section(
             "worst",
             "Items of the largest stress",
             "Where the map is least to be trusted; positions.csv has the stress of every item.",
-            &table("stress", "Items of the largest stress", ["item\t", "stress"], &rows.join("\n")),
-        );
+            table("stress", "Items of the largest stress", ["item\t", "stress"], rows),
+        ))
+    };
     finish(run, &headline, lead, &map.warnings, main, figures)
 }
 
-fn tiles(tiles: &[String]) -> String {
-    format!("<dl class=\"tiles\" aria-label=\"The run in figures\">\n{}\n</dl>\n", tiles.join("\n"))
-}
-
-fn finish(run: &Run<'_>, headline: &str, lead: String, warnings: &[String], main: String, figures: Figures) -> String {
+fn finish(run: &Run<'_>, headline: &str, lead: String, warnings: &[String], main: Markup, figures: Figures) -> String {
     let facts = [vec![run.input()], run.carried_out_by().to_vec()].concat();
-    let main = main + &section("run", "The run", "", &format!("<div class=\"sheets\">{}</div>", markup::facts(facts)));
-    markup::Page { headline, source: run.source, lead: escape(&lead), warnings, main, figures }.html()
+    let main = html! { (main) (section("run", "The run", "", markup::facts([facts]))) };
+    markup::Page { headline, source: run.source, lead: lead.render(), warnings, main, figures }.html()
 }
 
 /// Where the number of clusters was not given: which it became, and why.
@@ -148,24 +146,23 @@ pub fn trust(map: &Map, shepard: &Shepard) -> String {
 }
 
 /// The table of clusters.
-pub fn clusters_table(ids: &[String], model: &Model) -> String {
+pub fn clusters_table(ids: &[String], model: &Model) -> Markup {
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
-    let mut rows = String::new();
-    for (number, cluster) in model.clusters.iter().enumerate().take(ROWS) {
-        let representatives: Vec<String> = cluster.representatives.iter().map(|&item| escape(&ids[item])).collect();
-        rows.push_str(&format!(
-            "<tr data-cluster=\"{number}\"><td data-value=\"{number}\">{}{number}</td><td>{}</td><td>{}</td>\
-             <td>{}</td><td class=\"words\">{}</td><td class=\"words\">{}</td><td>{}</td><td>{}</td></tr>\n",
-            swatch(number),
-            grouped(cluster.items),
-            amount(cluster.weight),
-            share(cluster.weight, total),
-            escape(&ids[cluster.medoid]),
-            representatives.join(", "),
-            significant(cluster.mean_within, 4),
-            significant(cluster.mean_nearest, 4),
-        ));
-    }
+    let representatives = |items: &[usize]| items.iter().map(|&item| &*ids[item]).collect::<Vec<_>>().join(", ");
+    let rows = html! {
+        @for (number, cluster) in model.clusters.iter().enumerate().take(ROWS) {
+            tr data-cluster=(number) {
+                td data-value=(number) { (swatch(number)) (number) }
+                td { (grouped(cluster.items)) }
+                td { (amount(cluster.weight)) }
+                td { (share(cluster.weight, total)) }
+                td.words { (ids[cluster.medoid]) }
+                td.words { (representatives(&cluster.representatives)) }
+                td { (significant(cluster.mean_within, 4)) }
+                td { (significant(cluster.mean_nearest, 4)) }
+            }
+        }
+    };
     let head = [
         "cluster",
         "items",
@@ -176,30 +173,30 @@ pub fn clusters_table(ids: &[String], model: &Model) -> String {
         "mean within",
         "mean to the nearest other",
     ];
-    section("table", "The clusters", "", &table("clusters", "The clusters", head, &rows))
+    section("table", "The clusters", "", table("clusters", "The clusters", head, rows))
 }
 
 /// The matrix in the order of its clusters.
-pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], figures: &mut Figures) -> String {
+pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], figures: &mut Figures) -> Markup {
     let title = "The dissimilarities";
     let note = "Dark is near: a cluster is a dark square on the diagonal. Clusters that are close stand beside each other, \
                 joined above by the mean dissimilarity between them.";
-    section("matrix", title, note, &figures.add("heat", heat("dissimilarities", matrix, labels, ids)))
+    section("matrix", title, note, figures.add("heat", heat("dissimilarities", matrix, labels, ids)))
 }
 
 /// How the clusters came about.
-pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figures) -> String {
+pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figures) -> Markup {
     if model.history.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let note = "While the temperature falls, a cluster splits when it becomes unstable. At the end the number of clusters is fixed \
                 and memberships are hardened (dotted).";
     let drawn = figures.add("course", anneal(&model.history, &model.splits, "", command));
-    section("course", "How the clusters came about", note, &drawn)
+    section("course", "How the clusters came about", note, drawn)
 }
 
 /// A map of items, coloured by classes and by their stress.
-pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], figures: &mut Figures) -> String {
+pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], figures: &mut Figures) -> Markup {
     let shown = map.dimension.min(3);
     let mut scene = Scene::new(name, ids.len());
     scene.name_rows(ids.to_vec());
@@ -223,11 +220,11 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     let note = format!(
         "Items are near where their dissimilarity is small. Coloured by stress, the map shows which places are to be trusted.{beyond}"
     );
-    section("map", "The map", &note, &figures.add("picture", scene.figure()))
+    section("map", "The map", &note, figures.add("picture", scene.figure()))
 }
 
 /// How well a map keeps the dissimilarities, and how it came to that.
-pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> String {
+pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Markup {
     let names = ["distance in the map", "dissimilarity"];
     let ends = [shepard.largest_distance, shepard.largest_dissimilarity];
     let drawn = density("Shepard diagram", shepard.bins, &shepard.counts, names, ends);
@@ -239,10 +236,9 @@ pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Stri
         "y": stress,
         "isLogY": true,
     })]);
-    section(
-        "shepard",
-        "Distances and dissimilarities",
-        "How often a dissimilarity came to which distance in the map. On the line both are equal.",
-        &figures.add("density", drawn),
-    ) + &section("fall", "How the stress fell", "", &figures.add("stress-course", fall))
+    let note = "How often a dissimilarity came to which distance in the map. On the line both are equal.";
+    html! {
+        (section("shepard", "Distances and dissimilarities", note, figures.add("density", drawn)))
+        (section("fall", "How the stress fell", "", figures.add("stress-course", fall)))
+    }
 }

@@ -3,9 +3,11 @@
 use lehr_methods::numbers::{counted, significant};
 use lehr_methods::{Column, Content, Data, Fit, Table, shown_label};
 
+use maud::{Markup, Render, html};
+
 use crate::Run;
 use crate::figure::Figures;
-use crate::markup::{self, Page, escape, section, tile};
+use crate::markup::{self, Page, section, tile};
 
 /// Rows of a table that the page shows; the file has all.
 const ROWS_SHOWN: usize = 50;
@@ -13,23 +15,21 @@ const ROWS_SHOWN: usize = 50;
 /// The whole page.
 pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     let about = run.about;
-    let figures: Vec<String> = fit
-        .figures(data)
-        .into_iter()
-        .map(|(name, value)| tile(&capital(&name.replace('_', " ")), significant(value, 7), "", String::new()))
-        .collect();
-    let tables: String = about
-        .files
-        .iter()
-        .filter_map(|file| match fit.file(file, data)? {
-            Content::Table(table) => Some(section(&file.replace('.', "-"), file, "", &shown(file, &table))),
-            Content::Array { .. } => None,
-        })
-        .collect();
+    let main = html! {
+        dl.tiles {
+            @for (name, value) in fit.figures(data) {
+                (tile(&capital(&name.replace('_', " ")), significant(value, 7), "", ""))
+            }
+        }
+        @for file in about.files {
+            @if let Some(Content::Table(table)) = fit.file(file, data) {
+                (section(&file.replace('.', "-"), file, "", shown(file, &table)))
+            }
+        }
+    };
     let headline = fit.headline(data);
     let headline = headline.lines().next().unwrap_or_default();
-    let (lead, main) =
-        (escape(&capital(about.result)), format!("<dl class=\"tiles\">{}</dl>{tables}", figures.join("\n")));
+    let lead = capital(about.result).render();
     Page { headline, source: run.source, lead, warnings: run.warnings, main, figures: Figures::default() }.html()
 }
 
@@ -38,22 +38,18 @@ fn capital(text: &str) -> String {
 }
 
 /// The first rows of a table.
-fn shown(file: &str, table: &Table<'_>) -> String {
+fn shown(file: &str, table: &Table<'_>) -> Markup {
     let rows = table.rows();
-    let body: String = (0..rows.min(ROWS_SHOWN))
-        .map(|row| {
-            let cells: String =
-                table.columns.iter().map(|(_, column)| format!("<td>{}</td>", escape(&cell(column, row)))).collect();
-            format!("<tr>{cells}</tr>\n")
-        })
-        .collect();
-    let rest = if rows > ROWS_SHOWN {
-        format!("<p>{} in the file.</p>\n", counted((rows - ROWS_SHOWN) as u64, "more row"))
-    } else {
-        String::new()
-    };
     let names = table.columns.iter().map(|(name, _)| name.as_ref());
-    markup::table(&file.replace('.', "-rows-"), file, names, &body) + &rest
+    let body = html! {
+        @for row in 0..rows.min(ROWS_SHOWN) {
+            tr { @for (_, column) in &table.columns { td { (cell(column, row)) } } }
+        }
+    };
+    html! {
+        (markup::table(&file.replace('.', "-rows-"), file, names, body))
+        @if rows > ROWS_SHOWN { p { (counted((rows - ROWS_SHOWN) as u64, "more row")) " in the file." } }
+    }
 }
 
 fn cell(column: &Column<'_>, row: usize) -> String {

@@ -3,6 +3,7 @@
 use crate::figure::{Figures, lines};
 use crate::markup;
 use lehr_methods::numbers::{counted, grouped, quantity, significant};
+use maud::Markup;
 use serde_json::json;
 
 /// Starts that are drawn; of more, those in their order that come first.
@@ -12,8 +13,8 @@ const DRAWN_MAX: usize = 500;
 const SAME: f64 = 1e-6;
 
 /// The section: `starts` are the weighted sums of squares, at least one.
-pub fn section(starts: &[f64], unit_squared: &str, figures: &mut Figures) -> String {
-    markup::section("starts", "How the clusters came about", &note(starts, unit_squared), &chart(starts, figures))
+pub fn section(starts: &[f64], unit_squared: &str, figures: &mut Figures) -> Markup {
+    markup::section("starts", "How the clusters came about", &note(starts, unit_squared), chart(starts, figures))
 }
 
 fn least(starts: &[f64]) -> f64 {
@@ -47,11 +48,11 @@ fn note(starts: &[f64], unit_squared: &str) -> String {
 }
 
 /// A dot for each start, as high as its sum of squares is above the best; nothing where there is nothing to compare.
-fn chart(starts: &[f64], figures: &mut Figures) -> String {
+fn chart(starts: &[f64], figures: &mut Figures) -> Markup {
     let best = least(starts);
     let shown: Vec<f64> = starts[..starts.len().min(DRAWN_MAX)].iter().map(|&start| excess(start, best)).collect();
     if shown.len() < 2 || shown.iter().all(|percent| *percent <= 100.0 * SAME) {
-        return String::new();
+        return Markup::default();
     }
     let first = shown.iter().position(|percent| *percent <= 100.0 * SAME);
     figures.add(
@@ -74,7 +75,7 @@ mod tests {
     #[test]
     fn starts_that_came_to_the_best_are_counted_and_the_others_drawn_above_them() {
         let mut figures = Figures::default();
-        let page = section(&[110.0, 100.0, 100.000_000_1, 105.0], "km²", &mut figures);
+        let page = section(&[110.0, 100.0, 100.000_000_1, 105.0], "km²", &mut figures).into_string();
         assert!(
             page.contains("Of 4 starts, 2 came to the best sum of squares, 100 km²; the worst is 10 % above it."),
             "{page}"
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn one_start_or_equal_ones_are_not_drawn() {
-        let section = |starts: &[f64]| section(starts, "", &mut Figures::default());
+        let section = |starts: &[f64]| section(starts, "", &mut Figures::default()).into_string();
         assert!(section(&[3.0]).contains("There was one start"));
         for starts in [&[3.0][..], &[3.0, 3.0], &[0.0, 0.0]] {
             assert!(!section(starts).contains("class=\"figure\""), "{starts:?}");

@@ -1,12 +1,13 @@
 //! The page of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: map, matrix, clusters and what is known of them, and the time of each stage.
 
 use lehr_methods::Classes;
-use lehr_methods::numbers::{self, counted, duration, grouped, share, significant};
+use lehr_methods::numbers::{counted, duration, grouped, share, significant};
 use lehr_mining::agreement::Agreement;
 use lehr_mining::enrichment::Enrichment;
 use lehr_report::figure::Figures;
-use lehr_report::markup::{Page, escape, section, swatch, table};
+use lehr_report::markup::{Page, section, swatch, table};
 use lehr_report::pairs;
+use maud::{Markup, Render, html};
 
 use super::found::{Found, in_rich, knowledge};
 
@@ -36,54 +37,47 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
     );
     let classes: Vec<&Classes> = [found.clusters].into_iter().chain(&application.known).collect();
     let mut figures = Figures::default();
-    let mut main = pairs::map_section(subject.about(), &application.ids, map, &classes, &mut figures)
-        + &pairs::heat_section(found.matrix, &model.labels, &application.ids, &mut figures)
-        + &pairs::clusters_table(&application.ids, model);
     if let Some(enrichment) = found.enrichment {
         lead += &format!(" {}.", in_rich(enrichment));
-        main += &enrichment_table(found, enrichment);
     } else if let (Some(known), Some(agreement)) = (&application.known, found.agreement) {
         let index = significant(agreement.adjusted_rand, 3);
         lead += &format!(" Clusters and known {} agree by an adjusted Rand index of {index}.", known.name);
-        main += &agreement_table(known, agreement);
     }
-    if !found.marks.is_empty() {
-        main += &marks_table(found);
-    }
-    main += &pairs::growth_section(model, None, &mut figures);
-    main += &pairs::fit_sections(map, shepard, &mut figures);
-    main += &stages_table(stages);
+    let main = html! {
+        (pairs::map_section(subject.about(), &application.ids, map, &classes, &mut figures))
+        (pairs::heat_section(found.matrix, &model.labels, &application.ids, &mut figures))
+        (pairs::clusters_table(&application.ids, model))
+        @if let Some(enrichment) = found.enrichment {
+            (enrichment_table(found, enrichment))
+        } @else if let (Some(known), Some(agreement)) = (&application.known, found.agreement) {
+            (agreement_table(known, agreement))
+        }
+        @if !found.marks.is_empty() { (marks_table(found)) }
+        (pairs::growth_section(model, None, &mut figures))
+        (pairs::fit_sections(map, shepard, &mut figures))
+        (stages_table(stages))
+    };
     let (headline, source, warnings) = (&headline, subject.about(), found.warnings);
-    Page { headline, source, lead: escape(&lead), warnings, main, figures }.html()
+    Page { headline, source, lead: lead.render(), warnings, main, figures }.html()
 }
 
-fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> String {
+fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> Markup {
     let structures = found.application.structures.as_ref();
-    let rows: String = enrichment
-        .clusters
-        .iter()
-        .zip(&found.model.clusters)
-        .enumerate()
-        .map(|(cluster, (of, facts))| {
-            let number = |text: String| format!("<td>{}</td>", escape(&text));
-            let cells = number(grouped(of.items))
-                + &number(grouped(of.active))
-                + &number(numbers::share(of.active as f64, of.items as f64))
-                + &number(significant(of.factor, 3))
-                + &number(significant(of.chance, 2));
-            let structure = structures.map_or(String::new(), |known| {
-                format!(
-                    "<td class=\"words\">{} <code>{}</code></td>",
-                    escape(&found.application.ids[facts.medoid]),
-                    escape(&known[facts.medoid])
-                )
-            });
-            format!(
-                "<tr data-cluster=\"{cluster}\"><td data-value=\"{cluster}\">{}{cluster}</td>{cells}{structure}</tr>\n",
-                swatch(cluster)
-            )
-        })
-        .collect();
+    let rows = html! {
+        @for (cluster, (of, facts)) in enrichment.clusters.iter().zip(&found.model.clusters).enumerate() {
+            tr data-cluster=(cluster) {
+                td data-value=(cluster) { (swatch(cluster)) (cluster) }
+                td { (grouped(of.items)) }
+                td { (grouped(of.active)) }
+                td { (share(of.active as f64, of.items as f64)) }
+                td { (significant(of.factor, 3)) }
+                td { (significant(of.chance, 2)) }
+                @if let Some(known) = structures {
+                    td.words { (found.application.ids[facts.medoid]) " " code { (known[facts.medoid]) } }
+                }
+            }
+        }
+    };
     let head = ["cluster", "compounds", "active", "share", "factor", "chance"];
     let head = head.into_iter().chain(structures.is_some().then_some("medoid\t"));
     section(
@@ -96,24 +90,19 @@ fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> String {
             grouped(enrichment.active),
             in_rich(enrichment)
         ),
-        &table("activities", "Where the active compounds are", head, &rows),
+        table("activities", "Where the active compounds are", head, rows),
     )
 }
 
-fn agreement_table(known: &Classes, agreement: &Agreement) -> String {
-    let number = |text: String| format!("<td>{text}</td>");
-    let rows: String = agreement
-        .counts
-        .chunks(agreement.classes.max(1))
-        .enumerate()
-        .map(|(cluster, counts)| {
-            let cells: String = counts.iter().map(|count| number(grouped(*count))).collect();
-            format!(
-                "<tr data-cluster=\"{cluster}\"><td data-value=\"{cluster}\">{}{cluster}</td>{cells}</tr>\n",
-                swatch(cluster)
-            )
-        })
-        .collect();
+fn agreement_table(known: &Classes, agreement: &Agreement) -> Markup {
+    let rows = html! {
+        @for (cluster, counts) in agreement.counts.chunks(agreement.classes.max(1)).enumerate() {
+            tr data-cluster=(cluster) {
+                td data-value=(cluster) { (swatch(cluster)) (cluster) }
+                @for count in counts { td { (grouped(*count)) } }
+            }
+        }
+    };
     let head = ["cluster"].into_iter().chain(known.classes.iter().map(String::as_str));
     section(
         "agreement",
@@ -123,43 +112,44 @@ fn agreement_table(known: &Classes, agreement: &Agreement) -> String {
             known.name,
             significant(agreement.adjusted_rand, 3)
         ),
-        &table("agreements", "Clusters and known classes", head, &rows),
+        table("agreements", "Clusters and known classes", head, rows),
     )
 }
 
-fn marks_table(found: &Found<'_>) -> String {
-    let rows: String = (0..found.marks.len())
-        .map(|cluster| {
-            let marks = escape(&knowledge(found, cluster, usize::MAX)).replace(", ", "<br>");
-            format!("<tr data-cluster=\"{cluster}\"><td data-value=\"{cluster}\">{}{cluster}</td><td class=\"words\">{marks}</td></tr>\n", swatch(cluster))
-        })
-        .collect();
+fn marks_table(found: &Found<'_>) -> Markup {
+    let rows = html! {
+        @for cluster in 0..found.marks.len() {
+            tr data-cluster=(cluster) {
+                td data-value=(cluster) { (swatch(cluster)) (cluster) }
+                td.words {
+                    @for (place, mark) in knowledge(found, cluster, usize::MAX).split(", ").enumerate() {
+                        @if place > 0 { br; }
+                        (mark)
+                    }
+                }
+            }
+        }
+    };
     section(
         "marks",
         "What marks the clusters",
         "The features whose means in the cluster are furthest from those of all, in standard deviations; of features that at least \
          half of its members have.",
-        &table("features", "What marks the clusters", ["cluster", "features\t"], &rows),
+        table("features", "What marks the clusters", ["cluster", "features\t"], rows),
     )
 }
 
-fn stages_table(stages: &[(&'static str, f64)]) -> String {
+fn stages_table(stages: &[(&'static str, f64)]) -> Markup {
     let total: f64 = stages.iter().map(|(_, seconds)| seconds).sum();
-    let rows: String = stages
-        .iter()
-        .map(|(stage, seconds)| {
-            format!(
-                "<tr><td class=\"words\">{}</td><td>{}</td><td>{}</td></tr>\n",
-                escape(stage),
-                duration(*seconds),
-                share(*seconds, total)
-            )
-        })
-        .collect();
+    let rows = html! {
+        @for (stage, seconds) in stages {
+            tr { td.words { (stage) } td { (duration(*seconds)) } td { (share(*seconds, total)) } }
+        }
+    };
     section(
         "stages",
         "The time of each stage",
         "",
-        &table("times", "The time of each stage", ["stage\t", "time", "share"], &rows),
+        table("times", "The time of each stage", ["stage\t", "time", "share"], rows),
     )
 }

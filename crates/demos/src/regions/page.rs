@@ -1,13 +1,14 @@
 //! The page of `lehr demo demography`: a map and a table of profiles for each view.
 
 use lehr_data::Points;
+use maud::{Markup, Render, html};
 use serde_json::{Value, json};
 
 use super::found::{Found, agreements, title};
-use super::{Profile, Regions, View};
+use super::{Regions, View};
 use lehr_methods::numbers::{column, counted, grouped, share, significant};
 use lehr_report::figure::Figures;
-use lehr_report::markup::{Page, escape, section, swatch, table, typeset};
+use lehr_report::markup::{Page, section, swatch, table, typeset};
 use lehr_report::picture::Picture;
 use lehr_report::scene::Scene;
 
@@ -22,20 +23,22 @@ pub fn page(regions: &Regions, found: &[Found], mix: f64, warnings: &[String]) -
     let headline =
         format!("{} of {} people", counted(regions.ids.len() as u64, regions.one), grouped(people.round() as u64));
     let mut figures = Figures::default();
-    let mut main: String = found.iter().map(|found| view_section(regions, found, mix, &mut figures)).collect();
-    let row = |(one, other, rand): &(View, View, f64)| {
-        let (one, other) = (one.name(), other.name());
-        format!("<tr><td class=\"words\">{one} and {other}</td><td>{}</td></tr>", typeset(&significant(*rand, 3)))
+    let agreements = html! {
+        @for (one, other, rand) in agreements(regions, found) {
+            tr { td.words { (one.name()) " and " (other.name()) } td { (typeset(&significant(rand, 3))) } }
+        }
     };
-    let rows: Vec<String> = agreements(regions, found).iter().map(row).collect();
-    main += &section(
-        "agreement",
-        "How alike the views are",
-        "The adjusted Rand index over regions that people live in: 1 for the same division, 0 for what chance gives.",
-        &table("agreements", "How alike the views are", ["views\t", "index"], &rows.join("\n")),
-    );
+    let main = html! {
+        @for found in found { (view_section(regions, found, mix, &mut figures)) }
+        (section(
+            "agreement",
+            "How alike the views are",
+            "The adjusted Rand index over regions that people live in: 1 for the same division, 0 for what chance gives.",
+            table("agreements", "How alike the views are", ["views\t", "index"], agreements),
+        ))
+    };
     let attributes = counted(regions.attributes.dimension() as u64, "attribute");
-    let lead = escape(&format!("{}: {attributes}, clustered by annealing.", regions.source));
+    let lead = format!("{}: {attributes}, clustered by annealing.", regions.source).render();
     Page { headline: &headline, source: &regions.source, lead, warnings, main, figures }.html()
 }
 
@@ -50,22 +53,20 @@ fn note(view: View, mix: f64) -> String {
     }
 }
 
-fn view_section(regions: &Regions, found: &Found, mix: f64, figures: &mut Figures) -> String {
+fn view_section(regions: &Regions, found: &Found, mix: f64, figures: &mut Figures) -> Markup {
     let name = found.view.name();
     let id = format!("profiles-{name}");
-    let map = regions.position.as_ref().map_or_else(String::new, |position| {
-        figures.add(&format!("picture-{name}"), map(regions, position, found, &id))
-    });
-    section(
-        name,
-        &format!("By {}", title(regions, found.view)),
-        &note(found.view, mix),
-        &(map + &profiles(regions, found, &id)),
-    )
+    let content = html! {
+        @if let Some(position) = &regions.position {
+            (figures.add(&format!("picture-{name}"), map(regions, position, found, &id)))
+        }
+        (profiles(regions, found, &id))
+    };
+    section(name, &format!("By {}", title(regions, found.view)), &note(found.view, mix), content)
 }
 
 /// The profiles: attributes as means, with deviations from those of all.
-fn profiles(regions: &Regions, found: &Found, id: &str) -> String {
+fn profiles(regions: &Regions, found: &Found, id: &str) -> Markup {
     let columns = regions.attributes.columns();
     // Those by which clusters differ most.
     let spread = |j: usize| found.profiles.iter().map(|profile| profile.deviations[j].abs()).fold(0.0, f64::max);
@@ -79,22 +80,23 @@ fn profiles(regions: &Regions, found: &Found, id: &str) -> String {
     head.extend(shown.iter().map(|&j| columns[j].clone()));
     let means = |&j: &usize| column(&found.profiles.iter().map(|profile| profile.means[j]).collect::<Vec<_>>(), 4);
     let means: Vec<Vec<String>> = shown.iter().map(means).collect();
-    let row = |(cluster, profile): (usize, &Profile)| {
-        let mut cells = vec![
-            format!("{}{cluster}", swatch(cluster)),
-            escape(&grouped(profile.regions as u64)),
-            escape(&share(profile.people, people)),
-        ];
-        cells.extend(profile.subgroup.map(|subgroup| escape(&share(subgroup, of_subgroup))));
-        cells.extend(shown.iter().zip(&means).map(|(&j, means)| {
-            let (mean, by) = (typeset(&means[cluster]), typeset(&format!("{:+.2}", profile.deviations[j])));
-            format!("{mean}<br><small>{by} sd</small>")
-        }));
-        let cells: String = cells.iter().map(|cell| format!("<td>{cell}</td>")).collect();
-        format!("<tr data-cluster=\"{cluster}\">{cells}</tr>")
+    let rows = html! {
+        @for (cluster, profile) in found.profiles.iter().enumerate() {
+            tr data-cluster=(cluster) {
+                td { (swatch(cluster)) (cluster) }
+                td { (grouped(profile.regions as u64)) }
+                td { (share(profile.people, people)) }
+                @if let Some(subgroup) = profile.subgroup { td { (share(subgroup, of_subgroup)) } }
+                @for (&j, means) in shown.iter().zip(&means) {
+                    td {
+                        (typeset(&means[cluster])) br;
+                        small { (typeset(&format!("{:+.2}", profile.deviations[j]))) " sd" }
+                    }
+                }
+            }
+        }
     };
-    let rows: Vec<String> = found.profiles.iter().enumerate().map(row).collect();
-    table(id, "Profiles", head.iter().map(String::as_str), &rows.join("\n"))
+    table(id, "Profiles", head.iter().map(String::as_str), rows)
 }
 
 /// The regions where they are, in the colours of their clusters.
