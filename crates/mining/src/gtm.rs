@@ -104,7 +104,7 @@ pub fn resume<'a>(
     run(&input, parameters, Some(state), execution, observer)
 }
 
-/// The temperature below which a map that is a point at the mean begins to unfold (`mining-spec` 4.2). It is the
+/// The temperature below which a map that is a point at the mean begins to unfold. It is the
 /// largest variance along an axis over the mean variance of a column, times the transmission. The transmission is the
 /// part of an unfolding that the regularised sheet lets through. At most the number of columns.
 ///

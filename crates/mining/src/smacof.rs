@@ -45,7 +45,7 @@ impl Resumable for Parameters {
 
 /// Places items so that their distances are near their dissimilarities.
 ///
-/// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977; `mining-spec` 5.
+/// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977.
 ///
 /// # Errors
 /// Those of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties together; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).

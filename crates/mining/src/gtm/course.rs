@@ -122,7 +122,7 @@ impl<'a> Problem<'a> {
         self.table.variance + self.frame.cloud
     }
 
-    /// The temperature below which that sheet is unstable, where the widest axis has the variance given (`mining-spec` 4.2).
+    /// The temperature below which that sheet is unstable, where the widest axis has the variance given.
     pub fn critical_temperature(&self, widest: f64) -> f64 {
         let noise = self.collapsed_noise();
         let diagonal = self.frame.prior * noise * self.grid.len() as f64 / self.table.rows.total_weight;

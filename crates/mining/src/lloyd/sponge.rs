@@ -1,7 +1,7 @@
 //! The noise component of an outlier radius. It has no centre and is equally far from every row. It takes the rows that
 //! no centre is near to, and these move no centre.
 //!
-//! `mining-spec` 1.12, after the outlier component of the group's annealing of mass spectra (Fox, Mani, Pyne 2013). Its
+//! It is after the outlier component of the group's annealing of mass spectra (Fox, Mani, Pyne 2013). Its
 //! cost is the square of a radius. So at temperature `T` a row at squared distance `d` from its centre leaves for it
 //! where `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures that is far beyond all that belongs together, and
 //! at low ones it is the radius. So it need neither be brought in late nor have a radius of its own for each

@@ -53,7 +53,7 @@ pub struct Equilibrium {
 
 /// Iterates to the fixed point at one temperature.
 ///
-/// Source: Hofmann and Buhmann 1997; `mining-spec` 2.2. Cost: a reading of the matrix a sweep.
+/// Source: Hofmann and Buhmann 1997. Cost: a reading of the matrix a sweep.
 ///
 /// # Errors
 /// [`Error::Parameter`] if a number is out of its range; those of weights and missing pairs, as for [`super::cluster`].

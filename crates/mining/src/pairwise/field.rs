@@ -1,6 +1,6 @@
 //! The mean field of items that know each other only by their dissimilarities: two rounds a sweep.
 //!
-//! Hofmann and Buhmann 1997; `mining-spec` 2.2. With `q` the normalised weights of a component's members,
+//! Hofmann and Buhmann 1997. With `q` the normalised weights of a component's members,
 //!
 //! ```text
 //! B_i(k) = sum_j q_j D_ij       A(k) = -1/2 sum_i q_i B_i(k)       eps_i(k) = B_i(k) + A(k)       m_ik ~ P_k exp(-eps_i(k) / T)

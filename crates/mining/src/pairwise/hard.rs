@@ -1,6 +1,6 @@
 //! The finish: each item in one cluster, and no single item that would be better off in another.
 //!
-//! The cost of hard clusters (Hofmann and Buhmann 1997; `mining-spec` 2.1) follows. In it, S is the weighted sum of
+//! The cost of hard clusters (Hofmann and Buhmann 1997) follows. In it, S is the weighted sum of
 //! dissimilarities within a cluster. O is the weight of the pairs that have one (the squared mass if all have).
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! How stable each component is: the leading eigenvalue of its members' centred dissimilarities.
 //!
-//! With `q` the normalised weights of the members, a component divides below the largest eigenvalue of (`mining-spec` 2.3)
+//! With `q` the normalised weights of the members, a component divides below the largest eigenvalue of
 //!
 //! ```text
 //! G_ij = -sqrt(q_i q_j) (D_ij - B_i - B_j - 2 A)

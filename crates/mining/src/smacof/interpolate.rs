@@ -1,7 +1,7 @@
 //! New items in a map that stays as it is: each placed by its nearest items of the map (MI-MDS).
 //!
 //! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from
-//! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item (`mining-spec` 5.6). Here
+//! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item. Here
 //! the start is trilateration: differences of the squared equations are linear in x. Where the neighbours lie in a
 //! plane (a line), both mirror images are started from and the better is kept. Items do not see each other, so ranks
 //! share nothing.

@@ -2,7 +2,7 @@
 //!
 //! Where all pairs count by their items' weights alone, V is diagonal less a product of two vectors, and the answer is
 //! written down. Otherwise conjugate gradients start from the present positions. They lower the majorising function at
-//! every step, so stopping early does not raise the stress (`mining-spec` 5.1). V is never formed, never made regular
+//! every step, so stopping early does not raise the stress. V is never formed, never made regular
 //! by adding to it: a map of missing pairs keeps its scale.
 
 use lehr_numerics::compact::Columns;

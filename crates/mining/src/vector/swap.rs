@@ -1,7 +1,7 @@
 //! The swap search: moves the centre whose removal costs least to the place where it gains most.
 //!
 //! Annealing decides the centres from the coarse to the fine and never undoes a decision. Where density varies by
-//! orders of magnitude, some regions end with one centre too many, others with one too few (`mining-spec` 1.8). Each
+//! orders of magnitude, some regions end with one centre too many, others with one too few. Each
 //! pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its rows go to
 //! their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this, divide
 //! that) can be tried in the order of their promise. A trial costs little, since only leaves near the two are
