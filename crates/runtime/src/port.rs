@@ -12,16 +12,16 @@
 //! `port/waiters.rs`, then `arbiter.rs`.
 
 pub(crate) mod builder;
+pub(crate) mod counting_filter;
 pub(crate) mod gauges;
 pub(crate) mod once;
 pub(crate) mod options;
 pub(crate) mod permit;
 pub(crate) mod persistent;
+pub(crate) mod persistent_waiter;
 mod plain;
 pub(crate) mod predicate;
 pub(crate) mod queue;
-pub(crate) mod resident;
-pub(crate) mod sorter;
 mod state;
 pub(crate) mod waiters;
 pub(crate) mod wake;

@@ -3,8 +3,8 @@
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::factor::leading_eigenpair;
 
-use super::course::Columns;
 use super::density::Mixture;
+use super::fit::Columns;
 use super::gaussians::Gaussians;
 use super::information;
 use super::m_step::for_pairs;

@@ -1,7 +1,7 @@
 //! EM at one temperature from a given start: the physics without the cooling.
 
-use super::course::{Columns, sweep};
 use super::density::Mixture;
+use super::fit::{Columns, sweep};
 use super::gaussians::Gaussians;
 use super::model::in_input_units;
 use super::table::Table;

@@ -24,7 +24,7 @@ use crate::dispatch::may_go_on;
 use crate::port::waiters::Ticket;
 
 /// See the module's page.
-pub(super) struct Together<S, B: Branches, K, H> {
+pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
     identity: u64,
@@ -45,7 +45,7 @@ struct Attendance {
     waiting: BTreeMap<u64, Waker>,
 }
 
-impl<S, B, K, H, F> Together<S, B, K, H>
+impl<S, B, K, H, F> MultiPortBranch<S, B, K, H>
 where
     S: Send + Sync + 'static,
     B: Branches<Owned = B> + Send + Sync + 'static,
@@ -86,15 +86,15 @@ where
         });
         if let Some(branch) = branch {
             for _ in 0..turns {
-                let turn = Turn { branch: branch.clone(), number: next_identity(), is_over: false };
+                let turn = TurnGuard { branch: branch.clone(), number: next_identity(), is_over: false };
                 detached(|| core.handle.spawn_boxed(Box::pin(Self::turn(turn)))).detach();
             }
         }
     }
 
     /// The life of a turn.
-    async fn turn(mut turn: Turn<S, B, K, H>) {
-        let Turn { branch, number, .. } = &turn;
+    async fn turn(mut turn: TurnGuard<S, B, K, H>) {
+        let TurnGuard { branch, number, .. } = &turn;
         let mut join = join(branch.ports.owned());
         let lane = (branch.lane, branch.identity);
         while std::future::poll_fn(|context| branch.poll_ready(&mut join, *number, context)).await {
@@ -130,7 +130,7 @@ where
     }
 }
 
-impl<S, B: Branches, K, H> Together<S, B, K, H> {
+impl<S, B: Branches, K, H> MultiPortBranch<S, B, K, H> {
     /// Waits until the ports hold enough; false if they never will again, or the branch has left.
     fn poll_ready(&self, join: &mut Join<B>, turn: u64, context: &mut Context<'_>) -> Poll<bool> {
         let _replaced = {
@@ -157,13 +157,13 @@ impl<S, B: Branches, K, H> Together<S, B, K, H> {
 }
 
 /// Part of every turn: says what becomes of its work if the dispatcher drops it.
-struct Turn<S: Send + Sync + 'static, B: Branches, K, H> {
-    branch: Arc<Together<S, B, K, H>>,
+struct TurnGuard<S: Send + Sync + 'static, B: Branches, K, H> {
+    branch: Arc<MultiPortBranch<S, B, K, H>>,
     number: u64,
     is_over: bool,
 }
 
-impl<S: Send + Sync + 'static, B: Branches, K, H> Drop for Turn<S, B, K, H> {
+impl<S: Send + Sync + 'static, B: Branches, K, H> Drop for TurnGuard<S, B, K, H> {
     fn drop(&mut self) {
         let branch = &self.branch;
         let _late = branch.attendance.lock().waiting.remove(&self.number);
@@ -179,7 +179,7 @@ impl<S: Send + Sync + 'static, B: Branches, K, H> Drop for Turn<S, B, K, H> {
     }
 }
 
-impl<S, B, K, H> Member for Together<S, B, K, H>
+impl<S, B, K, H> Member for MultiPortBranch<S, B, K, H>
 where
     S: Send + Sync + 'static,
     B: Branches + Send + Sync + 'static,

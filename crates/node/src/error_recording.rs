@@ -27,19 +27,19 @@ impl Noted {
 }
 
 /// A stream whose first fault in reading is noted.
-pub(crate) struct Noting<T> {
+pub(crate) struct ErrorRecording<T> {
     stream: T,
     noted: Arc<Noted>,
 }
 
-impl<T> Noting<T> {
+impl<T> ErrorRecording<T> {
     pub(crate) fn new(stream: T) -> (Self, Arc<Noted>) {
         let noted = Arc::<Noted>::default();
         (Self { stream, noted: noted.clone() }, noted)
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Noting<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for ErrorRecording<T> {
     fn poll_read(self: Pin<&mut Self>, polling: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
@@ -89,4 +89,4 @@ macro_rules! write_below {
 }
 pub(crate) use write_below;
 
-write_below!(Noting);
+write_below!(ErrorRecording);

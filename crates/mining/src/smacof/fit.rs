@@ -15,7 +15,7 @@ use super::problem::{Problem, pass};
 use super::solve::{Solver, center};
 use crate::Error;
 use crate::anneal::{Progress, run};
-use crate::gather::Turn;
+use crate::gather::Side;
 use crate::round::Rounds;
 
 /// Steps are lengthened from this iteration on.
@@ -89,17 +89,17 @@ pub struct State {
 }
 
 /// An embedding under way.
-pub(crate) struct Course<'a, T: Real> {
+pub(crate) struct Fit<'a, T: Real> {
     problem: &'a Problem<'a, T>,
     parameters: &'a Parameters,
     solver: Solver,
-    pub turn: Turn,
+    pub turn: Side,
     rows: Vec<f64>,
     furthest: f64,
     pub state: State,
 }
 
-impl<T: Real> run::Course<Parameters> for Course<'_, T> {
+impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
     fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
         show(&mut self.state)
     }
@@ -191,14 +191,14 @@ impl<T: Real> run::Course<Parameters> for Course<'_, T> {
     }
 }
 
-impl<'a, T: Real> Course<'a, T> {
+impl<'a, T: Real> Fit<'a, T> {
     /// A new embedding: weighs the targets and finds the first start.
     pub async fn begin(
         problem: &'a Problem<'a, T>,
         parameters: &'a Parameters,
         rounds: &mut dyn Rounds,
     ) -> Result<Self, Error> {
-        let mut turn = Turn::default();
+        let mut turn = Side::default();
         let mut rows = Vec::new();
         // With all points in one place the stress is that of the targets.
         let nowhere = vec![0.0; problem.items() * problem.dimension];
@@ -232,7 +232,7 @@ impl<'a, T: Real> Course<'a, T> {
         rounds: &mut dyn Rounds,
         state: State,
     ) -> Result<Self, Error> {
-        Self::go_on(problem, parameters, rounds, state, Turn::default()).await
+        Self::go_on(problem, parameters, rounds, state, Side::default()).await
     }
 
     async fn go_on(
@@ -240,7 +240,7 @@ impl<'a, T: Real> Course<'a, T> {
         parameters: &'a Parameters,
         rounds: &mut dyn Rounds,
         state: State,
-        mut turn: Turn,
+        mut turn: Side,
     ) -> Result<Self, Error> {
         let solver = Solver::new(rounds, problem, &mut turn).await?;
         Ok(Self { problem, parameters, solver, turn, rows: Vec::new(), furthest: 0.0, state })

@@ -22,7 +22,7 @@ use lehr_ranks_mpi::Process;
 use lehr_runtime::Dispatcher;
 use serde::{Deserialize, Serialize};
 
-use super::{Company, Follower, Order, matrix, misread, unreachable};
+use super::{Follower, ProcessGroup, Request, matrix, misread, unreachable};
 use crate::arguments::ExecutionArguments;
 use crate::exit::{Failure, Kind};
 use crate::input::Input;
@@ -34,7 +34,7 @@ use crate::rows::{self, Ids, Lines, Mark};
 /// The head of an order on rows.
 #[derive(Serialize, Deserialize)]
 struct Head {
-    order: Order,
+    request: Request,
     dimension: usize,
     rows: usize,
     has_weights: bool,
@@ -56,7 +56,7 @@ enum RowsAre {
 
 /// The file that all write their rows to.
 #[derive(Serialize, Deserialize)]
-struct Place {
+struct RowFile {
     /// Absolute; none for a name that is no text.
     path: Option<String>,
     /// The mark at its beginning.
@@ -67,22 +67,22 @@ struct Place {
     has_ids: bool,
 }
 
-impl Company<'_> {
+impl ProcessGroup<'_> {
     /// Tells the others to compute. All make the same call of the method.
     ///
     /// # Errors
     /// [`Kind::Environment`] if they cannot be reached.
-    pub fn order(&self, plan: &MethodPlan, data: Data<'_>, is_traced: bool) -> Result<(), Failure> {
+    pub fn request(&self, plan: &MethodPlan, data: Data<'_>, is_traced: bool) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let checkpoint = plan.resumed.as_ref().map(|(content, _)| String::from_utf8_lossy(content).into_owned());
         let (method, options) = (plan.method.about().name.to_owned(), plan.options.clone());
-        let order = Order { method, options, checkpoint, is_traced };
-        let order = match data {
-            Data::Rows(rows) => encode(order, rows.vectors(), rows.is_sphere())?,
+        let request = Request { method, options, checkpoint, is_traced };
+        let request = match data {
+            Data::Rows(rows) => encode(request, rows.vectors(), rows.is_sphere())?,
             Data::Stream(_) => unreachable!("the plan refuses a stream for several processes"),
-            Data::Matrix(data) => matrix::encode(order, data)?,
+            Data::Matrix(data) => matrix::encode(request, data)?,
         };
-        process.share(order).map(|_| ()).map_err(unreachable)
+        process.share(request).map(|_| ()).map_err(unreachable)
     }
 
     /// Writes a table of rows with all ranks of all processes, each its own rows, into a file that is made and empty.
@@ -93,7 +93,7 @@ impl Company<'_> {
         let mark = rows::mark();
         std::fs::write(path, mark)?;
         let ids = table.row_ids().flatten();
-        let place = Place {
+        let place = RowFile {
             path: std::path::absolute(path)?.to_str().map(str::to_owned),
             mark,
             table: table.name.to_owned(),
@@ -124,7 +124,7 @@ impl Company<'_> {
     }
 }
 
-impl Order {
+impl Request {
     /// Does it beside the lead. What comes out is the lead's, who tells it: all agree on it. Nothing if that is no
     /// result.
     pub(super) fn follow(
@@ -149,19 +149,19 @@ pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) ->
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
     // job.
     let interrupt = Interrupt::listen()?;
-    let order = process.share(Vec::new()).map_err(unreachable)?;
-    let code = match order[..] {
+    let request = process.share(Vec::new()).map_err(unreachable)?;
+    let code = match request[..] {
         [code] => code,
         _ => {
             let (ordered, input) = match takes {
                 Takes::Matrix(_) => {
-                    matrix::decode(&order).map(|(order, data)| (order, Input::Matrix(Box::new(data))))?
+                    matrix::decode(&request).map(|(request, data)| (request, Input::Matrix(Box::new(data))))?
                 }
                 Takes::Rows(_) | Takes::Stream(_) => {
-                    decode(&order).map(|(order, rows)| (order, Input::Rows(Box::new(rows))))?
+                    decode(&request).map(|(request, rows)| (request, Input::Rows(Box::new(rows))))?
                 }
             };
-            drop(order);
+            drop(request);
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(arguments, Some(process.job()))?;
             let fit = ordered.follow(input.data(), &execution, &interrupt)?;
@@ -189,7 +189,7 @@ fn follow_to(
     execution: &Execution,
 ) -> Result<(), Failure> {
     let misread = |cause: String| Failure::new(Kind::NoResult, format!("the place for rows cannot be read: {cause}"));
-    let place: Place = serde_json::from_slice(place).map_err(|cause| misread(cause.to_string()))?;
+    let place: RowFile = serde_json::from_slice(place).map_err(|cause| misread(cause.to_string()))?;
     let table = fit.table(&place.table, data).ok_or_else(|| misread(format!("there is no table {}", place.table)))?;
     let dispatcher = Dispatcher::new(execution.threads)
         .map_err(|cause| Failure::new(Kind::Environment, format!("no threads: {cause}")))?;
@@ -205,7 +205,7 @@ fn write_rows(
     process: &Process,
     dispatcher: &Dispatcher,
     ranks: usize,
-    place: &Place,
+    place: &RowFile,
     has_made: bool,
     lines: Lines<'_>,
 ) -> Ended {
@@ -218,10 +218,10 @@ fn write_rows(
 }
 
 /// The bytes of an order on rows.
-fn encode(order: Order, rows: Vectors<'_>, is_sphere: bool) -> Result<Vec<u8>, Failure> {
+fn encode(request: Request, rows: Vectors<'_>, is_sphere: bool) -> Result<Vec<u8>, Failure> {
     let head = |dimension, has_weights, rows_are| {
         let rows = rows.len();
-        Head { order, dimension, rows, has_weights, is_sphere, rows_are }
+        Head { request, dimension, rows, has_weights, is_sphere, rows_are }
     };
     let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
     match rows {
@@ -253,17 +253,17 @@ fn encode_words(head: &Head, words: impl Iterator<Item = u64>) -> Result<Vec<u8>
         RowsAre::Sparse { values } => head.rows + 1 + 2 * values,
     };
     let json = serde_json::to_vec(head)
-        .map_err(|cause| Failure::new(Kind::NoResult, format!("an order cannot be written as JSON: {cause}")))?;
-    let mut order = Vec::with_capacity(size_of::<u64>() * (1 + own + head.rows) + json.len());
-    order.extend_from_slice(&(json.len() as u64).to_le_bytes());
-    order.extend_from_slice(&json);
-    words.for_each(|word| order.extend_from_slice(&word.to_le_bytes()));
-    Ok(order)
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("an request cannot be written as JSON: {cause}")))?;
+    let mut request = Vec::with_capacity(size_of::<u64>() * (1 + own + head.rows) + json.len());
+    request.extend_from_slice(&(json.len() as u64).to_le_bytes());
+    request.extend_from_slice(&json);
+    words.for_each(|word| request.extend_from_slice(&word.to_le_bytes()));
+    Ok(request)
 }
 
 /// The order, and the rows as they are to be taken: the lead has scaled them.
-fn decode(order: &[u8]) -> Result<(Order, Rows), Failure> {
-    let (length, rest) = order.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
+fn decode(request: &[u8]) -> Result<(Request, Rows), Failure> {
+    let (length, rest) = request.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, numbers) =
         rest.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(|| misread("its head is cut"))?;
     let head: Head = serde_json::from_slice(head).map_err(|cause| misread(&cause.to_string()))?;
@@ -297,16 +297,16 @@ fn decode(order: &[u8]) -> Result<(Order, Rows), Failure> {
             Rows::of_sparse(rows, Scale::None)
         }
     };
-    Ok((head.order, rows))
+    Ok((head.request, rows))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn order() -> Order {
+    fn request() -> Request {
         let options = [("clusters".to_owned(), 2.into())].into_iter().collect();
-        Order { method: "cluster".into(), options, checkpoint: Some("{}".into()), is_traced: true }
+        Request { method: "cluster".into(), options, checkpoint: Some("{}".into()), is_traced: true }
     }
 
     #[test]
@@ -316,9 +316,9 @@ mod tests {
         let sparse = Sparse::from_rows([vec![(7, 0.1), (90, -1e-300)], vec![], vec![(0, 4.0)]], 91).unwrap();
         let weighted = sparse.clone().with_weights(vec![0.5, 2.0, 0.0]).unwrap();
         for rows in [Vectors::from(&points), (&bits).into(), (&sparse).into(), (&weighted).into()] {
-            let encoded = encode(order(), rows, false).unwrap();
+            let encoded = encode(request(), rows, false).unwrap();
             let (read, found) = decode(&encoded).unwrap();
-            assert_eq!((read, found.vectors().fingerprint()), (order(), rows.fingerprint()));
+            assert_eq!((read, found.vectors().fingerprint()), (request(), rows.fingerprint()));
             assert!(decode(&encoded[..encoded.len() - 8]).is_err());
         }
     }

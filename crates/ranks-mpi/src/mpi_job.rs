@@ -12,17 +12,17 @@ use crate::run::{judge, wait};
 use crate::trailer::{Kind, Trailer};
 
 /// The job of this process.
-pub(crate) struct Office {
+pub(crate) struct MpiJob {
     pub(crate) post: Arc<Post>,
 }
 
-impl fmt::Debug for Office {
+impl fmt::Debug for MpiJob {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "process {} of {}", self.process(), self.processes())
     }
 }
 
-impl Processes for Office {
+impl Processes for MpiJob {
     fn process(&self) -> usize {
         self.post.process()
     }

@@ -1,9 +1,9 @@
-//! A resident: a waiter that stays at its port and is offered item after item. The branches of an interleave are
-//! residents.
+//! A persistent waiter: a waiter that stays at its port and is offered item after item. The branches of an interleave are
+//! persistent waiters.
 //!
-//! An item that a resident takes is marked as offered to it. It stays in its place in the port as long as the
+//! An item that a persistent waiter takes is marked as offered to it. It stays in its place in the port as long as the
 //! interleave makes it wait. The interleave notes its sequence number, in the order in which posts of all its ports
-//! arrive. So the port still counts the item, and anybody may take it with [`Port::try_receive`]. When the resident
+//! arrive. So the port still counts the item, and anybody may take it with [`Port::try_receive`]. When the persistent waiter
 //! leaves, items that it had not fetched are offered to the next in order, in the old order.
 
 use lehr_sync::Arc;
@@ -18,9 +18,9 @@ use crate::context::Context;
 use crate::error::Refusal;
 use crate::reply::while_stopping;
 
-/// The owner's decisions about a resident's items. Called under the port's lock, so it may take locks that come after
+/// The owner's decisions about a persistent waiter's items. Called under the port's lock, so it may take locks that come after
 /// those of ports, and no others.
-pub(crate) trait Resident<T>: Send + Sync {
+pub(crate) trait PersistentWaiter<T>: Send + Sync {
     /// An item has become available. `call` is there if the poster waits for an answer to it.
     fn arrives(&self, item: &T, sequence: u64, ticket: Ticket, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Response;
 
@@ -31,7 +31,7 @@ pub(crate) trait Resident<T>: Send + Sync {
     fn loses(&self, sequence: u64, wake: &mut Wake);
 }
 
-/// A resident's response to an item.
+/// A persistent waiter's response to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Response {
     /// It is for others.
@@ -42,7 +42,7 @@ pub(crate) enum Response {
     TakeLast,
 }
 
-/// A resident's judgement of a call that has not been posted.
+/// A persistent waiter's judgement of a call that has not been posted.
 #[derive(Debug)]
 pub(crate) enum Judgement {
     /// It is for others.
@@ -54,15 +54,15 @@ pub(crate) enum Judgement {
 }
 
 impl<T> Port<T> {
-    /// Registers a resident and shows it what the port already holds. `settled` gets its ticket under the port's lock,
-    /// and returns whether the resident is still wanted.
-    pub(crate) fn reside(&self, resident: Arc<dyn Resident<T>>, settled: impl FnOnce(Ticket) -> bool) {
+    /// Registers a persistent waiter and shows it what the port already holds. `settled` gets its ticket under the port's lock,
+    /// and returns whether the persistent waiter is still wanted.
+    pub(crate) fn reside(&self, resident: Arc<dyn PersistentWaiter<T>>, settled: impl FnOnce(Ticket) -> bool) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
             let mut state = self.core.state.lock();
             let order = state.waiters.next_order();
             let waker = std::task::Waker::noop().clone();
-            let ticket = state.waiters.register(order, Want::Resident(Box::new(resident)), Some(waker));
+            let ticket = state.waiters.register(order, Want::PersistentWaiter(Box::new(resident)), Some(waker));
             if settled(ticket) {
                 state.show_all(ticket, &mut wake);
                 None
@@ -74,7 +74,7 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A resident goes away, if it has not: what it took and did not fetch is offered to the others, oldest first.
+    /// A persistent waiter goes away, if it has not: what it took and did not fetch is offered to the others, oldest first.
     pub(crate) fn depart(&self, ticket: Ticket, identity: *const ()) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
@@ -96,10 +96,10 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A resident fetches an item that it took, with the context that it was posted in. `None` if the item was fetched
-    /// elsewhere or the resident has left. With `is_last` the resident leaves.
+    /// A persistent waiter fetches an item that it took, with the context that it was posted in. `None` if the item was fetched
+    /// elsewhere or the persistent waiter has left. With `is_last` the persistent waiter leaves.
     ///
-    /// `identity` is the resident's address: a ticket alone may have become another waiter's.
+    /// `identity` is the persistent waiter's address: a ticket alone may have become another waiter's.
     pub(crate) fn fetch(
         &self,
         ticket: Ticket,
@@ -122,8 +122,8 @@ impl<T> Port<T> {
         Some((element.item, element.context))
     }
 
-    /// Items that a resident took and cannot handle go back to their places. They are offered, in order, to those that
-    /// wait for them. The resident must pass them over meanwhile, and keeps waiting.
+    /// Items that a persistent waiter took and cannot handle go back to their places. They are offered, in order, to those that
+    /// wait for them. The persistent waiter must pass them over meanwhile, and keeps waiting.
     pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
         let mut wake = Wake::default();
         {
@@ -160,7 +160,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// As [`fetch`](Self::fetch), for an item that the resident is not going to handle: one that wanted a single item waits on.
+    /// As [`fetch`](Self::fetch), for an item that the persistent waiter is not going to handle: one that wanted a single item waits on.
     pub(crate) fn shed(&self, ticket: Ticket, sequence: u64, identity: *const ()) -> Option<T> {
         let mut wake = Wake::default();
         let item = {
@@ -183,7 +183,7 @@ impl<T> State<T> {
         (self.waiters.resident(ticket) == Some(identity)).then_some(place)
     }
 
-    /// Shows a resident all that is available, oldest first.
+    /// Shows a persistent waiter all that is available, oldest first.
     fn show_all(&mut self, ticket: Ticket, wake: &mut Wake) {
         for place in 0..self.queue.len() {
             let element = self.queue.element(place);
@@ -202,9 +202,9 @@ impl<T> State<T> {
         }
     }
 
-    /// An item that a resident took has been fetched by somebody else.
+    /// An item that a persistent waiter took has been fetched by somebody else.
     pub(super) fn rob(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
-        if let Want::Resident(resident) = self.waiters.want(ticket) {
+        if let Want::PersistentWaiter(resident) = self.waiters.want(ticket) {
             resident.loses(sequence, wake);
         }
         if self.waiters.standing(ticket) != Standing::Waiting {
@@ -218,7 +218,7 @@ impl<T> State<T> {
 fn show<T>(waiters: &mut Waiters<T>, queue: &Queue<T>, place: usize, ticket: Ticket, wake: &mut Wake) -> Response {
     let element = queue.element(place);
     match waiters.want(ticket) {
-        Want::Resident(resident) => resident.arrives(&element.item, element.sequence, ticket, None, wake),
+        Want::PersistentWaiter(resident) => resident.arrives(&element.item, element.sequence, ticket, None, wake),
         _ => Response::Pass,
     }
 }

@@ -26,7 +26,7 @@ const MOST_OUTSIDE: f64 = 0.5;
 
 /// A noise component, in stored units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sponge {
+pub(crate) struct NoiseComponent {
     /// The squared distance that it is away from every row.
     pub cost: f64,
     /// Its prior while masses are learnt, which add up to the rest of 1.
@@ -35,7 +35,7 @@ pub(crate) struct Sponge {
     radius: f64,
 }
 
-impl Sponge {
+impl NoiseComponent {
     /// The noise component of a radius in the unit of the points, for so many clusters if a number is asked for. `unit`
     /// of the points' units is one stored unit.
     pub fn new(radius: f64, unit: f64, clusters: Option<usize>) -> Self {

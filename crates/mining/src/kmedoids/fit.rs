@@ -25,7 +25,7 @@ pub struct State {
 }
 
 /// A run.
-pub(super) struct Course<'a, 'm, T: Real> {
+pub(super) struct Fit<'a, 'm, T: Real> {
     problem: &'a Problem<'m, T>,
     parameters: &'a Parameters,
     best: &'a LeafCells<Sides>,
@@ -33,7 +33,7 @@ pub(super) struct Course<'a, 'm, T: Real> {
     pub state: State,
 }
 
-impl<'a, 'm, T: Real> Course<'a, 'm, T> {
+impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
     /// A run from a state; the first has no medoids.
     pub fn new(
         problem: &'a Problem<'m, T>,
@@ -80,7 +80,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
     }
 }
 
-impl<T: Real> run::Course<Parameters> for Course<'_, '_, T> {
+impl<T: Real> run::Fit<Parameters> for Fit<'_, '_, T> {
     fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
         show(&mut self.state)
     }
@@ -104,7 +104,7 @@ impl<T: Real> run::Course<Parameters> for Course<'_, '_, T> {
             ("swaps", self.state.swaps as f64),
             ("cost", self.assigned.cost * self.problem.unit()),
         ];
-        Progress { stage: run::Course::phase(self).into(), fraction: Some(fraction), figures }
+        Progress { stage: run::Fit::phase(self).into(), fraction: Some(fraction), figures }
     }
 
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {

@@ -1,9 +1,9 @@
 //! The same for dissimilarities: the order says the items, and what an earlier run finished of their pairs.
 //!
 //! Every process was started with the same command line, so the order has what only the lead knows: what it read. All compute, each the leaves of its
-//! ranks, and share the values step by step; the lead writes them and sends the last word.
+//! ranks, and share the values step by step; the lead writes them and sends the exit status.
 //!
-//! | part of an order | bytes |
+//! | part of an request | bytes |
 //! | --- | --- |
 //! | head | its length in 8 bytes; JSON ([`Head`]) |
 //! | items | where sequences end, 8 bytes each, and their letters; words; or numbers; the lowest byte first |
@@ -13,20 +13,20 @@ use std::path::Path;
 
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_data::{Fingerprints, Incomplete};
-use lehr_distances::checkpoint::Kept;
+use lehr_distances::checkpoint::LogReader;
 use lehr_distances::{Metric, Precision, Silent, all_pairs};
 use lehr_methods::distances::Items;
 use lehr_ranks::Execution;
 use lehr_ranks_mpi::Process;
 use serde::{Deserialize, Serialize};
 
-use super::{Company, unreachable};
+use super::{ProcessGroup, unreachable};
 use crate::arguments::DistancesArguments;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::execution;
 
-/// The head of an order.
+/// The head of an request.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Head {
     kind: ItemKind,
@@ -47,7 +47,7 @@ enum ItemKind {
     Records { columns: usize },
 }
 
-impl Company<'_> {
+impl ProcessGroup<'_> {
     /// Tells the others to compute all pairs of `items`, from what `log` has on. All make the same call of
     /// [`all_pairs`].
     ///
@@ -55,8 +55,8 @@ impl Company<'_> {
     /// [`Kind::Environment`] if they cannot be reached.
     pub fn order_pairs<T: Precision>(&self, items: &Items, log: Option<&[u8]>) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
-        let order = encode(items, T::BYTES == size_of::<f64>(), log)?;
-        process.share(order).map(|_| ()).map_err(unreachable)
+        let request = encode(items, T::BYTES == size_of::<f64>(), log)?;
+        process.share(request).map(|_| ()).map_err(unreachable)
     }
 
     /// Whether there are others.
@@ -72,12 +72,12 @@ impl Company<'_> {
 pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
     let _interrupt = Interrupt::listen()?;
-    let order = process.share(Vec::new()).map_err(unreachable)?;
-    let code = match order[..] {
+    let request = process.share(Vec::new()).map_err(unreachable)?;
+    let code = match request[..] {
         [code] => code,
         _ => {
-            let (items, is_wide, log) = decode(&order)?;
-            drop(order);
+            let (items, is_wide, log) = decode(&request)?;
+            drop(request);
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
             items.compared(&arguments.options.0, |metric| {
@@ -93,7 +93,7 @@ pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Fai
 
 /// Computes this process's part. The outcome is the lead's, who tells it: all agree on it.
 fn compute<T: Precision>(metric: &dyn Metric, execution: &Execution, log: Option<Vec<u8>>) -> Result<(), Failure> {
-    let read = |bytes| Kept::of_bytes::<T>(bytes, Path::new("the checkpoint of process 0"), metric);
+    let read = |bytes| LogReader::of_bytes::<T>(bytes, Path::new("the checkpoint of process 0"), metric);
     let mut kept = log.map(read).transpose()?;
     let _ = all_pairs::<T>(metric, execution, kept.as_mut(), &mut Silent);
     Ok(())
@@ -123,20 +123,21 @@ fn encode(items: &Items, is_wide: bool, log: Option<&[u8]>) -> Result<Vec<u8>, F
     };
     let head = Head { kind, items: items.len(), bytes: bytes.len(), is_wide, is_resumed: log.is_some() };
     let head = serde_json::to_vec(&head)
-        .map_err(|cause| Failure::new(Kind::NoResult, format!("an order cannot be written as JSON: {cause}")))?;
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("an request cannot be written as JSON: {cause}")))?;
     let log = log.unwrap_or_default();
-    let mut order = Vec::with_capacity(size_of::<u64>() + head.len() + bytes.len() + log.len());
-    order.extend_from_slice(&(head.len() as u64).to_le_bytes());
-    order.extend_from_slice(&head);
-    order.extend_from_slice(&bytes);
-    order.extend_from_slice(log);
-    Ok(order)
+    let mut request = Vec::with_capacity(size_of::<u64>() + head.len() + bytes.len() + log.len());
+    request.extend_from_slice(&(head.len() as u64).to_le_bytes());
+    request.extend_from_slice(&head);
+    request.extend_from_slice(&bytes);
+    request.extend_from_slice(log);
+    Ok(request)
 }
 
 /// The items, whether values are kept as `f64`, and the log.
-pub(super) fn decode(order: &[u8]) -> Result<(Items, bool, Option<Vec<u8>>), Failure> {
-    let misread = |cause: &str| Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"));
-    let (length, rest) = order.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
+pub(super) fn decode(request: &[u8]) -> Result<(Items, bool, Option<Vec<u8>>), Failure> {
+    let misread =
+        |cause: &str| Failure::new(Kind::NoResult, format!("the request of process 0 cannot be read: {cause}"));
+    let (length, rest) = request.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, rest) =
         rest.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(|| misread("its head is cut"))?;
     let head: Head = serde_json::from_slice(head).map_err(|cause| misread(&cause.to_string()))?;
@@ -194,9 +195,9 @@ mod tests {
     #[test]
     fn a_cut_order_is_refused() {
         let items = Items::Sequences(Sequences::new(&["ACG", "T"], Alphabet::Dna).unwrap());
-        let order = encode(&items, false, None).unwrap();
-        for end in [0, 7, 9, order.len() - 20, order.len() - 1] {
-            assert!(decode(&order[..end]).is_err(), "cut at {end} of {}", order.len());
+        let request = encode(&items, false, None).unwrap();
+        for end in [0, 7, 9, request.len() - 20, request.len() - 1] {
+            assert!(decode(&request[..end]).is_err(), "cut at {end} of {}", request.len());
         }
     }
 }

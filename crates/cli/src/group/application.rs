@@ -1,13 +1,13 @@
-//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The order is that of dissimilarities
+//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The request is that of dissimilarities
 //! ([`super::pairs`]), and all continue from there.
 //!
-//! Every process has all pairs when they are compared, so clusters and map need no order of their own. Between the order and the last word nothing can happen
+//! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the order and the exit status nothing can happen
 //! to the lead alone: what ends a stage early ends it for all.
 
 use std::path::Path;
 
 use lehr_demos::application::{Subject, whole};
-use lehr_distances::checkpoint::Kept;
+use lehr_distances::checkpoint::LogReader;
 use lehr_distances::{Metric, Silent, all_pairs};
 use lehr_mining::{pairwise, smacof};
 use lehr_ranks::Execution;
@@ -26,12 +26,12 @@ use crate::plan::execution;
 pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
     let interrupt = Interrupt::listen()?;
-    let order = process.share(Vec::new()).map_err(unreachable)?;
-    let code = match order[..] {
+    let request = process.share(Vec::new()).map_err(unreachable)?;
+    let code = match request[..] {
         [code] => code,
         _ => {
-            let (items, _, log) = pairs::decode(&order)?;
-            drop(order);
+            let (items, _, log) = pairs::decode(&request)?;
+            drop(request);
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
             let methods = subject.methods(arguments.asked(), items.len());
@@ -54,7 +54,7 @@ fn compute(
     log: Option<Vec<u8>>,
     follower: &mut Follower,
 ) -> Result<(), Failure> {
-    let read = |bytes| Kept::of_bytes::<f32>(bytes, Path::new("the checkpoint of process 0"), metric);
+    let read = |bytes| LogReader::of_bytes::<f32>(bytes, Path::new("the checkpoint of process 0"), metric);
     let mut kept = log.map(read).transpose()?;
     let Ok(half) = all_pairs::<f32>(metric, execution, kept.as_mut(), &mut Silent) else { return Ok(()) };
     let matrix = whole(&half)?;

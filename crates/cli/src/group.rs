@@ -1,19 +1,19 @@
 //! Several processes, started by `mpiexec`, that compute one result: process 0 leads, the others follow.
 //!
-//! The lead alone reads, shows and speaks. It sends the others one *order*: the data and where the run begins. All
+//! The lead alone reads, shows and speaks. It sends the others one *request*: the data and where the run begins. All
 //! compute. The lead makes the files of rows and sends where each is, and all write their rows into it
-//! ([`crate::rows`]). The lead writes the small results and puts all into place. Then it sends a *last word*, the exit
-//! code, with which all end. If the lead fails before there is anything to compute, the last word comes in place of the
-//! order. So a file is read once, each message is said once, and no process waits for one that has gone.
+//! ([`crate::rows`]). The lead writes the small results and puts all into place. Then it sends an *exit status*, the exit
+//! code, with which all end. If the lead fails before there is anything to compute, the exit status comes in place of the
+//! request. So a file is read once, each message is said once, and no process waits for one that has gone.
 //!
 //! | message | bytes |
 //! | --- | --- |
-//! | order | of the methods of `lehr-methods` on rows, see [`method`]; on dissimilarities, [`matrix`]; of pairs to compare, [`pairs`] |
+//! | request | of the methods of `lehr-methods` on rows, see [`method`]; on dissimilarities, [`matrix`]; of pairs to compare, [`pairs`] |
 //! | place | JSON: the file that all write their rows to |
-//! | last word | one byte: the exit code |
+//! | exit status | one byte: the exit code |
 //!
 //! Any other end of a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher. The
-//! keeper reports which process it was ([`lehr_ranks_mpi::keep`]).
+//! supervisor reports which process it was ([`lehr_ranks_mpi::keep`]).
 
 pub mod application;
 mod matrix;
@@ -31,17 +31,17 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 
 /// The lead's connection to the others, if there are any.
-pub struct Company<'a> {
+pub struct ProcessGroup<'a> {
     process: Option<&'a Process>,
 }
 
-impl<'a> Company<'a> {
+impl<'a> ProcessGroup<'a> {
     /// The processes of a job; none for a process that is alone.
     pub fn new(process: Option<&'a Process>) -> Self {
         Self { process }
     }
 
-    /// The last word: how it ended. Ends with the others.
+    /// The exit status: how it ended. Ends with the others.
     ///
     /// # Errors
     /// [`Kind::Environment`] if they cannot be reached.
@@ -58,7 +58,7 @@ impl<'a> Company<'a> {
 
 /// Which method all run, and how: the same on rows and on dissimilarities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Order {
+struct Request {
     method: String,
     options: Options,
     /// The content of the checkpoint from which the run is resumed.
@@ -91,7 +91,7 @@ impl anneal::Observer for Follower {
 }
 
 fn misread(cause: &str) -> Failure {
-    Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"))
+    Failure::new(Kind::NoResult, format!("the request of process 0 cannot be read: {cause}"))
 }
 
 fn unreachable(error: lehr_ranks_mpi::Error) -> Failure {

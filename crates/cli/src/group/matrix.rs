@@ -1,6 +1,6 @@
 //! The order of a method on a matrix: what to do, and the matrix.
 //!
-//! | part of an order | bytes |
+//! | part of an request | bytes |
 //! | --- | --- |
 //! | head | its length in 8 bytes; JSON ([`Head`]) |
 //! | matrix | its numbers as they are stored, the lowest byte first |
@@ -10,13 +10,13 @@ use lehr_data::dissimilarities::{Dissimilarities, Element, Form, Values};
 use lehr_methods::Matrix;
 use serde::{Deserialize, Serialize};
 
-use super::Order;
+use super::Request;
 use crate::exit::{Failure, Kind};
 
-/// The head of an order.
+/// The head of an request.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
-    order: Order,
+    request: Request,
     items: usize,
     form: Form,
     element: Element,
@@ -25,7 +25,7 @@ struct Head {
 }
 
 /// The order as bytes.
-pub(super) fn encode(order: Order, matrix: &Matrix) -> Result<Vec<u8>, Failure> {
+pub(super) fn encode(request: Request, matrix: &Matrix) -> Result<Vec<u8>, Failure> {
     let Matrix { dissimilarities: matrix, weights, .. } = matrix;
     let element = match matrix.values() {
         Values::F64(_) => Element::F64,
@@ -33,27 +33,28 @@ pub(super) fn encode(order: Order, matrix: &Matrix) -> Result<Vec<u8>, Failure> 
         Values::U16(_) => Element::U16,
     };
     let (items, form, scale) = (matrix.items(), matrix.form(), matrix.scale());
-    let head = Head { order, items, form, element, scale, has_weights: weights.is_some() };
+    let head = Head { request, items, form, element, scale, has_weights: weights.is_some() };
     let head = serde_json::to_vec(&head)
-        .map_err(|cause| Failure::new(Kind::NoResult, format!("an order cannot be written as JSON: {cause}")))?;
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("an request cannot be written as JSON: {cause}")))?;
     let weights = weights.as_deref().unwrap_or_default();
     let bytes = form.numbers(items) * element.bytes() + size_of_val(weights);
-    let mut order = Vec::with_capacity(size_of::<u64>() + head.len() + bytes);
-    order.extend_from_slice(&(head.len() as u64).to_le_bytes());
-    order.extend_from_slice(&head);
+    let mut request = Vec::with_capacity(size_of::<u64>() + head.len() + bytes);
+    request.extend_from_slice(&(head.len() as u64).to_le_bytes());
+    request.extend_from_slice(&head);
     match matrix.values() {
-        Values::F64(values) => values.iter().for_each(|value| order.extend_from_slice(&value.to_le_bytes())),
-        Values::F32(values) => values.iter().for_each(|value| order.extend_from_slice(&value.to_le_bytes())),
-        Values::U16(values) => values.iter().for_each(|value| order.extend_from_slice(&value.to_le_bytes())),
+        Values::F64(values) => values.iter().for_each(|value| request.extend_from_slice(&value.to_le_bytes())),
+        Values::F32(values) => values.iter().for_each(|value| request.extend_from_slice(&value.to_le_bytes())),
+        Values::U16(values) => values.iter().for_each(|value| request.extend_from_slice(&value.to_le_bytes())),
     }
-    weights.iter().for_each(|weight| order.extend_from_slice(&weight.to_le_bytes()));
-    Ok(order)
+    weights.iter().for_each(|weight| request.extend_from_slice(&weight.to_le_bytes()));
+    Ok(request)
 }
 
 /// The task and its data. The names of the items and their classes stay with the lead.
-pub(super) fn decode(order: &[u8]) -> Result<(Order, Matrix), Failure> {
-    let misread = |cause: &str| Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"));
-    let (length, rest) = order.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
+pub(super) fn decode(request: &[u8]) -> Result<(Request, Matrix), Failure> {
+    let misread =
+        |cause: &str| Failure::new(Kind::NoResult, format!("the request of process 0 cannot be read: {cause}"));
+    let (length, rest) = request.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, rest) =
         rest.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(|| misread("its head is cut"))?;
     let head: Head = serde_json::from_slice(head).map_err(|cause| misread(&cause.to_string()))?;
@@ -73,7 +74,7 @@ pub(super) fn decode(order: &[u8]) -> Result<(Order, Matrix), Failure> {
         return Err(misread("its weights are cut"));
     }
     let weights = head.has_weights.then(|| doubles(rest));
-    Ok((head.order, Matrix { dissimilarities, ids: Vec::new(), weights, classes: None }))
+    Ok((head.request, Matrix { dissimilarities, ids: Vec::new(), weights, classes: None }))
 }
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn an_order_says_the_same_on_the_other_side() {
         let options = [("tolerance".to_owned(), (0.1 + 0.2 * 1e-9).into())].into_iter().collect();
-        let told = Order {
+        let told = Request {
             method: "embed".to_owned(),
             options,
             checkpoint: Some("{\"state\":1}".to_owned()),
@@ -97,15 +98,15 @@ mod tests {
         for (form, values, scale, weights) in all {
             let dissimilarities = Dissimilarities::new(3, form, values, scale).unwrap();
             let matrix = Matrix { dissimilarities, ids: Vec::new(), weights, classes: None };
-            let order = encode(told.clone(), &matrix).unwrap();
-            let (read, other) = decode(&order).unwrap();
+            let request = encode(told.clone(), &matrix).unwrap();
+            let (read, other) = decode(&request).unwrap();
             assert_eq!(
                 (&read, &other.dissimilarities, &other.weights),
                 (&told, &matrix.dissimilarities, &matrix.weights)
             );
             assert_eq!(other.dissimilarities.scale().to_bits(), scale.to_bits());
-            for end in [0, 7, 9, order.len() / 2, order.len() - 1] {
-                assert!(decode(&order[..end]).is_err(), "cut at {end} of {}", order.len());
+            for end in [0, 7, 9, request.len() / 2, request.len() - 1] {
+                assert!(decode(&request[..end]).is_err(), "cut at {end} of {}", request.len());
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The sorter that a watcher leaves at its port while it waits for items of certain classes. It says which class an item is of, and which are lacking.
+//! The counting filter that a watcher leaves at its port while it waits for items of certain classes. It says which class an item is of, and which are lacking.
 //!
 //! The owner counts what is there when it looks, under the port's lock, and writes down what it lacks. Each item that
 //! arrives takes one off. The owner is woken when nothing lacks any more: at the earliest moment at which a look can
@@ -19,7 +19,7 @@ pub(crate) enum Classify<T> {
 }
 
 /// See the module's page.
-pub(crate) struct Sorter<T> {
+pub(crate) struct CountingFilter<T> {
     classify: Classify<T>,
     /// For each class, how many items the owner lacks.
     lacking: Vec<usize>,
@@ -27,7 +27,7 @@ pub(crate) struct Sorter<T> {
     open: usize,
 }
 
-impl<T> Sorter<T> {
+impl<T> CountingFilter<T> {
     /// For so many classes, none of which lacks anything yet.
     pub(crate) fn new(classes: usize, classify: Classify<T>) -> Self {
         Self { classify, lacking: vec![0; classes], open: 0 }

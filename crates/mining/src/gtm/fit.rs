@@ -172,7 +172,7 @@ impl<'a> Problem<'a> {
 }
 
 /// A fit.
-pub(crate) struct Course<'a> {
+pub(crate) struct Fit<'a> {
     problem: &'a Problem<'a>,
     /// One for each latent axis; empty before the principal axes are known.
     planes: Vec<Vec<f64>>,
@@ -180,7 +180,7 @@ pub(crate) struct Course<'a> {
     pub state: State,
 }
 
-impl run::Course<Parameters> for Course<'_> {
+impl run::Fit<Parameters> for Fit<'_> {
     fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
         show(&mut self.state)
     }
@@ -218,7 +218,7 @@ impl run::Course<Parameters> for Course<'_> {
     }
 }
 
-impl<'a> Course<'a> {
+impl<'a> Fit<'a> {
     /// A new fit, or one that resumes from a state.
     pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
         let mut course = Self { problem, planes: Vec::new(), total: Vec::new(), state: state.unwrap_or_default() };

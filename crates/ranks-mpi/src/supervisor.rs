@@ -2,13 +2,13 @@
 //!
 //! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
 //! anything, and its own message names a process ID. The usual reason is memory: the system kills the process that
-//! needs most. So under a launcher the program runs as a child of itself, and the parent, its *keeper*, does nothing
-//! but wait. If the child is killed, the keeper reports which process of the job it was and ends by the same signal. On
+//! needs most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does nothing
+//! but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the same signal. On
 //! that every launcher ends the others. (MPICH's does so on an exit code other than 0 only if it sees the connection
 //! close first: two times in three.)
 //!
 //! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the process
-//! group, to which launchers send their signals. The keeper adds to the environment the program that the launcher's library is
+//! group, to which launchers send their signals. The supervisor adds to the environment the program that the launcher's library is
 //! beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the launcher hears of both ends at once.
 
 use std::ffi::OsString;
@@ -36,10 +36,10 @@ pub(crate) enum Note {
 /// The process that goes on after [`keep`].
 #[derive(Debug)]
 #[must_use]
-pub enum Kept {
+pub enum Supervised {
     /// This process does: it is the child, or there is no launcher and nothing to keep.
     GoOn,
-    /// The child has come to its end, and this process, its keeper, ends with the same exit code.
+    /// The child has come to its end, and this process, its supervisor, ends with the same exit code.
     Ended {
         /// The child's exit code.
         code: u8,
@@ -50,7 +50,7 @@ pub enum Kept {
 
 /// A child that was killed or ended in the middle of the job, and what is left to do: tell the user, then [`follow`](Self::follow).
 #[derive(Debug)]
-#[must_use = "the launcher ends the job when the keeper follows its child"]
+#[must_use = "the launcher ends the job when the supervisor follows its child"]
 pub struct Killed {
     signal: i32,
     message: String,
@@ -75,23 +75,23 @@ impl Killed {
 
 /// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the module's page.
 ///
-/// To be called first thing in `main`. Signals that ask a program to end (Ctrl-C) reach keeper and child alike, and the
-/// keeper must survive them. Make it do so in `ignore_signals`, which is called in the keeper only.
+/// To be called first thing in `main`. Signals that ask a program to end (Ctrl-C) reach supervisor and child alike, and the
+/// supervisor must survive them. Make it do so in `ignore_signals`, which is called in the supervisor only.
 ///
 /// # Errors
 /// If this program cannot be started again.
 ///
 /// # Example
 /// ```
-/// use lehr_ranks_mpi::{Kept, Launcher, keep};
+/// use lehr_ranks_mpi::{Supervised, Launcher, keep};
 /// if Launcher::of_this_process().is_none() {
 ///     assert!(matches!(keep(|| ()).unwrap(), Kept::GoOn));
 /// }
 /// ```
-pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Kept> {
-    let Some(launcher) = Launcher::of_this_process() else { return Ok(Kept::GoOn) };
+pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Supervised> {
+    let Some(launcher) = Launcher::of_this_process() else { return Ok(Supervised::GoOn) };
     if environment::path(KEPT).is_some() {
-        return Ok(Kept::GoOn);
+        return Ok(Supervised::GoOn);
     }
     ignore_signals();
     let mut arguments = std::env::args_os();
@@ -118,10 +118,10 @@ pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Kept> {
     Ok(ended(status, is_in_the_middle(&mut notes), &launcher, id))
 }
 
-/// Notes what this process does, if it has a keeper.
+/// Notes what this process does, if it has a supervisor.
 pub(crate) fn note(note: Note) {
     let Some(number) = environment::variable(PIPE).and_then(|text| text.parse::<u32>().ok()) else { return };
-    // A system that does not offer this has keepers that know less.
+    // A system that does not offer this has supervisors that know less.
     if let Ok(mut pipe) = std::fs::OpenOptions::new().append(true).open(format!("/dev/fd/{number}")) {
         let _ = pipe.write_all(&[note as u8]);
     }
@@ -139,7 +139,7 @@ fn is_in_the_middle(notes: &mut PipeReader) -> bool {
     bytes[..length].last() == Some(&(Note::Joined as u8))
 }
 
-/// The program that started the launcher's process, as the keeper saw it, or as this process sees it if it has no keeper.
+/// The program that started the launcher's process, as the supervisor saw it, or as this process sees it if it has no supervisor.
 pub(crate) fn starter() -> Option<PathBuf> {
     environment::path(KEPT).map(PathBuf::from).filter(|program| program.is_absolute()).or_else(program_of_parent)
 }
@@ -152,7 +152,7 @@ fn program_of_parent() -> Option<PathBuf> {
     return None;
 }
 
-fn ended(status: ExitStatus, is_in_the_middle: bool, launcher: &Launcher, id: u32) -> Kept {
+fn ended(status: ExitStatus, is_in_the_middle: bool, launcher: &Launcher, id: u32) -> Supervised {
     let process = launcher.process();
     let of = launcher.processes().map_or_else(String::new, |count| format!(" of {count}"));
     if let Some(code) = status.code() {
@@ -161,9 +161,9 @@ fn ended(status: ExitStatus, is_in_the_middle: bool, launcher: &Launcher, id: u3
                 "process {process}{of} (process ID {id}) ended with exit code {code} in the middle of the job; all others are \
                  ended too"
             );
-            return Kept::Killed(Killed { signal: 9, message });
+            return Supervised::Killed(Killed { signal: 9, message });
         }
-        return Kept::Ended { code: u8::try_from(code & 0xff).unwrap_or(1) };
+        return Supervised::Ended { code: u8::try_from(code & 0xff).unwrap_or(1) };
     }
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).unwrap_or(0);
@@ -178,5 +178,5 @@ fn ended(status: ExitStatus, is_in_the_middle: bool, launcher: &Launcher, id: u3
     let message = format!(
         "process {process}{of} (process ID {id}) was ended by signal {signal}{reason}; all others are ended too"
     );
-    Kept::Killed(Killed { signal, message })
+    Supervised::Killed(Killed { signal, message })
 }

@@ -13,7 +13,7 @@ use lehr_ranks::trace::Trace;
 use lehr_ranks::{CellBytes, Error, Partition, Pending, Round, Rounds};
 
 /// The rounds of one step.
-pub(crate) struct Heeding<'a> {
+pub(crate) struct CancellableRounds<'a> {
     rounds: &'a mut dyn Rounds,
     /// None if nobody may interrupt the step: the same on all ranks.
     interrupt: Option<&'a Interrupt>,
@@ -21,7 +21,7 @@ pub(crate) struct Heeding<'a> {
     is_given_up: bool,
 }
 
-impl<'a> Heeding<'a> {
+impl<'a> CancellableRounds<'a> {
     pub fn new(rounds: &'a mut dyn Rounds, interrupt: Option<&'a Interrupt>) -> Self {
         Self { rounds, interrupt, total: Vec::new(), is_given_up: false }
     }
@@ -95,7 +95,7 @@ impl Round for Heeded<'_> {
     }
 }
 
-impl Rounds for Heeding<'_> {
+impl Rounds for CancellableRounds<'_> {
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
         Box::pin(async move {
             let heeded = Heeded { round, interrupt: self.interrupt };

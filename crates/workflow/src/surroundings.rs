@@ -11,12 +11,12 @@ pub(crate) const DATASETS: &str = "/datasets";
 
 /// Where services stand.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct Surroundings {
     host: Host,
     client: Option<Client>,
 }
 
-impl Places {
+impl Surroundings {
     pub(crate) fn new(host: Host, client: Option<Client>) -> Self {
         Self { host, client }
     }

@@ -16,7 +16,7 @@ use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
 use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
 use crate::anneal::{Progress, Settled, Stage, run, settle};
-use crate::gather::Turn;
+use crate::gather::Side;
 use crate::round::Rounds;
 
 /// Hardening only prepares for moves of single items.
@@ -56,15 +56,15 @@ pub struct State {
 }
 
 /// A run.
-pub(crate) struct Course<'a, 'm, T: Real> {
+pub(crate) struct Fit<'a, 'm, T: Real> {
     problem: &'a Problem<'m, T>,
     parameters: &'a Parameters,
-    pub turn: Turn,
+    pub turn: Side,
     furthest: f64,
     pub state: State,
 }
 
-impl<T: Real> run::Course<Parameters> for Course<'_, '_, T> {
+impl<T: Real> run::Fit<Parameters> for Fit<'_, '_, T> {
     fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
         show(&mut self.state)
     }
@@ -92,14 +92,14 @@ impl<T: Real> run::Course<Parameters> for Course<'_, '_, T> {
     }
 }
 
-impl<'a, 'm, T: Real> Course<'a, 'm, T> {
+impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
     /// A new run: finds the first critical temperature.
     pub async fn begin(
         problem: &'a Problem<'m, T>,
         parameters: &'a Parameters,
         rounds: &mut dyn Rounds,
     ) -> Result<Self, Error> {
-        let mut turn = Turn::default();
+        let mut turn = Side::default();
         let components = Components::one(problem.items());
         let mut system = PairwiseSystem::new(problem, components, true, parameters.seed, &mut turn);
         let (critical_temperature, sweeps) = system.first_critical_temperature(rounds).await?;
@@ -116,7 +116,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
 
     /// Resumes from a state.
     pub fn resume(problem: &'a Problem<'m, T>, parameters: &'a Parameters, state: State) -> Self {
-        Self { problem, parameters, turn: Turn::default(), furthest: 0.0, state }
+        Self { problem, parameters, turn: Side::default(), furthest: 0.0, state }
     }
 
     fn stage(&self) -> Stage {

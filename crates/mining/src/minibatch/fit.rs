@@ -70,14 +70,14 @@ pub struct Stream {
 }
 
 /// Where batches come from, and who watches.
-pub(super) struct Course<'a> {
+pub(super) struct Fit<'a> {
     pub source: &'a mut dyn Source,
     pub parameters: &'a Parameters,
     pub execution: &'a Execution,
     pub observer: &'a mut dyn Observer,
 }
 
-impl Course<'_> {
+impl Fit<'_> {
     /// From the first row.
     pub fn begin(mut self) -> Result<Model, Error> {
         let sample = self.sample();

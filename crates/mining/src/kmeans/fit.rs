@@ -47,7 +47,7 @@ pub struct State {
 }
 
 /// A run.
-pub(super) struct Course<'a, T: Scalar> {
+pub(super) struct Fit<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
     parameters: &'a Parameters,
@@ -56,7 +56,7 @@ pub(super) struct Course<'a, T: Scalar> {
     pub state: State,
 }
 
-impl<'a, T: Scalar> Course<'a, T> {
+impl<'a, T: Scalar> Fit<'a, T> {
     pub fn new(
         input: Input<'a>,
         rows: &'a Rows<T>,
@@ -118,7 +118,7 @@ impl<'a, T: Scalar> Course<'a, T> {
     }
 }
 
-impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
+impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
     fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
         show(&mut self.state)
     }

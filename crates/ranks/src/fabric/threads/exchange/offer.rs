@@ -2,11 +2,11 @@
 //!
 //! A message is copied twice, into memory of the lane and out of it. So a send never waits, and a call may be given up.
 //! Of much that is half of what an exchange costs. So a sender that spins anyway *lends* its message first: the
-//! receiver may copy it from the sender's own memory. A loan lasts no longer than one poll of the sender. Before that
-//! returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no loan outlives the
+//! receiver may copy it from the sender's own memory. An offer lasts no longer than one poll of the sender. Before that
+//! returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no offer outlives the
 //! borrow that it is made of, whatever becomes of the future.
 //!
-//! | `Desk::state` | meaning | who goes there |
+//! | `OfferSlot::state` | meaning | who goes there |
 //! | --- | --- | --- |
 //! | `OFFERED` | the parts may be taken | the sender, before it fills the slot |
 //! | `TAKING` | the receiver reads the parts | the receiver, from `OFFERED` |
@@ -30,43 +30,43 @@ const REVOKED: usize = 3;
 /// Looks before a sender that waits for a reader offers its core to others.
 const LOOKS: u32 = 10_000;
 
-/// Where the loans of a slot are made.
-pub(super) struct Desk {
+/// Where the offers of a slot are made.
+pub(super) struct OfferSlot {
     state: AtomicUsize,
     /// The parts as they are in the sender's memory; unused ones are empty.
     parts: Cell<[(*const u8, usize); PARTS]>,
 }
 
-// SAFETY: the addresses are read only by who has taken the loan (`take`), while its sender keeps the parts in place (`Loan`).
-unsafe impl Sync for Desk {}
+// SAFETY: the addresses are read only by who has taken the offer (`take`), while its sender keeps the parts in place (`Offer`).
+unsafe impl Sync for OfferSlot {}
 // SAFETY: as above.
-unsafe impl Send for Desk {}
+unsafe impl Send for OfferSlot {}
 
-/// A loan that has been offered. Once it is dropped, nobody reads the parts.
-pub(super) struct Loan<'a> {
+/// An offer that has been offered. Once it is dropped, nobody reads the parts.
+pub(super) struct Offer<'a> {
     lane: Arc<Lane>,
     slot: usize,
     parts: &'a [&'a [u8]],
 }
 
 /// Ends the reading, even if it panics.
-struct Taking<'a>(&'a Desk);
+struct Taking<'a>(&'a OfferSlot);
 
 impl Drop for Taking<'_> {
     fn drop(&mut self) {
-        // Release: what was to be read has been read. Pairs with the Acquire in `Loan::is_taken`.
+        // Release: what was to be read has been read. Pairs with the Acquire in `Offer::is_taken`.
         self.0.state.store(TAKEN, Ordering::Release);
     }
 }
 
-impl Desk {
+impl OfferSlot {
     pub(super) fn new() -> Self {
         Self { state: AtomicUsize::new(TAKEN), parts: Cell::new([(std::ptr::null(), 0); PARTS]) }
     }
 
-    /// Shows the parts of a message that was lent to `read`; or says that the loan was revoked. By the receiver, once, when the slot holds that message.
+    /// Shows the parts of a message that was lent to `read`; or says that the offer was revoked. By the receiver, once, when the slot holds that message.
     pub(super) fn take(&self, read: &mut dyn FnMut(&[&[u8]])) -> bool {
-        // Acquire: pairs with the Release in `Loan::drop`; what was deposited instead is visible. That the parts are visible is the doing of the slot's flag.
+        // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. That the parts are visible is the doing of the slot's flag.
         if self.state.compare_exchange(OFFERED, TAKING, Ordering::Acquire, Ordering::Acquire).is_err() {
             return false;
         }
@@ -77,7 +77,7 @@ impl Desk {
             if length == 0 {
                 return &[][..];
             }
-            // SAFETY: these are slices of the sender's, which it keeps borrowed until it has seen `TAKEN` (`Loan::drop`); the slices made here end before that.
+            // SAFETY: these are slices of the sender's, which it keeps borrowed until it has seen `TAKEN` (`Offer::drop`); the slices made here end before that.
             unsafe { std::slice::from_raw_parts(address, length) }
         };
         read(&parts.map(part));
@@ -85,37 +85,37 @@ impl Desk {
     }
 }
 
-impl<'a> Loan<'a> {
+impl<'a> Offer<'a> {
     /// Offers a message in a slot that is free and the sender's, before it is filled.
-    pub(super) fn offer(lane: Arc<Lane>, slot: usize, parts: &'a [&'a [u8]]) -> Self {
+    pub(super) fn make(lane: Arc<Lane>, slot: usize, parts: &'a [&'a [u8]]) -> Self {
         let mut lent = [(std::ptr::null(), 0); PARTS];
         for (lent, part) in lent.iter_mut().zip(parts) {
             *lent = (part.as_ptr(), part.len());
         }
         assert!(parts.len() <= PARTS, "a message that is lent has few parts");
-        let desk = &lane.desks[slot];
-        // SAFETY: the slot is free, so its receiver has done with the last loan here.
-        desk.parts.write(|parts| unsafe { *parts = lent });
+        let offered = &lane.offers[slot];
+        // SAFETY: the slot is free, so its receiver has done with the last offer here.
+        offered.parts.write(|parts| unsafe { *parts = lent });
         // Relaxed: published by the slot's flag.
-        desk.state.store(OFFERED, Ordering::Relaxed);
+        offered.state.store(OFFERED, Ordering::Relaxed);
         Self { lane, slot, parts }
     }
 
     /// Whether the message has been read.
     pub(super) fn is_taken(&self) -> bool {
         // Acquire: pairs with the Release in `Taking::drop`; the reading is over.
-        self.lane.desks[self.slot].state.load(Ordering::Acquire) == TAKEN
+        self.lane.offers[self.slot].state.load(Ordering::Acquire) == TAKEN
     }
 }
 
-impl Drop for Loan<'_> {
+impl Drop for Offer<'_> {
     fn drop(&mut self) {
-        let desk = &self.lane.desks[self.slot];
+        let offered = &self.lane.offers[self.slot];
         // Relaxed: decided by the exchange below.
-        if desk.state.load(Ordering::Relaxed) == OFFERED {
+        if offered.state.load(Ordering::Relaxed) == OFFERED {
             self.lane.deposit(self.slot, self.parts);
             // Release: publishes the deposit. Pairs with the Acquire in `take`. Relaxed: `is_taken` is asked.
-            if desk.state.compare_exchange(OFFERED, REVOKED, Ordering::Release, Ordering::Relaxed).is_ok() {
+            if offered.state.compare_exchange(OFFERED, REVOKED, Ordering::Release, Ordering::Relaxed).is_ok() {
                 return;
             }
             self.lane.withdraw(self.slot);

@@ -7,7 +7,7 @@
 //! refining     from the better branch: swaps and breaths, then Lloyd to the fixed point
 //! ```
 //!
-//! All of the state is in [`State`], which a checkpoint holds; the rest ([`Course`]) can be made from it again. All
+//! All of the state is in [`State`], which a checkpoint holds; the rest ([`Fit`]) can be made from it again. All
 //! ranks follow the same course, because they decide by the same bits.
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
 use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
 use crate::anneal::{Measured, Progress, Settled, Stage, run, settle};
-use crate::lloyd::{Centers, Lloyd, Remembered, Sponge, TO_THE_END, trim};
+use crate::lloyd::{Centers, Lloyd, NoiseComponent, Remembered, TO_THE_END, trim};
 use crate::number::Number;
 use crate::round::{LeafCells, Rounds};
 use crate::rows::bernoulli::merging_cost;
@@ -105,7 +105,7 @@ impl State {
 }
 
 /// A run.
-pub(crate) struct Course<'a, T: Scalar> {
+pub(crate) struct Fit<'a, T: Scalar> {
     rows: &'a Rows<T>,
     parameters: &'a Parameters,
     lloyd: Lloyd<'a, T>,
@@ -115,7 +115,7 @@ pub(crate) struct Course<'a, T: Scalar> {
     pub state: State,
 }
 
-impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
+impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
     fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
         show(&mut self.state)
     }
@@ -149,7 +149,7 @@ impl<T: Scalar> run::Course<Parameters> for Course<'_, T> {
     }
 }
 
-impl<'a, T: Scalar> Course<'a, T> {
+impl<'a, T: Scalar> Fit<'a, T> {
     /// A new run: finds the first critical temperature.
     pub async fn begin(
         rows: &'a Rows<T>,
@@ -223,9 +223,9 @@ impl<'a, T: Scalar> Course<'a, T> {
     }
 
     /// The noise component in stored units, if there is one.
-    pub fn sponge(&self) -> Option<Sponge> {
+    pub fn sponge(&self) -> Option<NoiseComponent> {
         let Parameters { sponge, clusters, .. } = self.parameters;
-        sponge.map(|radius| Sponge::new(radius, self.rows.units.length, *clusters))
+        sponge.map(|radius| NoiseComponent::new(radius, self.rows.units.length, *clusters))
     }
 
     /// When growth ends.
@@ -440,7 +440,7 @@ impl<'a, T: Scalar> Course<'a, T> {
 
     /// The end of a run with a noise component. There are no swaps. Rows may leave for that component. So the sums of a
     /// pass do not give the cost of a removal and the gain of a division.
-    async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &Sponge) -> Result<(), Error> {
+    async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &NoiseComponent) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
         let mut centers = Centers { dimension: self.rows.dimension, values };

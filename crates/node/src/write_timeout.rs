@@ -25,7 +25,7 @@ pub(crate) const PIECE: usize = 16 << 10;
 /// The system says that there is room when a third of a socket's buffer is free. That is more than a megabyte on a fast
 /// one. A client that reads slowly may need minutes for that. So when the time is over the socket is asked by writing
 /// to it, which does what it can with any room.
-pub(crate) struct Pressed {
+pub(crate) struct WriteTimeout {
     stream: TcpStream,
     limit: Duration,
     /// While it says that it takes nothing.
@@ -34,7 +34,7 @@ pub(crate) struct Pressed {
     takes: bool,
 }
 
-impl Pressed {
+impl WriteTimeout {
     pub(crate) fn new(stream: TcpStream, limit: Duration) -> Self {
         Self { stream, limit, waiting: None, takes: false }
     }
@@ -83,13 +83,13 @@ fn write_now(_: &TcpStream, _: &[io::IoSlice<'_>]) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-impl AsyncRead for Pressed {
+impl AsyncRead for WriteTimeout {
     fn poll_read(self: Pin<&mut Self>, polling: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_read(polling, buffer)
     }
 }
 
-impl AsyncWrite for Pressed {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(self: Pin<&mut Self>, polling: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write(polling, bytes);

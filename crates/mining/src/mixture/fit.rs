@@ -23,7 +23,7 @@ use super::pattern_e_step::{PatternAssignRound, PatternRound, collapsed};
 use super::patterns::Patterns;
 use super::table::Table;
 use crate::Error;
-use crate::anneal::run::{self, Course as _};
+use crate::anneal::run::{self, Fit as _};
 use crate::anneal::{Progress, Stage};
 use crate::lloyd::Remembered;
 use crate::round::{LeafCells, Rounds, total_of};
@@ -67,7 +67,7 @@ pub struct State {
     /// The number that is tried, counting from 0.
     attempt: usize,
     /// The clustering where it is; filled in when the state is shown.
-    pub clustering: Option<vector::course::State>,
+    pub clustering: Option<vector::fit::State>,
     /// The centres of the clusters found for this number, one for each distinct position.
     centers: Vec<f64>,
     /// The way that is taken, counting from 0.
@@ -166,9 +166,9 @@ pub(crate) struct Problem<'a> {
 }
 
 /// A fit.
-pub(crate) struct Course<'a> {
+pub(crate) struct Fit<'a> {
     problem: &'a Problem<'a>,
-    clustering: Option<vector::course::Course<'a, f64>>,
+    clustering: Option<vector::fit::Fit<'a, f64>>,
     /// The largest fraction told so far.
     furthest: f64,
     total: Vec<f64>,
@@ -189,7 +189,7 @@ fn variances(rows: &Rows<f64>) -> Vec<f64> {
     variances
 }
 
-impl run::Course<Parameters> for Course<'_> {
+impl run::Fit<Parameters> for Fit<'_> {
     fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
         // The clustering's own state stays where it works; a copy of it is far less than a pass over the rows.
         self.state.clustering = self.clustering.as_ref().map(|clustering| clustering.state.clone());
@@ -225,14 +225,14 @@ impl run::Course<Parameters> for Course<'_> {
     }
 }
 
-impl<'a> Course<'a> {
+impl<'a> Fit<'a> {
     /// A new fit, or one that resumes from a state.
     pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
         let mut state = state.unwrap_or_default();
         let attempt = state.attempt;
         let clustering = state.clustering.take().map(|state| {
             let (parameters, memory) = (&problem.clusterings[attempt], &problem.memories[attempt]);
-            vector::course::Course::resume(&problem.table.rows, parameters, memory, state)
+            vector::fit::Fit::resume(&problem.table.rows, parameters, memory, state)
         });
         Self { problem, clustering, furthest: 0.0, total: Vec::new(), state }
     }
@@ -295,7 +295,7 @@ impl<'a> Course<'a> {
             Some(clustering) => clustering,
             None => {
                 let (parameters, memory) = (&problem.clusterings[attempt], &problem.memories[attempt]);
-                vector::course::Course::begin(&problem.table.rows, parameters, None, memory, rounds).await?
+                vector::fit::Fit::begin(&problem.table.rows, parameters, None, memory, rounds).await?
             }
         };
         if !clustering.is_done() {
