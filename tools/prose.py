@@ -69,8 +69,6 @@ FORMS = [
     (r"\band (vice versa|so forth)\b", "say it"),
     (r"\bthereof\b|\bwherein\b|\bwhereof\b|\bhereby\b|\bthereby\b", "say it in today's words"),
     (r"(?:^|[.;|] )What(?! (?:to|if|about)\b)[^.?|:]*(?:\.|\||$)", "name the thing: start with the noun, not with \"What\""),
-    (r"\bbehavior\b|\bcolor\b|\bcolors\b|\bneighbor", "British spelling in prose"),
-    (r"\bteh\b|\brecieve|\bseperate|\boccured\b|\bdefinately\b|\baccomodate\b|\bneccessary\b", "spelling"),
 ]
 _FORMS = [(re.compile(pattern, re.IGNORECASE if "What" not in pattern else 0), instead) for pattern, instead in FORMS]
 _FENCE = re.compile(r"\s*(?:>\s*)?(```|~~~|:::)")

@@ -348,7 +348,7 @@ def fetch_block_groups(state: str | None = None, *, url: str | None = None, fold
 
     Notes
     -----
-    A work of the US government, in the public domain: Centers of Population by Block Group, 2020. Counts of small areas carry noise by intent.
+    A work of the US government, in the public domain: "Centers of Population by Block Group", 2020. Counts of small areas carry noise by intent.
 
     Examples
     --------
