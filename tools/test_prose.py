@@ -1,4 +1,7 @@
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import prose
 
@@ -63,10 +66,15 @@ class Gate(unittest.TestCase):
                          ["front", "front", "guide", "changelog", "rust", None, None])
 
 
-class Figures(unittest.TestCase):
-    def test_words_are_counted_in_a_thousand(self):
-        line = list(prose.figures([("x", [(".md", "You see it because you look here now. " + "One two three four. " * 4)])]))[1]
-        self.assertEqual(line.split(), ["x", "24", "41.7", "83.3", "0.0", "4.8", "0.0%"])
+class Sample(unittest.TestCase):
+    def test_a_seed_draws_the_same_sentences_again_each_with_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+            Path(folder, "README.md").write_text("One is here. Two is there.\n\nThree is nowhere. No.\n", encoding="utf-8")
+            drawn = prose.sampled(Path(folder), 2, 7)
+            self.assertEqual(drawn, prose.sampled(Path(folder), 2, 7))
+            self.assertEqual(sorted(prose.sampled(Path(folder), 9, 1)),
+                             ["README.md, line 1: One is here.", "README.md, line 1: Two is there.", "README.md, line 3: Three is nowhere."])
 
 
 if __name__ == "__main__":
