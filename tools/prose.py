@@ -136,7 +136,9 @@ def rust(text):
     lines = []
     for number, line in enumerate(text.split("\n"), start=1):
         found = re.match(r"\s*(?:///|//!)(?: (.*)|$)", line)
-        lines.append((number, (found[1] or "") if found else ""))
+        words = (found[1] or "") if found else ""
+        # Docstrings of Python made of Rust have parameters of numpydoc.
+        lines.append((number, "" if re.match(r"\w+ : ", words) else words))
     return blocks(lines)
 
 

@@ -128,7 +128,7 @@ pub struct Load {
     /// How many of its items, evenly chosen, at least 2. Default: all.
     #[serde(default)]
     items: Option<usize>,
-    /// What the data set will be called.
+    /// The name of the new data set.
     name: String,
     /// Whether a data set of this name may be there.
     #[serde(default)]

@@ -323,7 +323,7 @@ pub struct Finish {
 #[serde(deny_unknown_fields)]
 #[operation(contract = Datasets, verb = Submit, name = "open", reply = Dataset, key = name)]
 pub struct Open {
-    /// What the data set will be called.
+    /// The name of the new data set.
     pub name: String,
     /// The file, relative to the data root.
     pub path: String,

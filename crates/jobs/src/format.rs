@@ -154,7 +154,7 @@ pub(crate) struct Found {
     pub account: Vec<ColumnFacts>,
 }
 
-/// What a column of an ordinary table is.
+/// The role and the values of a column of an ordinary table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnFacts {
     /// Its name.

@@ -245,7 +245,7 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
     options
 }
 
-/// What the library calls a parameter, and what options call it.
+/// Names of the library's parameters with those of the options.
 const NAMES: [(&str, &str); 10] = [
     ("latent", "dimensions"),
     ("dimension", "dimensions"),

@@ -344,8 +344,8 @@ fn simplified(schema: &Value) -> Value {
 
 /// The forms of a choice, those that are objects with one field of their own as one object with one of these fields.
 ///
-/// Generators in Java read a value as each of the forms, without looking at fields that they do not know: it is two of
-/// them at once.
+/// Generators in Java try to read a value as each of the forms, and ignore fields that they do not know. So one value
+/// would have two of the forms at once.
 fn with_one_object(forms: Vec<Value>) -> Vec<Value> {
     let is_single = |form: &Value| {
         let required = form["required"].as_array().and_then(|required| Some(required.first()?.as_str()?.to_owned()));

@@ -83,7 +83,7 @@ impl fmt::Display for Version {
 /// See [`Description`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationDescription {
-    /// What it does to the state.
+    /// Its effect on the state.
     pub verb: Verb,
     /// The JSON schema of its body.
     pub body: Value,

@@ -11,7 +11,7 @@ use lehr_runtime::{Cause as ContextCause, Context, ContextError, PostError, Reas
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of fault it is: one for each thing that a client can do about it.
+/// The kind of the fault: one for each thing that a client can do about it.
 ///
 /// # Example
 /// ```
@@ -29,9 +29,9 @@ pub enum Code {
     MessageNotSupported,
     /// The service speaks another contract than the client.
     ContractMismatch,
-    /// What was to be added is there already.
+    /// The element to add exists already.
     DuplicateEntry,
-    /// What was named is not there.
+    /// Nothing has this name.
     UnknownEntry,
     /// The body could be read, and its values cannot be meant.
     InvalidValue,
@@ -45,9 +45,9 @@ pub enum Code {
     OperationCancelled,
     /// The service failed in doing it: its handler panicked, or gave no answer.
     OperationFailed,
-    /// Who asks is not known.
+    /// The node doesn't know the client.
     Unauthenticated,
-    /// Who asks may not.
+    /// The client has no right to do this.
     PermissionDenied,
     /// Too many requests wait already.
     QueuingLimitExceeded,

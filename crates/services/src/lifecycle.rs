@@ -21,9 +21,9 @@ pub enum Phase {
     Starting,
     /// It handles requests.
     Ready,
-    /// What runs comes to its end; requests are refused.
+    /// Requests that run come to their end; new ones are refused.
     Stopping,
-    /// It has crashed and is about to start anew.
+    /// It has crashed and is about to start again.
     Restarting,
     /// It could not be started, or crashed too often.
     Failed,

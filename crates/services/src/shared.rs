@@ -50,7 +50,7 @@ pub(crate) struct StopRequest {
     pub(crate) reply: Reply<Result<(), Fault>>,
 }
 
-/// What a service has counted since it started.
+/// The counts of a service since it started.
 ///
 /// # Example
 /// See [`Host::counts`].

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an operation does, in one of eleven words.
+/// The effect of an operation: one of eleven.
 ///
 /// # Example
 /// ```
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
-    /// What the service is: contract, path, operations, partners.
+    /// A description of the service: contract, path, operations, partners.
     Lookup,
     /// The whole state.
     Get,

@@ -119,7 +119,7 @@ pub struct ItemRecord {
     /// When its last attempt ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// What was answered.
+    /// The answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// Why the last attempt failed.
@@ -260,7 +260,7 @@ pub enum Progress {
         step: String,
         /// The item.
         item: usize,
-        /// What was answered.
+        /// The answer.
         output: Value,
     },
     /// An attempt has failed.

@@ -53,7 +53,7 @@ use crate::format::Form;
     )
 )]
 pub struct UploadFile {
-    /// What the data set will be called.
+    /// The name of the new data set.
     pub name: String,
     /// The file.
     pub data: Bytes,

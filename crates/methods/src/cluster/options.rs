@@ -87,7 +87,7 @@ pub enum Way {
     Kmeans,
 }
 
-/// What a row costs in a cluster.
+/// The cost of a row in a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowCost {
