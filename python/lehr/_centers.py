@@ -1,4 +1,4 @@
-"""What a clustering that is known by its centres says of other rows: KMeans' part and DAClustering's alike."""
+"""Labels and distances of other rows by the centres of a clustering: the common part of KMeans and DAClustering."""
 
 from __future__ import annotations
 

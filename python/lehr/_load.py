@@ -33,7 +33,7 @@ _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version"
 def load(path: str | PathLike[str]) -> Any:
     """Read a model: one that ``save`` or ``export`` wrote, or the ``model.json`` in a folder of the command's results.
 
-    A model of the command says of other rows what ``lehr predict`` says of them. It knows that alone: of the rows that it was fitted to it has no labels, and
+    A model of the command gives other rows the labels that ``lehr predict`` gives them. It knows that alone: of the rows that it was fitted to it has no labels, and
     of the run no history.
 
     Parameters
@@ -91,7 +91,7 @@ def _saved(path: str | PathLike[str]) -> SavedMixin:
 
 
 def learnt(text: bytes) -> Any:
-    """What the text of a ``model.json`` says."""
+    """The content of the text of a ``model.json``."""
     try:
         content = json.loads(text)
     except ValueError as error:
@@ -158,7 +158,7 @@ def _width(model: Any) -> int:
 
 
 def _scale(content: dict[str, Any], width: int) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
-    """What was subtracted from the columns, what they were divided by then, and their names."""
+    """The shifts of the columns, their divisors, and their names."""
     names = content["columns"]
     try:
         shifts, divisors = (np.array(content[name], dtype=np.float64) for name in ("shifts", "divisors"))
@@ -173,7 +173,7 @@ def _scale(content: dict[str, Any], width: int) -> tuple[NDArray[np.float64], ND
 
 
 def _name(estimator: Any, names: list[str]) -> None:
-    """Names the columns as they were fitted; numbers are what columns without names are called."""
+    """Names the columns as they were fitted; columns without names are called by numbers."""
     if any(names == [f"x{number + first}" for number in range(len(names))] for first in (0, 1)):
         return
     estimator.feature_names_in_ = np.array(names, dtype=object)

@@ -85,7 +85,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 
     Finds centres that make the weighted sum of squared distances small, as KMeans does, in one run from one centre: the centre divides when its own
     covariance says so, and a search by swaps ends the run. Without ``n_clusters`` it chooses the number: the most clusters with a valley in the density between
-    every two neighbours, or 1 where rows are one group. ``choice_`` says why, ``candidates_`` what else there was.
+    every two neighbours, or 1 where rows are one group. ``choice_`` says why, ``candidates_`` lists the alternatives.
 
     Columns should be in comparable units: put a ``StandardScaler`` before it where they are not.
 
@@ -93,7 +93,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     ----------
     n_clusters : int, default=None
         How many clusters, at least 1. ``None``: the number is chosen by the valleys between groups; with ``stop_temperature`` or
-        ``stop_length`` as many as there are at that temperature. With ``n_clusters`` and one of those, what is reached first ends the growth: there may be
+        ``stop_length`` as many as there are at that temperature. With ``n_clusters`` and one of those, the one reached first ends the growth: there may be
         fewer.
     stop_temperature : float, default=None
         Where cooling ends, in the squared unit of ``X``: memberships are ``exp(-d**2 / T)``.
@@ -373,14 +373,14 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 class PairwiseClustering(ItemsMixin, _Annealed):
     """Clusters of items that know each other by their dissimilarities.
 
-    Hofmann and Buhmann's mean field, annealed: no points, no metric, and pairs may be missing. On squared Euclidean distances it finds what
+    Hofmann and Buhmann's mean field, annealed: no points, no metric, and pairs may be missing. On squared Euclidean distances it finds the clusters that
     :class:`DAClustering` finds. Dissimilarities are used as they are given; their squares have other clusters.
 
     Parameters
     ----------
     n_clusters : int, default=None
         How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` as many as there
-        are at that. With both, what is reached first ends the growth: there may be fewer.
+        are at that. With both, the one reached first ends the growth: there may be fewer.
     metric : str or callable, default='euclidean'
         Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal (both up to rounding, which is removed with a warning), not
         negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
@@ -397,7 +397,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     tol : float, default=1e-3
         A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1.
     overshoot : float, default=1.5
-        Components at most over clusters wanted, 1 to 4; what is too many is merged again.
+        Components at most over clusters wanted, 1 to 4; surplus ones are merged again.
     random_state : int, RandomState instance or None, default=None
         For the directions that eigenvectors are looked for from. ``None`` is 0.
     n_jobs : int, default=None

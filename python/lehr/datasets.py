@@ -1,7 +1,7 @@
 """Small real data sets inside the package (``load_*``), and larger ones from their public sources (``fetch_*``).
 
 Where each of the small ones comes from and under which terms: the folder ``datasets`` of the source. The larger ones say it where they are described; a file
-is brought once (:func:`fetch`), and what is in it is compared with what is known of the set: a page that a network put in its place is an error.
+is brought once (:func:`fetch`), and its content is compared with the known facts about the set: a page that a network put in its place is an error.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     Notes
     -----
     Published to be used and cited, under no licence that is named: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied Intelligence
-    48, 2018, and what https://cs.uef.fi/sipu/datasets names for each.
+    48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class _Fit:
 class KMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     """K-means: centres drawn by k-means++, moved to the means of their rows until they stand still, the best of several starts.
 
-    To be compared with, and for users who know k-means: :class:`DAClustering` finds in one run what takes this many starts. A sweep leaves out centres
+    To be compared with, and for users who know k-means: :class:`DAClustering` finds in one run a result that takes this many starts. A sweep leaves out centres
     that cannot be nearest to the rows of a box, and boxes around which no centre has moved; with the same result as a plain one. The same bits on
     any number of threads and processes.
 

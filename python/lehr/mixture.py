@@ -68,7 +68,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     n_init : int, default=1
         Starts, of which the best is kept. Annealing starts once, whatever is said here.
     weights_init, means_init, precisions_init : array-like, default=None
-        Where EM begins, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of what is given.
+        Where EM begins, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of the given ones.
     reg_covar : float, default=None
         Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn, in the place of ``regularization``. With it, columns that do not
         vary are fitted too.
@@ -79,7 +79,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        float32 if ``X`` is, as means, covariances, precisions and what is said of rows. They add up to 1. Components are numbered by falling weight.
+        float32 if ``X`` is, as means, covariances, precisions and the results for rows. They add up to 1. Components are numbered by falling weight.
     means_ : ndarray of shape (n_components, n_features)
         In the unit of ``X``.
     covariances_ : ndarray
@@ -404,7 +404,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         return self
 
     def _take_mixture(self, parts: Any, form: str, rows: Any = None) -> None:
-        """Takes what the mixture itself is, for rows in the precision of which users have it."""
+        """Takes the parameters of the mixture, for rows in the precision of which users have it."""
         self.weights_ = as_given(parts["weights"], rows)
         self.means_ = as_given(parts["means"], rows)
         components, columns = self.means_.shape

@@ -417,7 +417,7 @@ class Communicator:
 
 
 class _Thread(threading.Thread, Generic[T]):
-    """A rank on its thread, and what came of it."""
+    """A rank on its thread, and its outcome."""
 
     def __init__(self, program: Callable[[Communicator], T], native: _native.Communicator) -> None:
         # Whoever leaves ranks behind after Ctrl-C wants to leave.
@@ -444,7 +444,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
     A program computes with arrays of its own. ``fit`` and :func:`lehr.pairwise_distances` compute on all ranks themselves, and are called outside of one.
 
     Under ``mpiexec`` the ranks are divided among the processes, which all make the same call. Code in Python takes turns, except in free-threaded
-    Pythons; what NumPy computes without the interpreter overlaps.
+    Pythons; computations of NumPy without the interpreter overlap.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
     Raises
     ------
     BaseException
-        What a rank raised: of several the one of the lowest number that did not because of another's end.
+        The error of a rank: of several the one of the lowest number that did not because of another's end.
     RankError
         If only ranks of other processes failed.
     RuntimeError

@@ -22,7 +22,7 @@ _BEGINNING = "<!doctype html"
 
 
 class Report:
-    """A page that the command wrote; what a cell of a notebook ends with is shown there.
+    """A page that the command wrote; as the last value of a notebook's cell it is shown there.
 
     Its scripts run in a frame of their own, which cannot reach the notebook, its cells or the network address that it came from. The page is a part of the cell's output, so a notebook that is kept shows it without the folder.
 

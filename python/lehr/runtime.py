@@ -1,6 +1,6 @@
 """Messages in asyncio: ports that are awaited, several at once, and a state with handlers around it.
 
-A :class:`Port` is a queue that anybody may post to, from any thread. What waits at ports is awaited: :meth:`Port.receive` for one item, :meth:`Port.take` for
+A :class:`Port` is a queue that anybody may post to, from any thread. You await items: :meth:`Port.receive` for one item, :meth:`Port.take` for
 several, :func:`join` for one of each of several ports, :func:`choice` for whichever comes first. An :class:`Interleave` puts handlers around one state and
 says who may run beside whom.
 
@@ -87,7 +87,7 @@ class Port(Generic[T]):
     capacity : int, default=None
         How many items it holds at most. ``None``: any number.
     overflow : {'wait', 'reject', 'drop_oldest', 'drop_newest'}, default='wait'
-        What a full port does with one more: ``post`` raises :class:`Full`, and with ``'wait'`` ``post_wait`` waits for a place; or an item is given up.
+        The policy of a full port for one more: ``post`` raises :class:`Full`, and with ``'wait'`` ``post_wait`` waits for a place; or an item is given up.
 
     Attributes
     ----------
@@ -417,7 +417,7 @@ class Interleave(Generic[S]):
         Handlers that run alone, also while they are suspended; beside each other, but not beside exclusive ones; at any time. With a tuple of ports in the place of one a
         branch joins them: its handler is given a list with one item of each, all taken together when it may start. Handlers of one such branch do not overlap.
     teardown : iterable of (Port, handler), default=()
-        Handlers that end it: from the item's arrival on nothing more starts, the ports are closed, and when what runs has ended the handler runs alone.
+        Handlers that end it: from the item's arrival on nothing more starts, the ports are closed, and when running handlers have ended this one runs alone.
     name : str, default=None
         For errors.
 
@@ -515,7 +515,7 @@ class Interleave(Generic[S]):
         return Waiting(self._native.ended())
 
     def stop(self) -> Waiting[S]:
-        """End it without a teardown, and without closing ports: what runs comes to its end, what is pending stays in its port.
+        """End it without a teardown, and without closing ports: running handlers come to their end, pending items stay in their ports.
 
         Returns
         -------

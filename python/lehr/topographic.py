@@ -96,7 +96,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     log_likelihood_ : float
         The weighted sum of the logarithms of the densities.
     free_energy_ : float
-        The objective per unit of weight at temperature 1 with its sign turned: what the fit made small.
+        The objective per unit of weight at temperature 1 with its sign turned: the fit minimised it.
     order_ : float
         Spearman's correlation of the distances of nodes on the map and among the rows: near 1 for a map without folds, which likelihood does not see.
     init_ : str
@@ -294,7 +294,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         return self.fit(X, y, sample_weight).embedding_
 
     def _take_map(self, parts: Any) -> None:
-        """Takes what the map itself is."""
+        """Takes the parameters of the map."""
         self.n_nodes_ = parts["n_nodes"]
         self.n_basis_ = parts["n_basis"]
         self._width = parts["width"]
@@ -363,7 +363,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         return self._projected(X)["positions"]
 
     def modes(self, X: ArrayLike) -> NDArray[Any]:
-        """Where the most probable node of each row is on the map: what to draw where posteriors have several summits.
+        """Where the most probable node of each row is on the map: draw this where posteriors have several summits.
 
         Parameters
         ----------

@@ -101,7 +101,7 @@ impl Points {
         })
     }
 
-    /// The same points with their values in a file, out of memory. Methods keep what they derive from the rows in files
+    /// The same points with their values in a file, out of memory. Methods keep the data that they derive from the rows in files
     /// of the same folder. Weights and ids stay in memory.
     ///
     /// Results are the same to the bit. Reading a table into a file without having it in memory is [`read::spilled_table`](crate::read::spilled_table).
@@ -172,7 +172,7 @@ impl Points {
         (self, ids)
     }
 
-    /// Some of the rows, in this order, with what else is known of them.
+    /// Some of the rows, in this order, with their weights, ids and decisions.
     pub(crate) fn rows_at(&self, rows: &[usize]) -> Result<Self, Error> {
         let values = rows.iter().flat_map(|row| self.row(*row)).copied().collect();
         let mut points =
@@ -186,7 +186,7 @@ impl Points {
         Ok(points.with_left_out(self.left_out.clone()).with_notes(self.notes.clone()))
     }
 
-    /// The same points with what was decided while they were read, a sentence each.
+    /// The same points with the decisions made while they were read, a sentence each.
     ///
     /// # Example
     /// ```
@@ -349,7 +349,7 @@ impl Points {
     }
 }
 
-/// Weights of so many rows of what messages call `name`, if they are weights.
+/// Weights of so many rows of data that messages call `name`, if they are weights.
 ///
 /// # Errors
 /// [`Error::Shape`] if there is not one weight for each row. [`Error::Faults`] with each weight that is negative or not

@@ -4,7 +4,7 @@
 //! letter is a capital of the alphabet. Gaps (`-`) occur only in sequences that are aligned, which all have the same
 //! length. All letters lie in one piece of memory.
 //!
-//! Sequences are data: what makes two of them alike is the business of `lehr-distances`. They are read from FASTA by [`crate::read::fasta`].
+//! Sequences are data: their likeness is the business of `lehr-distances`. They are read from FASTA by [`crate::read::fasta`].
 
 use xxhash_rust::xxh3::Xxh3;
 

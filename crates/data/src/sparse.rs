@@ -44,7 +44,7 @@ impl FirstColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
     dimension: usize,
-    /// Where each row begins in what follows; behind the last, where that ends.
+    /// Where each row begins in the fields below; behind the last, where that ends.
     starts: Vec<usize>,
     /// Ascending within a row.
     columns: Vec<u32>,
@@ -295,7 +295,7 @@ impl Sparse {
         Ok(self)
     }
 
-    /// The same rows with each column divided by a number; what would leave the range of numbers becomes the largest one.
+    /// The same rows with each column divided by a number; values that would leave the range of numbers become the largest one.
     ///
     /// # Panics
     /// If there is not one finite divisor above 0 for each column.
@@ -330,7 +330,7 @@ impl Sparse {
         self.nonzeros() as f64 / self.len() as f64 / self.dimension as f64
     }
 
-    /// The columns of a row that are not 0, ascending, and what is there.
+    /// The columns of a row that are not 0, ascending, and their values.
     ///
     /// # Panics
     /// If there is no row `index`.

@@ -107,7 +107,7 @@ impl Sample {
     }
 }
 
-/// The state: what can be loaded, in words.
+/// The state: the samples that can be loaded, in words.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SampleState {
     samples: BTreeMap<Sample, String>,

@@ -21,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Deliberately not here: what dissimilarities are good for (`lehr-mining`), and how data are read (`lehr-data`).
+//! Deliberately not here: the use of dissimilarities (`lehr-mining`), and the reading of data (`lehr-data`).
 #![deny(unsafe_code)]
 
 pub mod alignment;

@@ -201,7 +201,7 @@ pub fn cluster_facts(ids: &[String], model: &Model) -> Vec<Value> {
 }
 
 impl Fitted {
-    /// The clusters, with what other services want to know of them too.
+    /// The clusters, with facts about them for other services.
     fn clusters_in_full(&self, ids: &[String]) -> Table<'static> {
         let found = &self.model.clusters;
         let part = |place: usize| found.iter().map(|cluster| ids[cluster.representatives[place]].clone()).collect();

@@ -34,7 +34,7 @@ pub const CONSTRUCTOR: &str = "/constructor";
 pub struct Constructor {
     /// Their contracts, as they were when the node started.
     pub contracts: Vec<String>,
-    /// Where the documents of what it makes are kept.
+    /// Where the documents of the services that it makes are kept.
     #[serde(skip)]
     folder: Option<PathBuf>,
     /// Whether one of them is restarted after a crash.

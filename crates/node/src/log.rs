@@ -2,7 +2,7 @@
 //! while it runs.
 //!
 //! Only the operator of the node gets it. The text of a fault that clients do not get is in the log, and in no state
-//! document. Tokens, bodies and what stands behind a `?` are never in it.
+//! document. Tokens, bodies and the text behind a `?` are never in it.
 
 use std::fmt;
 

@@ -170,7 +170,7 @@ fn state_file(path: &str) -> String {
 }
 
 impl Manifest {
-    /// Reads a manifest. `file` is what messages call it.
+    /// Reads a manifest. Messages call it `file`.
     ///
     /// # Errors
     /// Every fault that shows without knowing the node: no TOML, unknown fields, wrong types.

@@ -37,7 +37,7 @@ pub struct Settings {
     pub is_insecure: bool,
     /// The certificates that it shows and asks for; connections then speak only TLS. Default: none, and no TLS.
     pub tls: Option<Tls>,
-    /// Where it says what it was asked. Default: nowhere.
+    /// Where it logs its requests. Default: nowhere.
     pub log: Option<Log>,
     /// The page that it shows in a browser. Default: a list of its services.
     pub viewer: Viewer,
@@ -62,9 +62,9 @@ pub struct Limits {
     pub connections_per_address: usize,
     /// How long a connection may be open without an answer on its way, which may be seen as late as after twice as long. Default: 2 minutes.
     pub idle_time: Duration,
-    /// How old a connection may be until its client is asked to make another one; what is on its way goes on. Default: 1 day.
+    /// How old a connection may be until its client is asked to make another one; answers on their way go on. Default: 1 day.
     pub connection_age: Duration,
-    /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; what
+    /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; the part that
     /// does not is answered 503. Default: 128 MiB.
     pub unsent_connection_bytes: usize,
     /// The same of all connections together. Bytes that several answers share are counted once. Default: 512 MiB.

@@ -14,7 +14,7 @@ use crate::connections::Answering;
 /// The cost of an answer on its way beside its bytes: its stream, its headers, its task.
 const ANSWER_COST: usize = 2 << 10;
 
-/// A bound on what is kept, and what is.
+/// A bound on the bytes kept, and their number.
 #[derive(Debug)]
 pub(crate) struct Unsent {
     limit: usize,

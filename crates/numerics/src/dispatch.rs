@@ -7,7 +7,7 @@
 /// Declares a kernel over rows of `T: Real`, written for lines `V: Lanes<Number = T>`:
 /// `kernel! { fn name[T; V; const D: usize](argument: type, …) -> result { body } }`.
 ///
-/// The body may call `#[inline(always)]` functions only: what is not inlined is compiled without the vector instructions.
+/// The body may call `#[inline(always)]` functions only: other functions are compiled without the vector instructions.
 macro_rules! kernel {
     ($(#[$doc:meta])* $visibility:vis fn $name:ident [$real:ident; $lanes:ident $(; const $constant:ident : $kind:ty)*]
      ($($argument:ident : $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {

@@ -92,7 +92,7 @@ impl<T: Real> Components<T> {
         }
     }
 
-    /// Adds a component. `log_factor` is what its score has beside the squared distance: `ln P_k - ln det(2 pi S_k) / 2`.
+    /// Adds a component. `log_factor` is the part of its score beside the squared distance: `ln P_k - ln det(2 pi S_k) / 2`.
     ///
     /// # Panics
     /// If `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.

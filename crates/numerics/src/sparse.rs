@@ -42,7 +42,7 @@ pub struct SoftSparseCenters<T: Real> {
     of_length: Vec<T::Line>,
     /// For [`Sums::Along`].
     projections: Forms<T>,
-    /// What it counts along a direction: nothing.
+    /// Its count along a direction: nothing.
     nothing: Vec<T::Line>,
 }
 
@@ -165,7 +165,7 @@ impl<T: Real> HardSparseCenters<T> {
     }
 }
 
-/// `|c|^2 + 2 o . c`: what the squared distance of a row from a centre is beside its length and what its values add.
+/// `|c|^2 + 2 o . c`: the part of the squared distance of a row from a centre beside its length and the terms of its values.
 fn constant_of(center: &[f64], origin: &[f64]) -> f64 {
     center.iter().zip(origin).map(|(y, o)| y * (y + 2.0 * o)).sum()
 }
@@ -433,7 +433,7 @@ fn add_row<T: Real>(columns: &[u32], values: &[T], weight: f64, moments: &mut [f
     }
 }
 
-/// Writes the values of all forms in a row to `out`, in which its squared length counts what `of_length` says.
+/// Writes the values of all forms in a row to `out`, in which its squared length counts as `of_length` says.
 #[inline(always)]
 fn add_up<T: Real, V: Lanes<Number = T>>(
     forms: &Forms<T>,
@@ -550,7 +550,7 @@ fn add_to_columns_of<T: Real, V: Lanes<Number = T>, const N: usize>(
     }
 }
 
-/// Moves what columns hold over into `sums` (K x (1 + D), masses first) and `squares`, and leaves nothing in them.
+/// Moves the sums of columns over into `sums` (K x (1 + D), masses first) and `squares`, and leaves nothing in them.
 #[inline(always)]
 fn flush<T: Real>(
     columns: &mut [T::Line],

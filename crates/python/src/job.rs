@@ -165,7 +165,7 @@ impl Company {
         Ok(Self { execution, is_in_job: place.is_some(), is_lead: place.is_none_or(|place| place.number == 0) })
     }
 
-    /// Compares what all processes are about to compute. `of` is asked for only in a job.
+    /// Compares the coming computations of all processes. `of` is asked for only in a job.
     ///
     /// # Errors
     /// `ValueError`, on all processes, if one is about to compute something else.
@@ -210,7 +210,7 @@ pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>
 }
 
 impl Program {
-    /// Waits for the other processes' ranks to end; what all agree on that went wrong, if something did. `own` is what did here.
+    /// Waits for the other processes' ranks to end; the error on which all agree, if there is one. `own` is the error of this process.
     pub(crate) fn end(&self, py: Python<'_>, own: Option<Outcome>) -> PyResult<Option<String>> {
         let (reply, replies) = sync_channel(1);
         let place = self.place;

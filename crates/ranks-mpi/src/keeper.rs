@@ -21,7 +21,7 @@ use crate::launcher::Launcher;
 
 /// Set for the child.
 const KEPT: &str = "LEHR_MPI_KEPT";
-/// The same: the number of the pipe's end in which it notes what it does.
+/// The same: the number of the pipe's end into which it writes its actions.
 const PIPE: &str = "LEHR_MPI_PIPE";
 
 /// The child's notes.
@@ -48,7 +48,7 @@ pub enum Kept {
     Killed(Killed),
 }
 
-/// A child that was killed or ended in the middle of the job, and what is left to do: tell the user, then [`follow`](Self::follow).
+/// A child that was killed or ended in the middle of the job, and the remaining task: tell the user, then [`follow`](Self::follow).
 #[derive(Debug)]
 #[must_use = "the launcher ends the job when the keeper follows its child"]
 pub struct Killed {
@@ -118,7 +118,7 @@ pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Kept> {
     Ok(ended(status, is_in_the_middle(&mut notes), &launcher, id))
 }
 
-/// Notes what this process does, if it has a keeper.
+/// Records the actions of this process, if it has a keeper.
 pub(crate) fn note(note: Note) {
     let Some(number) = environment::variable(PIPE).and_then(|text| text.parse::<u32>().ok()) else { return };
     // A system that does not offer this has keepers that know less.

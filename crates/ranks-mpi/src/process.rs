@@ -76,7 +76,7 @@ impl Process {
         }
     }
 
-    /// Starts MPI and compares what it says with what the launcher says.
+    /// Starts MPI and compares its answers with the launcher's.
     fn start(launcher: &Launcher) -> Result<Self, Error> {
         let Library { functions, path } = Library::find(launcher)?;
         let mpi = Mpi::start(functions)?;
@@ -130,7 +130,7 @@ impl Process {
         self.job
     }
 
-    /// Gives every process the bytes that process 0 has. All processes call it, process 0 with bytes; what the others pass is not looked at.
+    /// Gives every process the bytes that process 0 has. All processes call it, process 0 with bytes; the arguments of the others are ignored.
     ///
     /// Waits for process 0. The bytes go along a binomial tree.
     ///

@@ -8,7 +8,7 @@
 //! Frames that are too long for a ring go by MPI. `link.rs` holds back those that find it full, and keeps the order of
 //! all. Windows are used for nothing but their memory: no epochs, no one-sided calls.
 //!
-//! | words of a segment | what they hold |
+//! | words of a segment | content |
 //! | --- | --- |
 //! | the first 16 | the first of them: the number of the segment's process in the job |
 //! | as many as a ring has, once for each process of the machine | the ring from that process |

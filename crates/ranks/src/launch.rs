@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::fabric::Kind;
 use crate::layout::Layout;
 
-/// Runs `program` once per rank, each with its communicator, and returns what they returned, in order of rank.
+/// Runs `program` once per rank, each with its communicator, and returns their results, in order of rank.
 ///
 /// The futures may borrow from the caller, who sleeps meanwhile. There may be more ranks than workers and more workers than
 /// cores. Between two awaits a rank runs without interruption.

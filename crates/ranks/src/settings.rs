@@ -1,4 +1,4 @@
-//! How a communicator does what it does: whether calls are checked, in which order reductions are taken, how long it waits.
+//! How a communicator works: whether calls are checked, in which order reductions are taken, how long it waits.
 //!
 //! Duplicates and parts begin with the settings of the communicator that they are made from.
 
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) order: Order,
     /// How long a rank waits for others, and by which clock.
     pub(crate) patience: Option<(Clock, Duration)>,
-    /// Where this rank notes what it does.
+    /// Where this rank records its actions.
     pub(crate) track: Option<Arc<Track>>,
 }
 

@@ -35,7 +35,7 @@ impl Figures {
     }
 }
 
-/// Counts what is written to it.
+/// Counts the bytes written to it.
 struct Length(usize);
 
 impl Write for Length {
@@ -54,7 +54,7 @@ pub fn lines(lines: Vec<Value>) -> Value {
     json!({ "kind": "lines", "lines": lines })
 }
 
-/// An annealing, to be replayed. `command` is what was typed, without the number of clusters.
+/// An annealing, to be replayed. `command` is the command as typed, without the number of clusters.
 pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&str>) -> Value {
     let steps: Vec<Value> =
         history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();

@@ -1,4 +1,4 @@
-//! The part of the page about the starts of k-means: what each came to.
+//! The part of the page about the starts of k-means: the result of each.
 
 use crate::figure::{Figures, lines};
 use crate::markup;

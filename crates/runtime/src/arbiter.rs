@@ -65,7 +65,7 @@ impl Verdict {
     }
 }
 
-/// Decides for an arbiter, from what it sees at each of its ports.
+/// Decides for an arbiter, from its view of each of its ports.
 pub(crate) fn judge(ready: &[Ready]) -> Verdict {
     if let Some(branch) = ready.iter().position(|ready| *ready == Ready::Never) {
         Verdict::Closed(branch)

@@ -1,9 +1,9 @@
 //! Fork and join: two closures, or a set of them, of which idle workers take a part, and a wait that works.
 //!
 //! [`join`] puts its second closure where idle workers look, calls the first, and takes the second back if nobody came.
-//! What was taken is waited for by *helping*: the worker that waits runs what the taker forks meanwhile. It never runs
+//! A taken fork is waited for by *helping*: the worker that waits runs the forks of the taker meanwhile. It never runs
 //! anything else on the waiting stack, neither a task nor another worker's fork. So it cannot wait for itself, and its
-//! stack gets no deeper than by calling both closures one after the other. Why that is so, and what it costs:
+//! stack gets no deeper than by calling both closures one after the other. Why that is so, and its cost:
 //! `docs/design/fork-join.md`.
 //!
 //! Not here: work that outlives its caller (tasks), and waiting for messages (futures). The loop over a range,
@@ -149,11 +149,11 @@ fn wait_for(current: &Current, half: &Head) -> End {
     latch.end().expect("the wait is over")
 }
 
-/// Runs the oldest fork of `thief`, if that is still busy with what we wait for; whether there was one.
+/// Runs the oldest fork of `thief`, if that is still busy with our fork; whether there was one.
 ///
 /// A worker that waits has no fork of its own left in its queue. The oldest are stolen first, and the one it waits for
 /// was stolen. A worker that takes a fork begins with an empty queue. So all that is in the thief's queue belongs to
-/// what it runs. If it has ended that meanwhile, what we took may be anybody's: it goes back to its owner.
+/// its work. If it has ended that meanwhile, the fork that we took may be anybody's: it goes back to its owner.
 fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {
     let Some(queue) = thief.and_then(|thief| current.shared.forks.get(thief)) else { return false };
     if queue.is_empty() {

@@ -5,7 +5,7 @@
 //! entered has left. So nobody waits for a helper that never came, and a helper that comes late finds the gate closed
 //! and goes away.
 //!
-//! The lifetimes of what is borrowed are not the compiler's to see here, hence `unsafe`: each block says why it is right.
+//! The lifetimes of the borrowed values are not the compiler's to see here, hence `unsafe`: each block says why it is right.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -127,7 +127,7 @@ impl Gate {
     }
 }
 
-/// Waits for a while without sleeping; whether what it waited for has come. A model has no patience: it must see every sleep.
+/// Waits for a while without sleeping; whether its event has come. A model has no patience: it must see every sleep.
 pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
     if cfg!(any(loom, shuttle)) {
         return has_come();
@@ -211,7 +211,7 @@ impl<A> Loan<A> {
         result
     }
 
-    /// Calls what is lent; false, without a call, if nothing is.
+    /// Calls the lent closure; false, without a call, if nothing is.
     ///
     /// # Example
     /// See [`Loan`].
@@ -363,7 +363,7 @@ impl ParallelLoop {
         Self { handle: handle.clone(), on_panic: OnPanic::Cancel, region: Arc::new(region) }
     }
 
-    /// Says what becomes of the other blocks when one panics. Default: [`OnPanic::Cancel`].
+    /// Decides the fate of the other blocks when one panics. Default: [`OnPanic::Cancel`].
     ///
     /// # Example
     /// See [`OnPanic`].
@@ -375,14 +375,14 @@ impl ParallelLoop {
     /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on the caller and every worker that comes.
     ///
     /// The caller works too, and returns when all blocks have ended; it waits only for blocks that others have begun.
-    /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with what those blocks fork, loops and
+    /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with the forks of those blocks, loops and
     /// scopes in them included. Blocks are handed out in ascending order, each to the next worker that asks; in a block
     /// the indices ascend. It may be called on a worker and outside.
     ///
     /// Cost: one atomic addition per block, one queue entry per helper, called from outside, or one fork; no allocation.
     ///
     /// # Panics
-    /// With the first panic of `body`, after all blocks that had begun have ended; what becomes of the others,
+    /// With the first panic of `body`, after all blocks that had begun have ended; the fate of the others,
     /// [`on_panic`](Self::on_panic) says. If `grain` is 0.
     ///
     /// # Example

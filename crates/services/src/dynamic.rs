@@ -61,7 +61,7 @@ pub struct OutlinedOperation {
     pub reply: Value,
 }
 
-/// A contract as data, with the group of each operation: what a dynamic service is started with.
+/// A contract as data, with the group of each operation: the description that a dynamic service is started with.
 ///
 /// # Example
 /// ```
@@ -122,7 +122,7 @@ pub struct Outline {
     pub operations: BTreeMap<String, OutlinedOperation>,
 }
 
-/// The document of a dynamic service: JSON. Cheap to clone; what one clone has never changes.
+/// The document of a dynamic service: JSON. Cheap to clone; the content of a clone never changes.
 ///
 /// # Example
 /// ```

@@ -1,6 +1,6 @@
-//! Faults: what went wrong with a request, in a text for the client and another for the log.
+//! Faults: the reasons why a request failed, in a text for the client and another for the log.
 //!
-//! A fault is an answer. Its code says what the client can do, and its reason is written for the sender of the request.
+//! A fault is an answer. Its code tells the client's options, and its reason is written for the sender of the request.
 //! Text that only the operator may read (a panic's text, a path, a cause inside) is in the log text, which never leaves
 //! the process.
 
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub enum Code {
     /// The contract has no such operation, or the service does not offer it.
     ActionNotSupported,
-    /// The body is not what the operation expects.
+    /// The body is not as the operation expects.
     MessageNotSupported,
     /// The service speaks another contract than the client.
     ContractMismatch,
@@ -116,7 +116,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// A fault behind a fault: what an inner service answered.
+/// A fault behind a fault: the answer of an inner service.
 ///
 /// # Example
 /// See [`Fault::caused_by`].

@@ -75,7 +75,7 @@ impl Placement {
         self
     }
 
-    /// Which service stands for one of its partners; goes before what the author says. A path, or the address of a service of another node, such as
+    /// Which service stands for one of its partners; goes before the author's choice. A path, or the address of a service of another node, such as
     /// `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
     ///
     /// # Example
@@ -98,7 +98,7 @@ impl Placement {
 
     /// Keeps its document in this file: read when a life begins, if it is there, and written after each change.
     ///
-    /// A change is answered when it is on disk, so what was acknowledged is there after a crash of the machine. A change that cannot be
+    /// A change is answered when it is on disk, so an acknowledged change is there after a crash of the machine. A change that cannot be
     /// written, panics or is cancelled is taken back. Default: the document is not kept.
     ///
     /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk. No other
@@ -150,7 +150,7 @@ impl Placement {
 
     /// Runs the handlers of the service on these cores, by workers of its own, one a core. Default: on the workers of the host.
     ///
-    /// What the service computes elsewhere it places by itself: [`Starting::cores`](crate::Starting::cores) says where. Two services on
+    /// The service places its computations elsewhere by itself: [`Starting::cores`](crate::Starting::cores) says where. Two services on
     /// disjoint cores do not take turns on a worker.
     ///
     /// # Example

@@ -255,7 +255,7 @@ struct Step {
     goes_on: bool,
 }
 
-/// One who hears of changes, with what it has not heard yet.
+/// One who hears of changes, with the changes that it has not heard yet.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     name: Option<String>,

@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) host: WeakHost,
     /// Its handlers that wait.
     pub(crate) handling: Handling,
-    /// What was wrong when it started, and what was done about it: it works, and somebody should look.
+    /// Troubles of its start, with their repair: it works, but somebody should look.
     reports: Mutex<Vec<String>>,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,

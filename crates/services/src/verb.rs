@@ -1,4 +1,4 @@
-//! The fixed verbs: what an operation may do to the state of a service, known without reading its code.
+//! The fixed verbs: the effect of an operation on the state of a service, known without reading its code.
 //!
 //! Every service answers [`Verb::Lookup`], [`Verb::Get`], [`Verb::Subscribe`] and [`Verb::Drop`] without a handler of
 //! its author. Other verbs are given to operations by a type ([`Operation::Verb`](crate::Operation::Verb)). So the

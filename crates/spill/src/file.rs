@@ -15,7 +15,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::Error;
 
-/// A folder for what memory should not hold.
+/// A folder for numbers that memory should not hold.
 ///
 /// # Example
 /// ```

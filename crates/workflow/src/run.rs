@@ -1,4 +1,4 @@
-//! A run as a document: what was done, what is being done, what came out. Only its runner's reports change it, so every
+//! A run as a document: finished steps, running steps, results. Only its runner's reports change it, so every
 //! subscriber to the changes has the same document.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,7 +157,7 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
-    /// What it has answered, if it is done: of a mapped step, the list of answers.
+    /// Its answer, if it is done: of a mapped step, the list of answers.
     pub fn output(&self) -> Option<Value> {
         if self.state != StepState::Done {
             return None;
@@ -296,7 +296,7 @@ pub(crate) fn is_fate_unknown(fault: &Fault) -> bool {
 }
 
 impl Run {
-    /// Makes it a run that goes on: what is done stays. From a step: that step and `again`, all that need it, are done
+    /// Makes it a run that goes on: finished steps stay. From a step: that step and `again`, all that need it, are done
     /// again.
     pub(crate) fn reopen(&mut self, again: &BTreeSet<String>) {
         (self.state, self.fault, self.wish, self.output) = (RunState::Running, None, None, Value::Null);
@@ -319,7 +319,7 @@ impl Run {
         }
     }
 
-    /// Changes the document as what has happened says, at a time of the run.
+    /// Changes the document by an event, at a time of the run.
     ///
     /// # Example
     /// ```

@@ -2,7 +2,7 @@
 //! ([`super::pairs`]), and all continue from there.
 //!
 //! Every process has all pairs when they are compared, so clusters and map need no order of their own. Between the order and the last word nothing can happen
-//! to the lead alone: what ends a stage early ends it for all.
+//! to the lead alone: an early end of a stage is one for all.
 
 use std::path::Path;
 

@@ -125,7 +125,7 @@ impl Company<'_> {
 }
 
 impl Order {
-    /// Does it beside the lead. What comes out is the lead's, who tells it: all agree on it. Nothing if that is no
+    /// Does it beside the lead. The result is the lead's, who tells it: all agree on it. Nothing if that is no
     /// result.
     pub(super) fn follow(
         &self,

@@ -1,6 +1,6 @@
-//! The same for dissimilarities: the order says the items, and what an earlier run finished of their pairs.
+//! The same for dissimilarities: the order says the items, and the pairs that an earlier run finished.
 //!
-//! Every process was started with the same command line, so the order has what only the lead knows: what it read. All compute, each the leaves of its
+//! Every process was started with the same command line, so the order has the part that only the lead knows: its input. All compute, each the leaves of its
 //! ranks, and share the values step by step; the lead writes them and sends the last word.
 //!
 //! | part of an order | bytes |
@@ -48,7 +48,7 @@ enum ItemKind {
 }
 
 impl Company<'_> {
-    /// Tells the others to compute all pairs of `items`, from what `log` has on. All make the same call of
+    /// Tells the others to compute all pairs of `items`, from the end of `log` on. All make the same call of
     /// [`all_pairs`].
     ///
     /// # Errors

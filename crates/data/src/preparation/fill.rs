@@ -1,4 +1,4 @@
-//! Gaps filled from the rows that are nearest by what both have.
+//! Gaps filled from the rows that are nearest by the columns that both have.
 
 /// Rows that values are taken from, at most.
 const DONORS: usize = 2_000;
@@ -37,7 +37,7 @@ pub(super) fn from_nearest(values: &mut [f64], width: usize) {
     }
 }
 
-/// The mean squared difference of two rows over what both have, if there is anything.
+/// The mean squared difference of two rows over the columns that both have, if there are any.
 fn apart(left: &[f64], right: &[f64]) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0usize);
     for (a, b) in left.iter().zip(right) {

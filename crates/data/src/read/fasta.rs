@@ -35,7 +35,7 @@ pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
     sequences_from(open(path)?, &path.display().to_string(), expected)
 }
 
-/// Sequences from a reader of FASTA; `name` is what messages call it.
+/// Sequences from a reader of FASTA; messages call it `name`.
 ///
 /// # Errors
 /// As [`sequences`], except for those of opening a file.

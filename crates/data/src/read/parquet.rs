@@ -234,7 +234,7 @@ fn is_number(kind: &Kind) -> bool {
     matches!(kind, Kind::Numbers | Kind::Halves | Kind::Whole | Kind::Counts | Kind::Truths)
 }
 
-/// Which columns of a file are what.
+/// The roles of the columns of a file.
 struct Chosen {
     columns: Vec<Column>,
     weights: Option<Column>,

@@ -273,7 +273,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Why reading stopped after what `read` says: for the bytes, or for a reason outside of them.
+/// Why reading stopped after the answer of `read`: for the bytes, or for a reason outside of them.
 pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     let name = name.to_owned();
     match Damage::of(&cause) {
@@ -308,7 +308,7 @@ fn terminator_of(head: &[u8]) -> u8 {
     if ends.copied().any(|byte| byte == b'\n') { b'\n' } else { b'\r' }
 }
 
-/// Fails once with what stopped a look ahead.
+/// Fails once with the error that stopped a look ahead.
 struct Pending(Option<io::Error>);
 
 impl Read for Pending {

@@ -32,7 +32,7 @@ pub(crate) struct Weights<N> {
 /// Up to a line of sequences, arranged for the kernel.
 #[derive(Debug)]
 pub(crate) struct Group<N: Number> {
-    /// Line `place * symbols + symbol`: what that symbol in the query is worth against the letter of each lane at that place.
+    /// Line `place * symbols + symbol`: the score of that symbol in the query against the letter of each lane at that place.
     pub(crate) profile: Vec<N::Line>,
     pub(crate) symbols: usize,
     /// The length of each lane's sequence, 0 for a lane without one.
@@ -76,7 +76,7 @@ impl<N: Number> Sweep<N> {
     }
 }
 
-/// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, the borders costing what `weights` say.
+/// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, with borders at the cost in `weights`.
 ///
 /// Where end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too,
 /// and is worth 0.

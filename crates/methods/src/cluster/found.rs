@@ -225,7 +225,7 @@ impl Fitted {
         self.explanation.get_or_init(explained).as_ref()
     }
 
-    /// What marks each cluster, a line a mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`, `test_value`,
+    /// The marks of each cluster, a line a mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`, `test_value`,
     /// `probability`, `effect`.
     fn marks_table(&self, data: Data<'_>) -> Table<'static> {
         let explained = self.explanation(data);

@@ -306,7 +306,7 @@ impl Options {
         }
     }
 
-    /// Says what is wrong with them together, a line each.
+    /// Reports the faults of their combination, a line each.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = self.of_the_other_method();
         if self.clusters.is_some() && self.max_clusters.is_some() {

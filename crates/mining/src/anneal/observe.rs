@@ -68,7 +68,7 @@ pub struct Split {
 pub enum Stage {
     /// Choosing the number of clusters.
     Choosing,
-    /// Cooling, and dividing what becomes unstable.
+    /// Cooling, and dividing unstable clusters.
     Annealing,
     /// Cooling at a fixed number of components, until memberships are hard.
     Hardening,

@@ -1,4 +1,4 @@
-//! The components of a mixture: weights, means and covariances, and what a pass over the rows wants to know of them.
+//! The components of a mixture: weights, means and covariances, and the factors that a pass over the rows needs.
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::elementary::ln;

@@ -2,8 +2,8 @@
 //!
 //! It is the same course as that of vectors (`vector/course.rs`). Growth with masses reaches the wanted number. From
 //! there one branch hardens with equal masses, while growth continues to half as many more, which are merged again. The
-//! better of both is the answer. What is different is the finish, which moves single items and needs no search by
-//! swaps: N here is what a matrix allows.
+//! better of both is the answer. The finish is different: it moves single items and needs no search by
+//! swaps: the matrix limits N here.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};

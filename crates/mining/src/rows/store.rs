@@ -6,7 +6,7 @@
 //! corrected when all are there. In up to 16 columns both become numbers, except rows of bits whose cost is not a
 //! squared distance.
 //!
-//! Nothing outside this file asks a store which of the three it is; a round says what it does with each ([`OverStore`]).
+//! Nothing outside this file asks a store which of the three it is; a round says its treatment of each ([`OverStore`]).
 
 use lehr_numerics::bits::{BitRows, for_each_set_bit};
 use lehr_numerics::compensated::Sum;

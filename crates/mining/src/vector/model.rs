@@ -73,7 +73,7 @@ pub(crate) struct Outcome {
 }
 
 impl Model {
-    /// What the clustering says of other rows: its centres, and the last temperature at which assignments were soft.
+    /// The answer of the clustering for other rows: its centres, and the last temperature at which assignments were soft.
     pub fn centroids(&self) -> Centroids {
         let centroids = Centroids::new(self.dimension, self.centers.clone(), self.last_temperature);
         let centroids = match self.cost {

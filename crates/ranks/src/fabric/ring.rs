@@ -1,10 +1,10 @@
 //! A ring of bytes in memory that two share: one sends frames, the other takes them, and neither ever waits.
 //!
 //! For fabrics whose ranks share memory without sharing a process. The memory is an array of words, so that each access
-//! is one that the processor makes whole. This file alone decides what is written when, and the model checkers see all
+//! is one that the processor makes whole. This file alone decides the order of writes, and the model checkers see all
 //! of it.
 //!
-//! | words | what they hold | who writes them |
+//! | words | content | who writes them |
 //! | --- | --- | --- |
 //! | the first 16 | the first of them: lines taken since the beginning | the receiver, now and then |
 //! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is taken, the receiver zeroes the first word of each of its lines |
@@ -26,7 +26,7 @@ const LINE: usize = 8;
 const BEFORE: usize = 2 * LINE;
 /// In a head: there is a frame.
 const FRAME: usize = 1 << 63;
-/// The head of what is skipped up to the end of the ring.
+/// The head of the skipped part up to the end of the ring.
 const SKIP: usize = 1 << 62;
 /// Bits of a head that hold the length in bytes; the number stands above them.
 const LENGTH_BITS: u32 = 31;

@@ -37,7 +37,7 @@ mod sealed {
     pub trait Choices {}
 }
 
-/// A future that may be dropped at any moment without losing anything: what a branch of a choice must be.
+/// A future that may be dropped at any moment without losing anything: the condition of a branch of a choice.
 ///
 /// Sealed. It holds for the waits of this crate (receives, takes, joins, gathers, exchanges, choices, answers, tasks),
 /// and for references to and boxes of those. [`std::future::ready`] is a branch that is always ready. A task that loses
@@ -152,7 +152,7 @@ impl<F: Cancellable, U, M: FnOnce(F::Output) -> U + Unpin> Future for Mapped<F, 
 
 /// Lets any future be a branch, on your word that dropping it while it waits loses nothing.
 ///
-/// What does not move in memory may be pinned first: `cancel_safe(pin!(future))`.
+/// A future that may not move in memory is pinned first: `cancel_safe(pin!(future))`.
 ///
 /// # Example
 /// ```

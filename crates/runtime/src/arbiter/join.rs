@@ -241,7 +241,7 @@ impl<B: Branches> Join<B> {
         self.order.as_ref().iter().for_each(|branch| self.branches.close(*branch));
     }
 
-    /// Refuses what is left in its ports.
+    /// Refuses the items left in its ports.
     pub(crate) fn refuse_left(&self) {
         self.order.as_ref().iter().for_each(|branch| self.branches.refuse_left(*branch));
     }

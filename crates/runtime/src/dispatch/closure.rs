@@ -59,7 +59,7 @@ struct Acts {
     call: unsafe fn(Box<Cell>),
     /// Drops it where it is.
     drop: unsafe fn(&mut MaybeUninit<Room>),
-    /// Whether somebody outside asked for it: then a shutdown reports what became of it.
+    /// Whether somebody outside asked for it: then a shutdown reports its outcome.
     is_counted: bool,
 }
 

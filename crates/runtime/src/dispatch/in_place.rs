@@ -78,7 +78,7 @@ impl Catch {
 /// ```
 #[inline]
 pub fn in_place<R>(post: impl FnOnce() -> R) -> R {
-    /// Queues what was held back, if `post` panics.
+    /// Queues the held-back tasks, if `post` panics.
     struct Closing;
     impl Drop for Closing {
         fn drop(&mut self) {

@@ -28,7 +28,7 @@ struct Spawned {
 struct State {
     /// Spawned and not begun.
     list: Vec<Spawned>,
-    /// Workers that run what is in the list, and have nothing else on their stack.
+    /// Workers that run the closures in the list, and have nothing else on their stack.
     helpers: Vec<usize>,
     /// Calls for help in the common queue.
     calls: usize,
@@ -46,7 +46,7 @@ struct Core {
     shared: Option<Arc<Shared>>,
 }
 
-/// Spawns closures that borrow what outlives `'scope`. Made by [`scope()`].
+/// Spawns closures that borrow values that outlive `'scope`. Made by [`scope()`].
 ///
 /// # Example
 /// See [`scope()`].
@@ -165,7 +165,7 @@ impl Core {
         }
     }
 
-    /// Runs what is in the list until it is empty: the latest first, so that a tree of spawns does not grow wide.
+    /// Runs the closures in the list until it is empty: the latest first, so that a tree of spawns does not grow wide.
     fn work(self: &Arc<Self>) {
         loop {
             let next = self.state.lock().list.pop();

@@ -31,7 +31,7 @@ pub(super) struct Together<S, B: Branches, K, H> {
     /// Its ports, with nobody waiting at them: every turn has a join of its own.
     ports: Join<B>,
     is_once: bool,
-    /// Where the program asked for it: what the trace of the items' common context shows.
+    /// Where the program asked for it: the trace of the items' common context shows this.
     made_at: &'static Location<'static>,
     attendance: SpinLock<Attendance>,
     handler: H,
@@ -156,7 +156,7 @@ impl<S, B: Branches, K, H> Together<S, B, K, H> {
     }
 }
 
-/// Part of every turn: says what becomes of its work if the dispatcher drops it.
+/// Part of every turn: decides the fate of its work if the dispatcher drops it.
 struct Turn<S: Send + Sync + 'static, B: Branches, K, H> {
     branch: Arc<Together<S, B, K, H>>,
     number: u64,

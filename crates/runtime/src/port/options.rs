@@ -72,7 +72,7 @@ pub enum Discard {
     Newest,
     /// It was still in the port when the last handle of the port went away.
     Abandoned,
-    /// It was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) what is left.
+    /// It was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) leftover items.
     Stopping,
 }
 
@@ -97,7 +97,7 @@ impl<T> Loss<T> {
     }
 }
 
-/// A capacity and what happens beyond it.
+/// A capacity and the policy beyond it.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit {
     pub(crate) capacity: NonZeroUsize,

@@ -113,7 +113,7 @@ pub(super) enum Verdict {
     Refused(Rejection),
 }
 
-/// A policy and what it has given out.
+/// A policy and its given permits.
 pub(super) struct Gauge {
     policy: Admission,
     /// Places taken and not filled yet.

@@ -6,7 +6,7 @@
 //! looked at: one load says so.
 //!
 //! # Bounds
-//! By *job of a worker* what it runs between two looks here. A worker that finds work in a share queue q comes to it
+//! By *job of a worker* the work between two looks here. A worker that finds work in a share queue q comes to it
 //! after at most `(1 + STRICT_RUN) x (W - w)` jobs of its own. W is the sum of all weights and w that of q; without
 //! strict queues it is at most `W - w`. A strict queue's next job is run after at most S - 1 jobs of the S strict
 //! queues and one other. So no queue starves another, whatever their ranks.
@@ -118,7 +118,7 @@ impl Registry {
         self.list.lock().queues.clone()
     }
 
-    /// The dispatcher has ended: what the queues hold, to be dropped. They keep nothing from here on.
+    /// The dispatcher has ended: gives the queued tasks, to be dropped. They keep nothing from here on.
     pub(crate) fn end(&self) -> Vec<Job> {
         let queues = {
             let mut list = self.list.lock();

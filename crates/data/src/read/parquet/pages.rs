@@ -152,7 +152,7 @@ impl<R: Room> Pages<R> {
         Ok(header)
     }
 
-    /// Refuses what would take too much, or cannot be.
+    /// Refuses sizes that would take too much, or cannot be.
     fn check(&mut self, header: &Header) -> Result<()> {
         let (packed, unpacked, values) =
             (u64::from(header.packed), u64::from(header.unpacked), u64::from(header.values));

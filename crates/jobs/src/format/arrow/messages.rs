@@ -96,7 +96,7 @@ fn is_inside(block: &Block, end: u64) -> bool {
 enum Next {
     /// A message, whose body is so long.
     Message(u64),
-    /// The end mark, or what is no message, which the reader will say.
+    /// The end mark, or bytes that are no message, which the reader will report.
     End,
     /// Nothing, or less than a message.
     Cut,
