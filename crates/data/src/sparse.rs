@@ -182,7 +182,7 @@ impl Sparse {
         Ok(rows)
     }
 
-    /// Puts the columns of each row into ascending order; which of two equal ones is first is no matter, since they are refused.
+    /// Puts the columns of each row into ascending order; which of two equal ones is first is no matter, because they are refused.
     fn sort(&mut self) {
         let mut order: Vec<(u32, f64)> = Vec::new();
         for row in 0..self.len() {

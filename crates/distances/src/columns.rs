@@ -1,4 +1,4 @@
-//! Dissimilarities of aligned sequences, place by place: no alignment is computed, since somebody has done that.
+//! Dissimilarities of aligned sequences, place by place: no alignment is computed, because somebody has done that.
 //!
 //! Each sequence becomes a few planes of bits, one bit for each place. A few operations on words then compare 64 places
 //! (`bits.rs`).

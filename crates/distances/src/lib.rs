@@ -1,7 +1,7 @@
 //! Dissimilarities of all pairs of N items: sequences aligned with each other, fingerprints, rows of numbers.
 //!
 //! A [`Metric`] says how unlike two items are, a block of pairs at a time. [`all_pairs`] runs it over half of the
-//! matrix, since the other half is the same, on any number of ranks. It reports progress, and can be stopped and
+//! matrix, because the other half is the same, on any number of ranks. It reports progress, and can be stopped and
 //! resumed. The result is a [`Half`], which `lehr-data` writes as NPY.
 //!
 //! | data | metric |

@@ -510,7 +510,7 @@ pub struct StartReading {
     pub file: Option<Upload>,
 }
 
-/// That an upload or a file is not wanted any more, since the request that it began with has ended in an error. The service sends it to itself; from others it is refused.
+/// That an upload or a file is not wanted any more, because the request that it began with has ended in an error. The service sends it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Finish`].

@@ -164,7 +164,7 @@ impl ServiceRecord {
     }
 }
 
-/// The file of a service's state: one for each path, since paths have no `+`.
+/// The file of a service's state: one for each path, because paths have no `+`.
 fn state_file(path: &str) -> String {
     format!("{}.json", path.trim_start_matches('/').replace('/', "+"))
 }

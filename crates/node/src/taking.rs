@@ -1,6 +1,6 @@
 //! Clients that are sent something and do not take it: after a while their connection ends, and the memory for their answers is free.
 //!
-//! Two places, since an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that is
+//! Two places, because an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that is
 //! seen below everything else, whatever is spoken above. On HTTP/2 a client may also read its connection, and so answer
 //! every sign of life, and never open the window of one stream. That is seen where the answer is passed on, a piece at
 //! a time.

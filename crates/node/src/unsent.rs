@@ -1,6 +1,6 @@
 //! How much of answers is kept until clients take it: on one connection, and on all together.
 //!
-//! Bytes that several answers share are counted once, since they are there once. The cost of each answer beside its
+//! Bytes that several answers share are counted once, because they are there once. The cost of each answer beside its
 //! bytes is counted for each.
 
 use std::collections::HashMap;

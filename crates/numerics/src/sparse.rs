@@ -1,6 +1,6 @@
 //! Soft and hard assignment of sparse rows, which store only values other than 0, with the sums for the next centres.
 //!
-//! Rows are not shifted, since that would fill them; centres are. With an origin `o` (the rows' mean), centres `c` counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
+//! Rows are not shifted, because that would fill them; centres are. With an origin `o` (the rows' mean), centres `c` counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
 //!
 //! ```text
 //! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over what is not 0 of x_j 2 c_j
@@ -178,7 +178,7 @@ pub struct SparseScratch<T: Real> {
     projections: Vec<T::Line>,
     /// The same centre by centre, rows side by side.
     scores: Vec<T::Line>,
-    /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, since only columns that a block has are looked at.
+    /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, because only columns that a block has are looked at.
     sums: Vec<T::Line>,
     squares: Vec<f64>,
     nearest: Vec<u32>,

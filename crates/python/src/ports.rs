@@ -5,7 +5,7 @@
 //! coroutine that is cancelled meanwhile drops the future, which leaves the item in the port. There is no moment at
 //! which an item is on its way.
 //!
-//! Handlers of an interleave are coroutines of the event loop too, since code that needs the interpreter gains nothing on a worker. A worker holds the handler's
+//! Handlers of an interleave are coroutines of the event loop too, because code that needs the interpreter gains nothing on a worker. A worker holds the handler's
 //! place meanwhile, and waits until the loop says that the coroutine has ended.
 
 use std::future::{Future, poll_fn};

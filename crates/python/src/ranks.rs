@@ -2,7 +2,7 @@
 //!
 //! A communicator is carried out of the run that made it. The Python thread whose rank it is polls it, and waits
 //! without the interpreter. No worker and no copy lies between an array and the call that reads or writes it. A thread
-//! that is late costs the others only a wake, since nobody spins.
+//! that is late costs the others only a wake, because nobody spins.
 //!
 //! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not show their type, so before each
 //! collective the ranks exchange descriptions of their coming calls ([`Rank::agree`]). A rank that comes with another array ends

@@ -57,7 +57,7 @@ pub struct Killed {
 }
 
 impl Killed {
-    /// The message for the user, since the child could not give it.
+    /// The message for the user, because the child could not give it.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -2,7 +2,7 @@
 //!
 //! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core.
 //! Between processes of one machine a short frame can cross as one between threads does, in the cache line that
-//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, since MPI
+//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because MPI
 //! knows how to share memory on this machine. It has a ring for the frames of each other process.
 //!
 //! Frames that are too long for a ring go by MPI. `link.rs` holds back those that find it full, and keeps the order of

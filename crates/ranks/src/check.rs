@@ -78,7 +78,7 @@ pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) ->
 impl Communicator {
     /// Whether all ranks tell each other which collective they call before it begins. A disagreement is then an error
     /// on all ranks that names the ranks and their calls. Costs size² small messages a collective; between threads
-    /// nothing, since there the calls are compared anyway, except that shifts and exchanges are compared too.
+    /// nothing, because there the calls are compared anyway, except that shifts and exchanges are compared too.
     ///
     /// Off at first. To be switched on all ranks alike; duplicates and parts made later have it too.
     ///

@@ -15,7 +15,7 @@ use std::cell::{Cell, RefCell};
 
 use lehr_sync::Arc;
 
-/// A handler that was granted its start and has not ended: its slot (high) and which use of the slot it is (low). One word, since a write in two parts that is read as one costs
+/// A handler that was granted its start and has not ended: its slot (high) and which use of the slot it is (low). One word, because a write in two parts that is read as one costs
 /// as much as a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation(u64);

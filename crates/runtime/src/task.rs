@@ -141,7 +141,7 @@ pub async fn consume_budget() {
 
 /// Wakes a task for whichever worker comes first.
 ///
-/// A worker queues the tasks that it wakes for itself, since a task that wakes another is mostly about to wait. The two
+/// A worker queues the tasks that it wakes for itself, because a task that wakes another is mostly about to wait. The two
 /// then talk on one core, without a message crossing to another. For a task that goes on without a wait, computing or
 /// spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no
 /// worker it is [`Waker::wake`].

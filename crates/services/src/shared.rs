@@ -68,7 +68,7 @@ pub struct Counts {
     pub repeated: u64,
 }
 
-/// [`Counts`] as they are counted: each by itself, since every request counts.
+/// [`Counts`] as they are counted: each by itself, because every request counts.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) handled: Count,

@@ -146,7 +146,7 @@ fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
 }
 
 struct Mapped {
-    /// None of no numbers, since no system maps nothing.
+    /// None of no numbers, because no system maps nothing.
     map: Option<Mmap>,
     spill: Spill,
 }

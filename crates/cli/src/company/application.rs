@@ -19,7 +19,7 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::execution;
 
-/// Follows the lead to the end: the exit code. Says nothing, since the lead does.
+/// Follows the lead to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.

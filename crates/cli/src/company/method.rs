@@ -140,7 +140,7 @@ impl Order {
     }
 }
 
-/// Follows the lead of a method to the end: the exit code. Says nothing, since the lead does.
+/// Follows the lead of a method to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then

@@ -65,7 +65,7 @@ impl Company<'_> {
     }
 }
 
-/// Follows the lead to the end: the exit code. Says nothing, since the lead does.
+/// Follows the lead to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.

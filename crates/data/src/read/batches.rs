@@ -54,7 +54,7 @@ impl Batches<'static> {
     ///
     /// # Errors
     /// As [`points`](super::points), except for faults of rows. Also [`Error::Format`] for an array that is stored
-    /// column after column, since no row is whole before the last column.
+    /// column after column, because no row is whole before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
         Self::of(rows_of(path)?, &again(path), selection)
     }

@@ -2,7 +2,7 @@
 //!
 //! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order,
 //! none of one place twice; values of 0 are dropped. Dense (`array`) files and complex numbers are refused by name. So
-//! are matrices that store only one half (`symmetric` and similar ones), since they are no rows of a table.
+//! are matrices that store only one half (`symmetric` and similar ones), because they are no rows of a table.
 
 use std::io::Read;
 use std::path::Path;

@@ -412,7 +412,7 @@ impl Independent<Finish> for DatasetService {
 }
 
 /// Work that a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is over. If
-/// bytes are being read then, the reading is wasted, since nobody knows them any more.
+/// bytes are being read then, the reading is wasted, because nobody knows them any more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {

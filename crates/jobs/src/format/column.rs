@@ -217,7 +217,7 @@ impl Column {
         }
     }
 
-    /// Bytes that are no text: a fault. They count as if they were one, since each row that names them is another look at all of them.
+    /// Bytes that are no text: a fault. They count as if they were one, because each row that names them is another look at all of them.
     pub(crate) fn no_text(&mut self, bytes: &[u8], intake: &mut Intake) {
         self.fault(intake, "text in UTF-8", || format!("{} bytes that are none", bytes.len()));
         if self.has_room(bytes.len(), intake) {

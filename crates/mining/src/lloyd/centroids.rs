@@ -19,7 +19,7 @@ use crate::rows::{Input, RowMajor, SparseDistance, entries};
 /// Rows handled together.
 const BLOCK: usize = 256;
 
-/// Below this a squared distance has lost digits, since no smaller numbers have as many.
+/// Below this a squared distance has lost digits, because no smaller numbers have as many.
 const TINY: f64 = 1e-280;
 
 /// Coordinates farther than this from the middle are compared without their squares, which have no number.

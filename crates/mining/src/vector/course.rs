@@ -48,7 +48,7 @@ enum Phase {
 }
 
 /// A critical temperature below this, in stored units, means that one point outweighs all others by as much. There is
-/// nothing to anneal, since such light points move no centre, and squared distances over such temperatures would leave
+/// nothing to anneal, because such light points move no centre, and squared distances over such temperatures would leave
 /// the range of single precision. Centres are found by dividing alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 

@@ -60,7 +60,7 @@ pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &
 }
 
 /// Components side by side, in the form for the kernels of bits and of sparse rows. After them comes the noise
-/// component, if it has a score. They are made once a pass, since that takes as long as some ten rows.
+/// component, if it has a score. They are made once a pass, because that takes as long as some ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct SideBySide<T: Real> {
     /// In the coordinates of the bits.

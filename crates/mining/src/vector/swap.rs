@@ -4,7 +4,7 @@
 //! orders of magnitude, some regions end with one centre too many, others with one too few (`mining-spec` 1.8). Each
 //! pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its rows go to
 //! their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this, divide
-//! that) can be tried in the order of their promise. A trial costs little, since only leaves near the two are
+//! that) can be tried in the order of their promise. A trial costs little, because only leaves near the two are
 //! recomputed. Where clusters lie so far apart that even the cheapest removal costs several times the best division's
 //! gain, no pair can help. None is tried then. When none of those helps any more, each removal and each division is
 //! carried out to its end before pairs are tried again. When that helps no more, several centres are added and as many
@@ -64,7 +64,7 @@ pub(crate) enum Effort {
     Quick,
     /// Swaps that look best once each removal and each division has been carried out to the end. When they are exhausted, the first breath.
     Careful,
-    /// Next a breath of so many centres, since larger ones led to nothing better.
+    /// Next a breath of so many centres, because larger ones led to nothing better.
     Breathing(usize),
     /// Nothing: the search is over.
     Over,

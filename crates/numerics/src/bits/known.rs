@@ -216,7 +216,7 @@ fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
 ///
 /// `moves` says how far each centre has moved since the pass that `known` is from, over the same rows and as many
 /// centres. If `known` is empty, or most distances would be needed, all are computed. Distances must be those of
-/// centres ([`HardBitCenters::set`]), since other forms say nothing of how they change.
+/// centres ([`HardBitCenters::set`]), because other forms say nothing of how they change.
 ///
 /// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. At most a
 /// little more than [`nearest_bit_sums`](super::nearest_bit_sums). No allocation once `scratch` and `known` have grown.

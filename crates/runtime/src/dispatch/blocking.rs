@@ -1,7 +1,7 @@
 //! Sections that block: while a worker is in one, a spare thread works in its place.
 //!
 //! The worker announces it before it blocks. The work in its queue goes to the common queue. A spare thread, woken or
-//! started, does its part of the work until it comes back. A spare has no queue of its own, since nobody would look
+//! started, does its part of the work until it comes back. A spare has no queue of its own, because nobody would look
 //! into it once the spare is off duty. Tasks that it wakes go to the common queue, and it takes one job at a time. So
 //! the number of threads that run tasks stays the same, and nothing lies where only a blocked thread could find it.
 //!

@@ -218,7 +218,7 @@ fn is_calling(shared: &Shared) -> bool {
 }
 
 impl Shared {
-    /// Hands over a task or a closure that nobody will run any more, to be dropped. The owner drops it, since it looks
+    /// Hands over a task or a closure that nobody will run any more, to be dropped. The owner drops it, because it looks
     /// into the common queue until all tasks are gone. After the owner's last look, [`drop_late`](Self::drop_late) says
     /// who does.
     ///

@@ -51,7 +51,7 @@ impl Turns {
         Arc::new(Self { name, left: SpinLock::new(count) })
     }
 
-    /// A turn is lost for this reason: tells the process's hook, since nobody may ever ask how the receiver ended.
+    /// A turn is lost for this reason: tells the process's hook, because nobody may ever ask how the receiver ended.
     pub(crate) fn lose(&self, what: &str, message: &str) {
         let left = {
             let mut left = self.left.lock();

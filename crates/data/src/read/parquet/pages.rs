@@ -66,7 +66,7 @@ impl Codec {
     }
 }
 
-/// A file from a place on. Those who read at several places of it go to theirs each time, since a file has only one that it is at.
+/// A file from a place on. Those who read at several places of it go to theirs each time, because a file has only one that it is at.
 struct At {
     file: Arc<File>,
     place: u64,

@@ -41,7 +41,7 @@ pub(crate) struct Parts<'t> {
     pub(crate) is_negative: bool,
     pub(crate) currency: Option<&'static str>,
     pub(crate) is_percent: bool,
-    /// The power of ten that a word behind the digits stands for: 6 for the M of `$56.7M`. Only beside a currency, since `5M` alone may be anything.
+    /// The power of ten that a word behind the digits stands for: 6 for the M of `$56.7M`. Only beside a currency, because `5M` alone may be anything.
     pub(crate) power: Option<u32>,
     /// Digits, their separator, and perhaps an exponent.
     pub(crate) digits: &'t str,

@@ -30,7 +30,7 @@ impl Ticket {
 
 /// Decides whether a receiver wants an item. Called under the port's lock, so it must be quick and leave ports alone.
 ///
-/// Boxed twice, since a pointer to a value with a table of methods takes two words, which every waiter would pay for.
+/// Boxed twice, because a pointer to a value with a table of methods takes two words, which every waiter would pay for.
 pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 
 /// The want of a waiter.
