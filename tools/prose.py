@@ -142,18 +142,29 @@ def rust(text):
     return blocks(lines)
 
 
+def _indent(line):
+    return len(line) - len(line.lstrip())
+
+
 def python(text):
-    """The docstrings of a Python file, without their examples."""
+    """The docstrings of a Python file, without their examples and the terms of numpydoc; cells of tables are blocks of their own."""
     lines = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
                 examples = False
-                for offset, line in enumerate(first.value.value.split("\n")):
+                said = first.value.value.split("\n")
+                for offset, (line, next_line) in enumerate(zip(said, [*said[1:], ""])):
                     examples = (examples or line.strip().startswith(">>>")) and bool(line.strip())
-                    words = "" if examples or re.match(r"\s*([-=]{3,}|\w+ : )", line) else line.strip().replace("``", "`")
-                    lines.append((first.lineno + offset, words))
+                    # Terms of numpydoc, with or without a type, stand less deep than their description.
+                    is_term = offset > 0 and next_line.strip() and _indent(next_line) > _indent(line)
+                    if examples or is_term or re.match(r"\s*([-=]{3,}|[\w*, ]+ : )", line):
+                        lines.append((first.lineno + offset, ""))
+                        continue
+                    cells = re.split(r"(?<=\S) {2,}(?=\S)", re.sub(r":\w+:(?=`)", "", line.strip()).replace("``", "`"))
+                    for cell in cells:
+                        lines += [(first.lineno + offset, cell)] if len(cells) == 1 else [(first.lineno + offset, cell), (first.lineno + offset, "")]
                 lines.append((first.end_lineno, ""))
     return blocks(lines)
 

@@ -35,6 +35,10 @@ class Forms(unittest.TestCase):
         text = "//! Mended modules.\n\n// mended in vain\nlet mended = 1;\n/// ```\n/// mended();\n/// ```\n/// It is dearer."
         self.assertEqual(found(text, "crates/x/src/lib.rs"), [(1, "form"), (8, "form")])
 
+    def test_terms_and_tables_of_docstrings_are_blocks_of_their_own(self):
+        text = 'def f():\n    """Does it.\n\n    Returns\n    -------\n    bic_, aic_ : float\n        In vain.\n    mended\n        Fine.\n\n    name    dearer\n    other   fine\n    """\n'
+        self.assertEqual(found(text, "python/lehr/x.py"), [(7, "form"), (11, "form")])
+
     def test_parameters_of_numpydoc_in_rust_are_headings(self):
         text = "/// Reads texts.\n///\n/// ids : sequence of str\n///     " + "Word " * 20 + "end.\n/// texts : str\n///     " + "Word " * 20 + "end."
         self.assertEqual(found(text, "crates/python/src/items.rs"), [])

@@ -36,7 +36,7 @@ def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
 
 
 class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """A clustering with ``cluster_centers_``, and perhaps a sponge around them."""
+    """A clustering with ``cluster_centers_``, and perhaps an outlier radius around them."""
 
     cluster_centers_: NDArray[Any]
     labels_: NDArray[np.int32]
@@ -157,7 +157,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         labels : ndarray of shape (n_samples,), int32
-            -1 for a row that is farther than the sponge's radius from every centre, if there is a sponge.
+            -1 for a row that is farther than the outlier radius from every centre, if you gave one.
 
         Examples
         --------
@@ -207,7 +207,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.
 
-        A row outside of the radius counts as if it were at the radius, so that a small radius is no way to a high score.
+        A row outside of the radius counts as if it were at the radius, so that you cannot raise the score by a small radius.
 
         Parameters
         ----------

@@ -32,8 +32,8 @@ class ExplainedMixin:
     def explain(self, X: Any, *, table: Any = None, labels: ArrayLike | None = None, log: Mapping[str, float] | None = None) -> Explanation:
         """Name the columns in which each cluster differs from all rows, make a name of them, and find rules that repeat the labels.
 
-        Each column is tested in each cluster: numbers by the test value of a mean, texts by the hypergeometric test, both as in ``catdes`` of FactoMineR, with
-        probabilities times the number of tests (Bonferroni). Effects are Cohen's d and h.
+        Each column is tested in each cluster, as in ``catdes`` of FactoMineR: numbers by the test value of a mean, texts by the hypergeometric test.
+        Probabilities are multiplied by the number of tests (Bonferroni), so that you can trust them for many columns. Effects are Cohen's d and h.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Models from files, whoever wrote them: an estimator, or the command."""
+"""Models from files that an estimator or the command has written."""
 
 from __future__ import annotations
 
@@ -44,16 +44,17 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Fitted: of the class that was saved; of the command's clusters a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature, of its
-        mixtures a :class:`DAGaussianMixture`, of its topographic maps a :class:`GTM`. Where the command had scaled the columns (``--scale``), a
-        ``Pipeline`` that scales rows as it did and ends with that; where it had prepared a table (``--auto``, ``--log``, ``--exclude``), one that begins with
-        its :class:`TablePreparation`, of which :func:`read_table` reads the next table; where they are longitude and latitude in degrees, one that puts them on the sphere, in
-        kilometres. Columns have names if they had any in the command's table.
+        Fitted. A saved estimator has its own class. The command's clusters become a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature; its
+        mixtures a :class:`DAGaussianMixture`; its topographic maps a :class:`GTM`. You get a ``Pipeline`` that ends with such an estimator if the command changed
+        the columns first. For example, with ``--scale`` it begins by scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``,
+        ``--exclude``), it begins with the :class:`TablePreparation`, and you read your next table with :func:`read_table`. If the columns are longitude and latitude
+        in degrees, it begins by putting them on the sphere, in kilometres. Columns have names if they had any in the command's table.
 
     Raises
     ------
     ValueError
-        If the file is no model, was cut or changed, or is of another format, or has clusters by likelihood (``--cost bernoulli``), of which no estimator knows.
+        If the file is no model, was cut or changed, or is of another format. Also if it has clusters by likelihood (``--cost bernoulli``), because no estimator
+        knows these.
     OSError
         If it cannot be read.
 

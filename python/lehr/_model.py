@@ -1,8 +1,8 @@
 """The common part of all estimators: how a run is started and reported, and how a fitted model is saved and loaded.
 
-A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON with ``method``, ``version``, ``parameters`` (of the constructor) and
-``fitted`` (the results of ``fit``, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``, dictionaries ``{"entries"}``; numbers
-are in their shortest form that reads back to the same bits, and a number that is not finite is a word.
+A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON. The JSON has ``method``, ``version``, ``parameters`` (of the constructor) and ``fitted``
+(the results of ``fit``, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``, dictionaries
+``{"entries"}``. Numbers are in their shortest form that reads back to the same bits, and a number that is not finite is a word.
 """
 
 from __future__ import annotations

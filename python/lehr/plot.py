@@ -558,7 +558,7 @@ def shepard(model: Any, *, ax: Any = None) -> Any:
 
 
 def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
-    """Rows on a topographic map, over how much it is stretched: dark is far to go between nodes that are neighbours, so walls between groups show.
+    """Rows on a topographic map, over how much it is stretched. Dark means far to go between neighbouring nodes, so you see walls between groups.
 
     A map of one dimension is drawn as a profile, with the rows below it; of three dimensions, the first two.
 

@@ -45,8 +45,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
     scale : {'none', 'std', 'robust'}, default=None
         ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, else ``'none'``.
     missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
-        The treatment of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest
-        rows of the fitted table; rows of other tables get the median, so that a row does not depend on those beside it. ``None``: ``'nearest'`` with
+        The treatment of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest rows
+        of the fitted table. Rows of other tables get the median, so that your row does not depend on those beside it. ``None``: ``'nearest'`` with
         ``auto``, else ``'error'``.
     auto : bool, default=True
         Choose logarithms, scale and the treatment of missing values from the data where nothing is said.
@@ -144,7 +144,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Raises
         ------
         ValueError
-            For columns that are named and not there or cannot be used, a table of which no column can be, infinite numbers, and missing values with ``missing='error'``.
+            For columns that you name and that are not there or cannot be used, and for a table without any usable column. Also for infinite numbers, and for missing
+            values with ``missing='error'``.
 
         Examples
         --------

@@ -13,8 +13,8 @@ rank waits. Sums have the same bits on every number of threads and processes for
 :meth:`~Communicator.scan`                                                the combination of the arrays of the ranks before
 ========================================================================  ================================================================
 
-Collectives must be called by all ranks in the same order. Lehr compares the calls first, so that a rank that has come with another array, root
-or operation ends the call on all with a ``ValueError``.
+Collectives must be called by all ranks in the same order. Lehr compares the calls first. If your ranks come with different arrays, roots or operations, the call
+ends on all of them with a ``ValueError``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The interactive report of the command, shown in a notebook.
 
-``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside their results: figures, tables that can be sorted, pictures that can be
-looked into. It is one file that loads nothing, so a cell can show it as it is.
+``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside
+their results. It has figures, tables that you can sort, and pictures that you can explore. It is one file that loads nothing, so a cell of your notebook can show it as
+it is.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 }
 
 /// Rows and columns of an NPY array that is not packed, from its header if the file is as long as that says. Rows and
-/// columns of numbers of a Parquet file. With these, a caller can refuse a table that is too large before reading it.
+/// columns of numbers of a Parquet file. With these, you can refuse a table before reading it, for example because it is too large.
 /// `None` of all else, and of files that are not there.
 ///
 /// # Errors
@@ -360,7 +360,7 @@ pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> 
     any_incomplete(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection)
 }
 
-/// A reader that unpacks gzip and passes all else on; for callers that only want to look.
+/// A reader that unpacks gzip and passes all else on; use it if you only want to look.
 ///
 /// # Errors
 /// Those of reading the first two bytes.

@@ -1,4 +1,4 @@
-//! Errors of computing dissimilarities, one variant for each thing that a caller can do differently.
+//! Errors of computing dissimilarities, one variant for each thing that you can handle differently.
 
 use std::path::PathBuf;
 

@@ -237,7 +237,7 @@ impl Job {
         self.is_lead
     }
 
-    /// Whether it is to save its state and to end with [`Failure::Stopped`]. To be asked several times a second.
+    /// Whether it is to save its state and to end with [`Failure::Stopped`]. Ask it several times a second.
     pub fn is_stopping(&self) -> bool {
         self.signal.why().is_some()
     }

@@ -125,7 +125,7 @@ impl Sequences {
     /// distinct : Sequences
     ///     In the order in which they came up first, with the id that they had there.
     /// counts : ndarray of shape (n_distinct,), float64
-    ///     To be used as ``sample_weight``.
+    ///     Use them as your ``sample_weight``.
     /// inverse : ndarray of shape (n_sequences,), int64
     ///     The place in ``distinct`` of each sequence.
     ///

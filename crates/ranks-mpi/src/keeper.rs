@@ -75,7 +75,7 @@ impl Killed {
 
 /// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the module's page.
 ///
-/// To be called first thing in `main`. Signals that ask a program to end (Ctrl-C) reach keeper and child alike, and the
+/// Call it first thing in your `main`. Signals that ask a program to end (Ctrl-C) reach keeper and child alike, and the
 /// keeper must survive them. Make it do so in `ignore_signals`, which is called in the keeper only.
 ///
 /// # Errors

@@ -160,7 +160,7 @@ impl Process {
         Ok(())
     }
 
-    /// Ends all processes of the job at once, this one with exit code `code`. To be called after the reason has been said.
+    /// Ends all processes of the job at once, this one with exit code `code`. Call it after you have said the reason.
     pub fn abort(mut self, code: u8) -> ! {
         self.end_all(i32::from(code))
     }

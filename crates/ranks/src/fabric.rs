@@ -290,7 +290,7 @@ pub trait Fabric: Send + Sync {
         false
     }
 
-    /// Gives up a turn. To be called whenever a pending receive or probe is dropped; harmless otherwise.
+    /// Gives up a turn. Call it whenever you drop a pending receive or probe; harmless otherwise.
     fn forget(&self, turn: &mut Turn);
 
     /// Says that this rank cannot go on because of rank `culprit` (perhaps itself). The error of those who wait for

@@ -169,7 +169,7 @@ impl Communicator {
         self.values(&message)
     }
 
-    /// As [`receive`](Self::receive), into memory of the caller. The message may be shorter: the status says how long it is.
+    /// As [`receive`](Self::receive), into your memory. The message may be shorter: the status says how long it is.
     ///
     /// # Errors
     /// As for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.

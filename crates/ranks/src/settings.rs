@@ -32,7 +32,7 @@ pub(crate) struct Settings {
 }
 
 impl Communicator {
-    /// In which order reductions are taken. To be set on all ranks alike.
+    /// In which order reductions are taken. Set it on all your ranks alike.
     ///
     /// # Example
     /// ```

@@ -263,7 +263,7 @@ impl Communicator {
     }
 
     /// Agrees with the ranks in other processes on the time of their traces. It is that of the process of rank 0, to
-    /// within the time of a barrier. To be called by all ranks after [`record`](Self::record).
+    /// within the time of a barrier. Call it on all your ranks after [`record`](Self::record).
     ///
     /// Takes no account of clocks that run at different speeds.
     ///
@@ -285,7 +285,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Brings the records of ranks in other processes into the trace of rank 0, for its [`json`](Trace::json). To be called by all ranks that record, when all of them have
+    /// Brings the records of ranks in other processes into the trace of rank 0, for its [`json`](Trace::json). Call it on all your ranks that record, when all of them have
     /// [stopped](Self::stop_recording).
     ///
     /// # Errors

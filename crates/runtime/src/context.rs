@@ -89,7 +89,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// Begins a context below the one that the caller runs in, or below none.
+    /// Begins a context below the one that you run in, or below none.
     ///
     /// # Example
     /// ```
@@ -116,7 +116,7 @@ impl Context {
         ContextBuilder::new(name.into(), Some(self.clone()))
     }
 
-    /// The context that the caller runs in. Cost: where no context was ever made, one load.
+    /// The context that you run in. Cost: where no context was ever made, one load.
     ///
     /// # Example
     /// ```

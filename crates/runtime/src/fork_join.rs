@@ -39,15 +39,15 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 
 /// Calls two closures, maybe at once, and gives both results.
 ///
-/// The caller calls `a`. Meanwhile an idle worker may call `b`; if none came, the caller does so itself when `a` has
-/// ended. Both may borrow from the caller's stack. While it waits for a `b` that another worker has begun, the caller
-/// runs the forks of that worker. It sleeps only if there are none. It does so in a task too. The worker is held until
+/// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none came, your thread does so itself when `a` has ended. Both may borrow from your stack. While
+/// it waits for a `b` that another worker has begun, your thread runs the forks of that worker. It sleeps only if there are none. It does so in a task too. The
+/// worker is held until
 /// both have ended. So a long join in a task delays the others of its worker as any long poll does.
 ///
 /// On a thread that is no worker, and on a dispatcher of one, it is `(a(), b())`: use [`Handle::install`] to begin.
 ///
 /// Neither closure may wait for the other by its own means, such as a channel, or a lock that is held across `join`.
-/// They need not run at the same time, and the caller may hold both.
+/// They need not run at the same time: your thread may hold both.
 ///
 /// Cost: if nobody takes `b`, an entry and its removal in the worker's own queue (some 20 ns); no allocation.
 ///
@@ -208,9 +208,9 @@ pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
 impl Handle {
     /// Runs a closure on a worker of this dispatcher and gives its result; the way from outside into [`join`] and [`scope()`].
     ///
-    /// On a worker of this dispatcher it is a call. Elsewhere the caller sleeps until a worker has run it, so it may
-    /// borrow from the caller's stack. On a worker of another dispatcher, that worker is held meanwhile. If this
-    /// dispatcher ends before it has begun, the caller runs it itself.
+    /// On a worker of this dispatcher it is a call. Elsewhere you sleep until a worker has run it, so it may
+    /// borrow from your stack. On a worker of another dispatcher, that worker is held meanwhile. If this
+    /// dispatcher ends before it has begun, you run it yourself.
     ///
     /// Cost from outside: two allocations, and waking a worker if all sleep.
     ///

@@ -1,4 +1,4 @@
-//! Work that borrows from the caller's stack: parallel loops, loans of a body to other threads, and whole futures.
+//! Work that borrows from your stack: parallel loops, loans of a body to other threads, and whole futures.
 //!
 //! The one idea: a [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use borrowed data
 //! they must enter, which fails once the lender has closed the gate. The lender does not return before everybody who
@@ -372,9 +372,9 @@ impl ParallelLoop {
         self
     }
 
-    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on the caller and every worker that comes.
+    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that comes.
     ///
-    /// The caller works too, and returns when all blocks have ended; it waits only for blocks that others have begun.
+    /// Your thread works too, and returns when all blocks have ended; it waits only for blocks that others have begun.
     /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with the forks of those blocks, loops and
     /// scopes in them included. Blocks are handed out in ascending order, each to the next worker that asks; in a block
     /// the indices ascend. It may be called on a worker and outside.
@@ -439,7 +439,7 @@ impl ParallelLoop {
 }
 
 impl Handle {
-    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on the caller and every worker that comes.
+    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that comes.
     ///
     /// One run of a [`ParallelLoop`], with its promises and panics; keep one of those to repeat the loop without allocating.
     ///
@@ -459,9 +459,9 @@ impl Handle {
 }
 
 impl Dispatcher {
-    /// Runs futures that may borrow from the caller as tasks here, and returns their outputs in order once all have ended.
+    /// Runs your futures, which may borrow, as tasks here, and returns their outputs in order once all have ended.
     ///
-    /// For threads outside: the caller sleeps meanwhile. A future that panics ends as [`TaskError::Panicked`]; the others run
+    /// For threads outside: you sleep meanwhile. A future that panics ends as [`TaskError::Panicked`]; the others run
     /// on, so futures that wait for each other must notice by themselves.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! A reference to a service: the same calls whether it is in this process or behind an edge.
 //!
 //! In this process an operation is moved into the main port; nothing is copied, encoded or put on the heap but the reply. Behind a
-//! [`Link`] it travels as bytes. A caller may rely on the same: one answer, in order of the calls, and a fault that says why not.
+//! [`Link`] it travels as bytes. You may rely on the same: one answer, in order of the calls, and a fault that says why not.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -191,7 +191,7 @@ impl<D: Contract> Reference<D> {
         self
     }
 
-    /// Its requests end after this time: the caller gets [`Code::ResponseTimeout`] and the handler's future is dropped.
+    /// Its requests end after this time: you get [`Code::ResponseTimeout`] and the handler's future is dropped.
     ///
     /// Default: as long as the context of the caller; a handler's requests have at most the time [left](crate::Call::time_left) to it, also on other nodes. Between nodes there is always a limit, of 30 seconds if nothing else is said.
     ///
@@ -258,7 +258,7 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Sends an operation now; its answer is awaited when the caller likes. So many can be on their way at once, in order.
+    /// Sends an operation now; await its answer when you like. So many can be on their way at once, in order.
     ///
     /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the answer is first polled. An answer that is dropped is given up; a request that has been
     /// sent is done all the same.

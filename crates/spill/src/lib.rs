@@ -2,7 +2,7 @@
 //!
 //! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all are written it becomes a
 //! [`Slab`], which is a `&[T]` like any other. The file is mapped: the system reads the pages that are used, and drops
-//! those that have not been used lately. So a program may go over far more numbers than there is memory for.
+//! those that have not been used lately. So you may go over far more numbers than there is memory for.
 //! [`Storage`] is the type of a field whose numbers may be in either place, and [`Builder`] puts one together.
 //!
 //! The file has no name. It is made without one, or deleted as soon as it is made, and refused if it has a name all the

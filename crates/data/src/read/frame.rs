@@ -70,7 +70,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
 }
 
-/// A column as its caller has it.
+/// A column as you have it.
 #[derive(Clone, Debug)]
 pub enum Given {
     /// Its values are known.

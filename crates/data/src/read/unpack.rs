@@ -42,7 +42,7 @@ impl From<Damage> for io::Error {
 
 /// A reader of plain bytes out of plain or packed ones, which ends with an error once it gave more than a limit.
 ///
-/// All readers of this crate unpack their input. A caller that limits the unpacked size puts this before them.
+/// All readers of this crate unpack their input. If you limit the unpacked size, put this before them.
 ///
 /// # Example
 /// ```

@@ -36,7 +36,7 @@ fn counted<R>(run: impl FnOnce() -> R) -> (R, Traffic) {
     (result, count.with(0, std::mem::take))
 }
 
-/// Runs a program, counting if the caller wants it.
+/// Runs a program, counting if you want it.
 pub(crate) fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Result<P::Output, P::Error> {
     match COUNT.with_borrow(Clone::clone) {
         None => lehr_ranks::drive(execution, rows, program),

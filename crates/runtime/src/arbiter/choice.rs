@@ -359,7 +359,7 @@ impl<B: Choices> Choice<B> {
         })
     }
 
-    /// The same as [`fair`](Self::fair), with draws from a sequence of the caller's.
+    /// The same as [`fair`](Self::fair), with draws from your own sequence.
     ///
     /// # Example
     /// See [`TieBreaker`].

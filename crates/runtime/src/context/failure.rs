@@ -87,7 +87,7 @@ impl fmt::Display for Step {
 }
 
 impl ContextError {
-    /// A failure made of an error, with the caller's place as the first of its trail.
+    /// A failure made of an error, with your place in the code as the first of its trail.
     ///
     /// # Example
     /// See [`ContextError`].

@@ -59,7 +59,7 @@ impl Catch {
 ///
 /// Only on a worker that has nothing else queued, for a task of its own dispatcher; else this is `post()` and nothing
 /// more. Call it as part of a wait. The polled task may take as long as a handler does, and a look at the answer
-/// follows `post`. The caller must hold no lock that a handler may want.
+/// follows `post`. You must hold no lock that a handler may want.
 ///
 /// Cost: less than a passage through the queue.
 ///

@@ -64,9 +64,9 @@ impl std::fmt::Debug for Scope<'_> {
 
 /// Calls `body` with a scope to spawn into, and returns its result when all that was spawned has ended.
 ///
-/// Idle workers begin with spawned closures at once, in no promised order. When `body` has ended the caller works too,
+/// Idle workers begin with spawned closures at once, in no promised order. When `body` has ended your thread works too,
 /// and waits for those in progress elsewhere as [`join`](super::join) waits. On a thread that is no worker, and on a
-/// dispatcher of one, the caller runs all of it after `body`. Spawned closures must not wait for others by their own
+/// dispatcher of one, your thread runs all of it after `body`. Spawned closures must not wait for others by their own
 /// means.
 ///
 /// Cost: one allocation a spawn, and a lock that the helpers share: for pieces of many microseconds. [`join`](super::join) is for

@@ -1,7 +1,7 @@
 //! Waiting for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
 //! Both ask for a place, and take it when it is granted (`options.rs`). A future that is dropped gives its place, granted or
-//! not, to the next in order; the item is still the caller's.
+//! not, to the next in order; you still have the item.
 
 use std::fmt;
 use std::future::Future;
