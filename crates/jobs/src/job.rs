@@ -232,7 +232,7 @@ impl Job {
         Execution { ranks: self.threads, threads, job: self.processes, ..all }
     }
 
-    /// Whether its tables are taken from this process. Of several that run it together, one gives them; those of the others are ignored, so they may leave it.
+    /// Whether its tables are taken from this process. Of several that run it together, one gives them; those of the others are ignored, so that they may leave it.
     pub fn is_lead(&self) -> bool {
         self.is_lead
     }

@@ -3,7 +3,7 @@
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract
 //! [`datasets::Datasets`]). A method is a function of tables ([`Method`]). The service around it (contract
 //! [`jobs::Jobs`], one for all methods) runs it as jobs. They queue, report their progress, can be cancelled, and
-//! survive a restart. Outputs are data sets again, so a next step takes them by name. [`Distances`] compares items; all
+//! survive a restart. Outputs are data sets again, so that a next step takes them by name. [`Distances`] compares items; all
 //! that `lehr-methods` declares join it ([`declared`]).
 //!
 //! | wanted | found |

@@ -56,7 +56,7 @@ impl Setup {
         Ok(placement.keep(folder.join("document.json")))
     }
 
-    /// The folder of the service at a path. A path has no `+`, so no two have one folder, and none is inside another.
+    /// The folder of the service at a path. A path has no `+`, so that no two have one folder, and none is inside another.
     fn folder(&self, path: &str) -> Option<PathBuf> {
         Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
     }

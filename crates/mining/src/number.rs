@@ -14,7 +14,7 @@
 //! | `separation.rs` | from two cells to a line with counts on it |
 //! | `hierarchy.rs` | merging from many cells to one |
 //!
-//! All of it is one thread's arithmetic in a fixed order, so it has the same bits wherever it is done.
+//! All of it is one thread's arithmetic in a fixed order, so that it has the same bits wherever it is done.
 
 mod hierarchy;
 mod partition;

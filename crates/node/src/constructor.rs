@@ -80,7 +80,7 @@ impl Constructor {
     }
 }
 
-/// The file of a service. No path has a `+`, so no two have one file.
+/// The file of a service. No path has a `+`, so that no two have one file.
 fn file(folder: &Path, path: &str) -> PathBuf {
     folder.join(format!("{}.json", path.trim_start_matches('/').replace('/', "+")))
 }

@@ -11,7 +11,7 @@
 //! | `DELETE /counter` | the end of the service |
 //! | `GET /~/events?services=/a,/b` | the changes of several services, in one stream |
 //!
-//! Names of services have no colon, so nothing here can be two things.
+//! Names of services have no colon, so that nothing here can be two things.
 
 use hyper::Method;
 use lehr_services::{Code, Endpoint, Fault, Verb};

@@ -9,7 +9,7 @@
 //! C_k += w m_k      M_k += w m_k (x - u_k)      Q_k += w m_k (x - u_k) (x - u_k)'      L += T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Moments are about the component's own mean, so a narrow component far from the origin loses no digits. The memberships of all rows are never
+//! Moments are about the component's own mean, so that a narrow component far from the origin loses no digits. The memberships of all rows are never
 //! stored; four tiles at a time are scored, exponentiated and summed while they are in the first-level cache. Scores are in units of `ln 2`, as in [`crate::soft`].
 
 use crate::cholesky::triangle;

@@ -6,7 +6,7 @@
 //! moment_i = sum_j w_ij t_ij / d_ij (z_i - z_j)        stress_i = sum_j w_ij (d_ij - t_ij)^2        d_ij = |z_i - z_j|
 //! ```
 //!
-//! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so an iteration reads
+//! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so that an iteration reads
 //! the matrix once. Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is
 //! kept finite.
 

@@ -1,7 +1,7 @@
 //! The post office of a process: frames that came are sorted into the inboxes of its ranks.
 //!
 //! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order in which they came,
-//! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so no thread is needed for
+//! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so that no thread is needed for
 //! that. If another task is fetching, there is nothing to do: it sorts for all.
 //!
 //! A process may be faster than another by one run: its messages are then kept until the run begins here.

@@ -23,7 +23,7 @@ impl Process {
     /// Runs `program` on `threads` ranks in this process, as every other process of the job does. Each rank gets its
     /// communicator of all ranks of all processes. Returns the results of this process's ranks, in order of rank.
     ///
-    /// Your futures may borrow, because you sleep meanwhile; see [`lehr_ranks::run`] for the rest.
+    /// Your futures may borrow, because your thread sleeps meanwhile; see [`lehr_ranks::run`] for the rest.
     ///
     /// # Errors
     /// The same on all processes: [`Error::Panicked`] in the process whose rank panicked, and its words as [`Error::Elsewhere`] in the

@@ -284,7 +284,7 @@ impl Default for Execution {
 /// Runs a method over `rows` rows under an engine, on a dispatcher of its own. Returns the lead's result; in each
 /// process of a job, that of its first rank.
 ///
-/// Your program may borrow, because you sleep meanwhile.
+/// Your program may borrow, because your thread sleeps meanwhile.
 ///
 /// # Errors
 /// The program's own error; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another process

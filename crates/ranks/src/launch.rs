@@ -11,7 +11,7 @@ use crate::layout::Layout;
 
 /// Runs `program` once per rank, each with its communicator, and returns their results, in order of rank.
 ///
-/// Your futures may borrow, because you sleep meanwhile. There may be more ranks than workers and more workers than
+/// Your futures may borrow, because your thread sleeps meanwhile. There may be more ranks than workers and more workers than
 /// cores. Between two awaits a rank runs without interruption.
 ///
 /// # Errors

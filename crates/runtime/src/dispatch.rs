@@ -1,7 +1,7 @@
 //! The dispatcher: a fixed set of worker threads that poll tasks.
 //!
 //! Work waits in a first-in-first-out queue per worker and in one queue for posts from outside; a worker without work
-//! steals. A woken task goes to the queue of the worker that wakes it, so a conversation stays on one core until
+//! steals. A woken task goes to the queue of the worker that wakes it. Therefore a conversation stays on one core until
 //! another core is idle. Idle workers search for a while before they sleep ([`Idle`]). This is because waking a
 //! sleeping core costs tens of microseconds, and finding a message a tenth of one.
 //!

@@ -41,8 +41,7 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 ///
 /// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none came, your thread does so itself when `a` has ended. Both may borrow from your stack. While
 /// it waits for a `b` that another worker has begun, your thread runs the forks of that worker. It sleeps only if there are none. It does so in a task too. The
-/// worker is held until
-/// both have ended. So a long join in a task delays the others of its worker as any long poll does.
+/// worker is held until both have ended. So a long join in a task delays the others of its worker as any long poll does.
 ///
 /// On a thread that is no worker, and on a dispatcher of one, it is `(a(), b())`: use [`Handle::install`] to begin.
 ///
@@ -208,9 +207,9 @@ pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
 impl Handle {
     /// Runs a closure on a worker of this dispatcher and gives its result; the way from outside into [`join`] and [`scope()`].
     ///
-    /// On a worker of this dispatcher it is a call. Elsewhere you sleep until a worker has run it, so it may
-    /// borrow from your stack. On a worker of another dispatcher, that worker is held meanwhile. If this
-    /// dispatcher ends before it has begun, you run it yourself.
+    /// On a worker of this dispatcher it is a call. Elsewhere your thread sleeps until a worker has run it, so that it may borrow from your stack. On a worker of
+    /// another dispatcher, that worker is held meanwhile. If this
+    /// dispatcher ends before it has begun, your thread runs it itself.
     ///
     /// Cost from outside: two allocations, and waking a worker if all sleep.
     ///

@@ -60,7 +60,7 @@
 //!
 //! # Questions
 //!
-//! A question carries its [`Reply`]. One that is dropped is an answer too, so nobody waits for ever.
+//! A question carries its [`Reply`]. One that is dropped is an answer too, so that nobody waits for ever.
 //!
 //! ```
 //! use lehr_runtime::{Port, Refusal, Reply, block_on};

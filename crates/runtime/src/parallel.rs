@@ -461,7 +461,7 @@ impl Handle {
 impl Dispatcher {
     /// Runs your futures, which may borrow, as tasks here, and returns their outputs in order once all have ended.
     ///
-    /// For threads outside: you sleep meanwhile. A future that panics ends as [`TaskError::Panicked`]; the others run
+    /// For threads outside: your thread sleeps meanwhile. A future that panics ends as [`TaskError::Panicked`]; the others run
     /// on, so futures that wait for each other must notice by themselves.
     ///
     /// # Panics

@@ -372,7 +372,7 @@ impl<T> Port<T> {
     /// receives that find nothing end as `Closed`. While [`Permit`](crate::Permit)s are out, their items are still
     /// taken, and receives wait for them.
     ///
-    /// Nothing else closes a port: all its handles are alike, so there is no last poster whose end could. So the task
+    /// Nothing else closes a port: all its handles are alike, so that there is no last poster whose end could. So the task
     /// that feeds a loop of receives must close the port on every way out. Or the owner of both must when one has
     /// failed. And a close answers no question that is in the port: [`drain`](Self::drain) does, by dropping it.
     ///

@@ -433,7 +433,7 @@ fn handlers(operations: &BTreeMap<String, OutlinedOperation>) -> Result<Handlers
     handlers.checked()
 }
 
-/// A name of an operation for as long as the program runs: one copy of each, however often its services start. They come from outlines, so there are no more than the
+/// A name of an operation for as long as the program runs: one copy of each, however often its services start. They come from outlines, so that there are no more than the
 /// program has operations.
 fn lasting(name: &str) -> &'static str {
     static NAMES: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();

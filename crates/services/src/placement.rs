@@ -98,7 +98,7 @@ impl Placement {
 
     /// Keeps its document in this file: read when a life begins, if it is there, and written after each change.
     ///
-    /// A change is answered when it is on disk, so an acknowledged change is there after a crash of the machine. A change that cannot be
+    /// A change is answered when it is on disk, so that an acknowledged change is there after a crash of the machine. A change that cannot be
     /// written, panics or is cancelled is taken back. Default: the document is not kept.
     ///
     /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk. No other
@@ -231,7 +231,7 @@ fn is_service_of_a_node(at: &str) -> bool {
         )
 }
 
-/// Whether a text is a path of a service. Dots alone are no name, so nothing here climbs anywhere.
+/// Whether a text is a path of a service. Dots alone are no name, so that nothing here climbs anywhere.
 fn is_path(path: &str) -> bool {
     let is_name = |name: &str| {
         let mut bytes = name.bytes();

@@ -4,7 +4,7 @@
 //! synchronised, and renamed over the old one, and the folder is synchronised. However that is stopped, the name leads
 //! to the old state or to the new one. A checksum tells a file that is neither.
 //!
-//! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so it costs little. If the file is damaged
+//! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so that it costs little. If the file is damaged
 //! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it never goes on without the changes that it
 //! had acknowledged, and it removes nothing.
 

@@ -48,7 +48,7 @@ impl Spill {
     }
 
     /// A new file for numbers of which there will be `expected`, or 0 if nobody knows. Their space is reserved at once
-    /// where the file system can do that, so a full disk is reported before the work begins.
+    /// where the file system can do that, so that a full disk is reported before the work begins.
     ///
     /// # Errors
     /// [`Error`] if the folder takes no files, or none without a name, or has no room for so many numbers.

@@ -1,4 +1,4 @@
-//! A run as a document: finished steps, running steps, results. Only its runner's reports change it, so every
+//! A run as a document: finished steps, running steps, results. Only its runner's reports change it, so that every
 //! subscriber to the changes has the same document.
 
 use std::collections::{BTreeMap, BTreeSet};

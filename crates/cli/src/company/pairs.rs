@@ -1,6 +1,6 @@
 //! The same for dissimilarities: the order says the items, and the pairs that an earlier run finished.
 //!
-//! Every process was started with the same command line, so the order has the part that only the lead knows: its input. All compute, each the leaves of its
+//! Every process was started with the same command line, so that the order has the part that only the lead knows: its input. All compute, each the leaves of its
 //! ranks, and share the values step by step; the lead writes them and sends the last word.
 //!
 //! | part of an order | bytes |

@@ -1,7 +1,7 @@
 //! Text into records and fields: lines, quotes, delimiters, and where each record stands.
 //!
 //! A record is a line, or several where a quoted field has line ends in it. A record has the number of its first line,
-//! because messages need it. That is why this is no library's reader: the usual readers count or repair CRLF, blank
+//! because messages need it. Therefore this is no library's reader: the usual readers count or repair CRLF, blank
 //! lines and open quotes in their own ways. The `csv` crate serves as the oracle in the tests.
 //!
 //! Quotes are `"`, doubled within quotes. A data frame needs more ([`Quoting`]): other quotes and letters escaped by a

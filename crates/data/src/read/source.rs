@@ -2,7 +2,7 @@
 //!
 //! This file handles everything that may surround a file's contents, once for all readers. That is packing
 //! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the
-//! packing, never the name, so a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows on
+//! packing, never the name, so that a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows on
 //! demand, and gives out slices of it. It knows its position, so that a reader can say where a fault is.
 
 use std::cell::Cell;

@@ -1,6 +1,6 @@
 //! The contents of data sets and uploads, by number: on disk below a folder, or in memory and in files without a name.
 //!
-//! A content is written once and never changed, so nothing here has to agree with the document but the numbers.
+//! A content is written once and never changed, so that nothing here has to agree with the document but the numbers.
 //! [`Contents::sweep`] removes contents that the document does not name, unless the document itself was lost or
 //! restored ([`Contents::freeze`]).
 //!

@@ -6,7 +6,7 @@
 //!   and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`. V is the covariance of the missing
 //!   cells given the observed ones, and R the variances of the clouds that rows are. From these sums the M-step is that
 //!   of whole rows.
-//! - *Spherical and diagonal*: columns are independent within a component, so each has a mass and moments of its own
+//! - *Spherical and diagonal*: columns are independent within a component. Therefore each has a mass and moments of its own
 //!   over the rows that have it. The M-step is a maximum, not a step towards one.
 
 use std::cell::RefCell;

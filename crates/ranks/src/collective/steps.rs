@@ -407,7 +407,7 @@ impl Steps<'_> {
     /// exchanges covers with its partner there. If the upper block has fewer ranks, some ranks of the lower one have no
     /// partner. They get the cover from one that has, along a binomial tree.
     ///
-    /// Covers of neighbouring blocks are folded lower before upper, so the nodes are those of the one tree.
+    /// Covers of neighbouring blocks are folded lower before upper, so that the nodes are those of the one tree.
     ///
     /// Into `before`, if wanted, come the covers of the ranks before this one.
     pub(crate) async fn all_fold<T: Plain + Default>(

@@ -46,7 +46,7 @@ struct State {
 struct Waiting {
     number: u64,
     pattern: Pattern,
-    /// Whether it will take the message. A probe leaves it, so nobody waits behind it.
+    /// Whether it will take the message. A probe leaves it, so that nobody waits behind it.
     takes: bool,
     waker: Waker,
 }

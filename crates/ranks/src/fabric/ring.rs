@@ -10,7 +10,7 @@
 //! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is taken, the receiver zeroes the first word of each of its lines |
 //!
 //! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written
-//! last, in the same line as the first 56 bytes, so a short frame crosses from core to core in one line. A frame does
+//! last, in the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame does
 //! not go around the end of the ring: where it does not fit, a head says that the rest is skipped.
 //!
 //! The receiver reports only now and then how much it has taken, at most a quarter of the ring late. So the sender

@@ -42,7 +42,7 @@ mod sealed {
 /// Sealed. It holds for the waits of this crate (receives, takes, joins, gathers, exchanges, choices, answers, tasks),
 /// and for references to and boxes of those. [`std::future::ready`] is a branch that is always ready. A task that loses
 /// is cancelled, and an answer that loses is given up, as always when their handles are dropped. Use `&mut task` as the
-/// branch to let the task continue. A post that waits holds an item, so it is a branch only as `&mut post`. For a
+/// branch to let the task continue. A post that waits holds an item, so that it is a branch only as `&mut post`. For a
 /// future of your own see [`cancel_safe`].
 ///
 /// A persistent receiver cannot be a branch, for it would have to be registered again each time it lost:

@@ -5,7 +5,7 @@
 //! every pair of ranks needs n² of them. An exchange looks into the one port and takes the oldest item of each source,
 //! or nothing.
 //!
-//! While it waits it leaves a [`Sorter`] at the port, so it is woken once, by the item that completes the set.
+//! While it waits it leaves a [`Sorter`] at the port, so that it is woken once, by the item that completes the set.
 
 use std::fmt;
 use std::future::Future;

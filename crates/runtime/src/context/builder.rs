@@ -146,7 +146,7 @@ impl ContextBuilder {
 
     /// Posts errors that happen in it to `port`, as [`on_error`](Self::on_error). If the port refuses, the error goes one level out.
     ///
-    /// The post carries the context outside this one, so a handler of the port that fails reports there.
+    /// The post carries the context outside this one, so that a handler of the port that fails reports there.
     ///
     /// # Example
     /// ```

@@ -18,7 +18,7 @@ use super::{ABORTING, Shared, with_current};
 /// a spare thread takes over the tasks of that worker meanwhile; elsewhere it is just a call.
 ///
 /// `reason` is the text that a watchdog reports while it lasts. Inside, the thread counts as none of the dispatcher's:
-/// [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may borrow, and thread-local state is unchanged.
+/// [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so that it may borrow, and thread-local state is unchanged.
 ///
 /// Not for sections of microseconds: handing over and back costs about as much as waking a thread twice.
 ///

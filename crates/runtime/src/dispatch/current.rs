@@ -1,4 +1,4 @@
-//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so it is one pointer.
+//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so that it is one pointer.
 
 use std::cell::Cell;
 use std::ptr;

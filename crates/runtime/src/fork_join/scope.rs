@@ -2,7 +2,7 @@
 //!
 //! Spawned closures are in a list of the scope's own. A worker that comes to help registers in the scope and runs
 //! closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called through
-//! the common queue, so they come only when they have nothing else on their stack. This is because a spawn may outlive
+//! the common queue, so that they come only when they have nothing else on their stack. This is because a spawn may outlive
 //! the fork that it was made in. A worker that waits for that fork must not run it (see `docs/design/fork-join.md`).
 
 use std::any::Any;

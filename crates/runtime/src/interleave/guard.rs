@@ -191,7 +191,7 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
     /// output. Without it, such a request fails: nothing could answer it before this handler ends.
     ///
     /// Only the chain of this handler's own calls enters, one at a time: requests made in `calls`, and those made to
-    /// answer them. Everything else keeps waiting. The state may be another one afterwards, so the guard must be given
+    /// answer them. Everything else keeps waiting. The state may be another one afterwards, so that the guard must be given
     /// up and taken back. No reference to the earlier state survives.
     ///
     /// Cancel-safe: dropped half-way it gives the guard up.

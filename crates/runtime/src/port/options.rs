@@ -3,7 +3,7 @@
 //! All of it is in one box that a plain port does not allocate. So the path of a plain message costs one look at a
 //! pointer. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity. Those
 //! who wait for a place are in order, and a place that becomes free is *granted*. From that moment it is theirs, as a
-//! permit, so nobody can overtake them between their wake-up and their post.
+//! permit, so that nobody can overtake them between their wake-up and their post.
 //!
 //! Invariant whenever the port's lock is free: somebody waits ungranted for a place only if no place is free.
 

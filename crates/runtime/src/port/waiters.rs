@@ -5,7 +5,7 @@
 //!
 //! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken
 //! to fetch it. An item that none of them accepts is announced to the others. They are offered nothing, but woken to
-//! look for themselves. A *take* needs this port alone, so its look will succeed. As many takes are woken as there are
+//! look for themselves. A *take* needs this port alone, so that its look will succeed. As many takes are woken as there are
 //! items for, and the others sleep on. A *watcher* (a join, a gather, an exchange) may lack something elsewhere, so
 //! each is woken whose need here has just been met.
 //!

@@ -1,6 +1,6 @@
 //! Chooses the queue that a worker takes from next.
 //!
-//! Each worker goes round by itself, so the order costs no agreement between workers. Strict queues come first, in
+//! Each worker goes round by itself, so that the order costs no agreement between workers. Strict queues come first, in
 //! turn, but after [`STRICT_RUN`] of their jobs in a row comes one of the others. Among the others, each has in turn as
 //! many jobs as its weight; the dispatcher's own queues are one of them. While no named queue has work, none of this is
 //! looked at: one load says so.

@@ -1,7 +1,7 @@
 //! One direction between two ranks, for messages between neighbours: a short ring of lines, each with a flag and a
 //! short message in it.
 //!
-//! The sender's end and the receiver's end belong to one rank each, so there is no lock on the way. A message crosses
+//! The sender's end and the receiver's end belong to one rank each, so that there is no lock on the way. A message crosses
 //! in one line, which only the sender writes. The receiver reports the taken messages in a line of its own, and only now
 //! and then. So the sender seldom has to fetch that one. A long message lies in memory that goes with it and comes back
 //! to be used again.

@@ -12,7 +12,7 @@
 //! those who sleep waiting for it. A message that is not expected wakes the receiver.
 //!
 //! In a broadcast and a reduction in one direction some ranks hear nobody, and run ahead of those that hear them. They
-//! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so they are ahead by at most its slots. The log of
+//! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most its slots. The log of
 //! each rank finds different calls there (`log.rs`). A rank that gives up a message must hear it before its next call,
 //! so that nobody waits for room for ever.
 //!
