@@ -122,7 +122,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     random_state : int, RandomState instance or None, default=None
         Decides between equals. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it, to the last bit.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
