@@ -77,7 +77,7 @@ def tell(found: Mapping[str, Any]) -> None:
 
 
 def table(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """A structured array of columns: one row a temperature, a division, a cluster. ``pandas.DataFrame`` takes it as it is."""
+    """A structured array of columns: one row for each temperature, division or cluster. ``pandas.DataFrame`` takes it as it is."""
     length = len(next(iter(columns.values())))
     rows = np.empty(length, dtype=[(name, column.dtype) for name, column in columns.items()])
     for name, column in columns.items():

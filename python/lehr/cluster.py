@@ -153,14 +153,14 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     critical_temperature_ : float
         The temperature below which one cluster is unstable: twice the leading eigenvalue of the covariance.
     history_ : structured ndarray
-        One row a temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
+        One row for each temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
         ``max_move``, ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships, ``information`` that of rows and clusters about each other
         in nats. ``softness`` is the mean of 1 less the largest membership, ``sweeps`` counts passes over the rows. ``max_move`` is the largest squared move of a
         centre in the last pass, over the temperature. ``next_critical`` is the highest temperature at which a cluster divides. Temperatures fall while clusters
         divide, for a while beyond the number that is kept unless clusters lie far apart. Then they fall a second time, from where that number was, without
         divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
-        One row a division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` and ``n_clusters`` after it. ``parent`` is
+        One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` and ``n_clusters`` after it. ``parent`` is
         the cluster that divided, by its number then, which is none of ``labels_``.
     candidates_ : structured ndarray or None
         If you gave no number, the numbers that were compared. ``mean_cost`` is the mean squared distance to the centre. ``separation`` says how much more probable

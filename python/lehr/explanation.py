@@ -203,7 +203,7 @@ class Explanation(Sequence[Portrait]):
         Returns
         -------
         pandas.DataFrame
-            A row a mark: ``cluster``, ``name``, ``column``, ``text`` (empty for numbers), ``inside``, ``overall``, ``test_value``, ``probability``,
+            A row for each mark: ``cluster``, ``name``, ``column``, ``text`` (empty for numbers), ``inside``, ``overall``, ``test_value``, ``probability``,
             ``effect``.
 
         Raises

@@ -39,7 +39,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     n_components : int, default=None
         How many components, at least 1. ``None`` takes the number with the least BIC.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
-        A matrix a component, one for all, a variance a component and column, or a variance a component. Matrices take at most 512 columns; all but
+        A matrix for each component (``'full'``), one for all, a variance for each component and column, or a variance for each component. Matrices take at most 512
+        columns; all but
         the last want columns that vary.
     max_components : int, default=None
         The most components that are tried where the number is not given. ``None`` means 10.
@@ -95,11 +96,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     bic_, aic_, icl_ : float
         Bayes' and Akaike's information criterion, and the integrated completed likelihood: less is better.
     candidates_ : structured ndarray
-        One row a number that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
+        One row for each number that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
     ascent_ : ndarray
         The log-likelihood of a row before each sweep of the fit: it never falls.
     history_ : structured ndarray
-        One row a sweep of the fit: ``log_likelihood``, that of a row before it.
+        One row for each sweep of the fit: ``log_likelihood``, that of a row before it.
     free_energy_ : float
         ``-log_likelihood_``: the free energy at temperature 1, where the annealed clusters have become a mixture.
     converged_ : bool

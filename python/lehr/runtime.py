@@ -324,7 +324,7 @@ def join(*ports: Port[Any]) -> Waiting[list[Any]]:
 
 
 def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
-    """The first of several waits; of several that are there, the first named. The others leave everything in its port.
+    """Wait for the first of several; if several are ready, the first named wins. The others leave everything in its port.
 
     Parameters
     ----------

@@ -186,7 +186,7 @@ class ColumnAccounts(Sequence[ColumnAccount]):
         Returns
         -------
         pandas.DataFrame
-            A row a column, its name as the index; a column an attribute of :class:`ColumnAccount`.
+            A row for each column, its name as the index, and a column for each attribute of :class:`ColumnAccount`.
 
         Raises
         ------

@@ -102,7 +102,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     init_ : str
         Where the map that is kept began: ``'annealed'`` or ``'plane'``.
     candidates_ : structured ndarray
-        One row a beginning that was followed to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
+        One row for each beginning that was followed to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
     history_ : structured ndarray
         One row for each temperature of the map that is kept: ``temperature`` (a pure number, which ends at 1), ``objective``, ``noise_variance``, ``softness`` and
         ``sweeps``. ``softness`` is the mean of 1 less the largest share of a posterior.

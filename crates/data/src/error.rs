@@ -466,7 +466,7 @@ fn list<T>(items: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String
     items.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// One line a column: the name asked for, the ones there are, and the most similar one.
+/// One line for each column: the name asked for, the ones there are, and the most similar one.
 fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String {
     const LISTED: usize = 40;
     let mut there = list(columns.iter().take(LISTED), |column| format!("{column:?}"));

@@ -32,7 +32,7 @@ pub struct Points {
     values: Storage<f64>,
     /// At least 1.
     dimension: usize,
-    /// One name a column.
+    /// One name for each column.
     columns: Vec<String>,
     /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
@@ -134,7 +134,7 @@ impl Points {
     /// The same points with these column names.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one name a column.
+    /// [`Error::Shape`] if there is not one name for each column.
     pub fn with_columns(mut self, columns: Vec<String>) -> Result<Self, Error> {
         if columns.len() != self.dimension {
             let expected = format!("{} names, one a column", self.dimension);
@@ -147,7 +147,7 @@ impl Points {
     /// The same points with a weight for each row.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is not one weight a row.
+    /// - [`Error::Shape`] if there is not one weight for each row.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
@@ -157,7 +157,7 @@ impl Points {
     /// The same points with an id for each row.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id a row.
+    /// [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             return Err(shape("ids", format!("{}, one a row", self.len()), ids.len().to_string()));

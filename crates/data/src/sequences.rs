@@ -187,7 +187,7 @@ impl Sequences {
     /// The same sequences under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id a sequence.
+    /// [`Error::Shape`] if there is not one id for each sequence.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a sequence", self.len()), ids.len().to_string());

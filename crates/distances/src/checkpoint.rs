@@ -1,6 +1,6 @@
 //! The finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
-//! A log: a head that says of which data and which dissimilarity, then one record a step, appended and never rewritten. However a run ends, the records
+//! A log: a head that says of which data and which dissimilarity, then one record for each step, appended and never rewritten. However a run ends, the records
 //! appended before are good; a record that was cut is left out and computed again.
 //!
 //! | part | bytes |
@@ -42,7 +42,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// use lehr_distances::checkpoint::{Kept, Log};
 /// use lehr_distances::{Control, Error, Finished, Observer, Progress, Silent, all_pairs, all_pairs_keeping, rows::{Compared, Measure}};
 ///
-/// /// Stops after so many steps.
+/// Stops after so many steps.
 /// struct After(usize);
 ///
 /// impl Observer for After {

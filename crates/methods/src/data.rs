@@ -13,9 +13,9 @@ use crate::stream::Stream;
 pub struct Matrix {
     /// All pairs.
     pub dissimilarities: Dissimilarities,
-    /// One name an item; numbers where nobody gave names.
+    /// One name for each item; numbers where nobody gave names.
     pub ids: Vec<String>,
-    /// One weight an item: how many equal items it stands for.
+    /// One weight for each item: how many equal items it stands for.
     pub weights: Option<Vec<f64>>,
     /// Known classes of the items, where someone gave them ([`MatrixWords::has_classes`]).
     pub classes: Option<Classes>,

@@ -214,7 +214,7 @@ impl Predicted {
         }))
     }
 
-    /// A line a row: its cluster or component and how surely, or its place on a map.
+    /// A line for each row: its cluster or component and how surely, or its place on a map.
     ///
     /// The columns of the table. For clusters they are `id`, `cluster` (the nearest, or -1 where none is within the
     /// outlier radius), `probability` and `distance`. The distance is to the centre, as spreads are in `centers.csv`;

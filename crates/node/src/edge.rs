@@ -280,9 +280,9 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
 /// Says in the log that connections are refused, once a second at most: there may be thousands.
 #[derive(Default)]
 struct Refusals {
-    /// When it was said last.
+    /// When a refusal was logged last.
     told: Option<Duration>,
-    /// How many there were since.
+    /// How many refusals there were since.
     silent: u64,
 }
 

@@ -184,7 +184,7 @@ pub fn gaussian_sums<T: Real>(
 
 /// Gives each row of a block, whatever its weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the logarithm of its density.
 ///
-/// `memberships` is rows x K, `log_densities` one number a row; both overwritten. Cost: as [`gaussian_sums`] without moments.
+/// `memberships` is rows x K, `log_densities` one number for each row; both overwritten. Cost: as [`gaussian_sums`] without moments.
 ///
 /// # Panics
 /// If the shapes disagree or there is no component.

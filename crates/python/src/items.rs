@@ -100,7 +100,7 @@ impl Sequences {
         Ok(Self(sequences))
     }
 
-    /// One id a sequence.
+    /// One id for each sequence.
     #[getter]
     fn ids(&self) -> Vec<String> {
         self.0.ids().to_vec()
@@ -221,7 +221,7 @@ impl Fingerprints {
         Ok(Self(fingerprints))
     }
 
-    /// One id a row.
+    /// One id for each row.
     #[getter]
     fn ids(&self) -> Vec<String> {
         self.0.ids().to_vec()

@@ -146,7 +146,7 @@ pub(crate) struct Company {
 }
 
 impl Company {
-    /// Alone on `threads` threads, or in a job: then with one thread a process unless more are asked for.
+    /// Alone on `threads` threads, or in a job: then with one thread for each process unless more are asked for.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
         if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {

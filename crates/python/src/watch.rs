@@ -108,7 +108,7 @@ enum News {
 
 /// A run's reports, on their way to the thread that waits.
 pub(crate) struct Relay {
-    /// News, and the callback's answer; none without a callback.
+    /// The channels of reports and of the callback's answers; none without a callback.
     line: Option<(SyncSender<News>, Receiver<bool>)>,
     stop: Arc<Flag>,
     saver: Saver,

@@ -16,7 +16,7 @@ use crate::post::Post;
 use crate::process::Process;
 use crate::trailer::{Kind, Trailer};
 
-/// The process that judges.
+/// The process that decides how a run ended.
 const JUDGE: usize = 0;
 
 impl Process {

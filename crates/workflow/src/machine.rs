@@ -145,7 +145,7 @@ enum Stage {
     Failed,
 }
 
-/// A run, between two events.
+/// The state of a run between two events.
 ///
 /// # Example
 /// ```

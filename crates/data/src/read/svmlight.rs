@@ -1,4 +1,4 @@
-//! Sparse rows from SVMlight's text, which LIBSVM and others write too: `label column:value column:value … # comment`, a row a line.
+//! Sparse rows from SVMlight's text, which LIBSVM and others write too: `label column:value column:value … # comment`, a row on each line.
 //!
 //! Clusters are found without classes, so labels are read (a number, or several with commas between them), checked, and
 //! left out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is no column and

@@ -89,7 +89,7 @@ pub fn in_rich(enrichment: &Enrichment) -> String {
     )
 }
 
-/// Writes `item,id` and the known class, a line an item.
+/// Writes `item,id` and the known class, a line for each item.
 ///
 /// # Errors
 /// Those of the writer.

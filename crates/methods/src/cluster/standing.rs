@@ -214,7 +214,7 @@ impl Outlying {
         Self { radius, rows: found }
     }
 
-    /// `id`, `cluster`, `distance`, `score`, `columns`: a line a row, by falling score.
+    /// `id`, `cluster`, `distance`, `score`, `columns`: a line for each row, by falling score.
     pub(super) fn table(&self, space: &Rows) -> Table<'static> {
         let id = |row: &OutlyingRow| space.ids().map_or_else(|| row.row.to_string(), |ids| ids[row.row].clone());
         let columns = |row: &OutlyingRow| {

@@ -1,4 +1,4 @@
-//! The course of a pairwise clustering: grow, harden, finish; one temperature a step, each of which can be resumed.
+//! The course of a pairwise clustering: grow, harden, finish; one step for each temperature, each of which can be resumed.
 //!
 //! It is the same course as that of vectors (`vector/course.rs`). Growth with masses reaches the wanted number. From
 //! there one branch hardens with equal masses, while growth continues to half as many more, which are merged again. The

@@ -397,7 +397,7 @@ pub(crate) async fn soft<T: Real>(
     Ok(sums.into())
 }
 
-/// Where to go from the fields of the last sweeps.
+/// The next fields, extrapolated from those of the last sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Jump {
     /// From the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. For a the inverse of one less the factor by which

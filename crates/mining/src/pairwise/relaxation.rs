@@ -14,7 +14,7 @@ const RISE: f64 = 1e-7;
 /// reached, and shrinks by it after a jump that was too long.
 const LONGEST: f64 = 4.0;
 
-/// Where a relaxation is.
+/// The state of a relaxation.
 #[derive(Debug)]
 pub(crate) struct Relaxation {
     temperature: f64,

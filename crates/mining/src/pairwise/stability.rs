@@ -7,7 +7,7 @@
 //! ```
 //!
 //! which for squared Euclidean distances is twice that of its covariance. Dissimilarities that are no distances make G indefinite, so power iteration could end at the most negative eigenvalue. Instead
-//! each component climbs to the algebraically largest ([`Climb`]). All share the products with the matrix: one reading a step.
+//! each component climbs to the algebraically largest ([`Climb`]). All share the products with the matrix: one reading for each step.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::lanes::Real;

@@ -1,4 +1,4 @@
-//! The course of an embedding: starts, temperatures, iterations; one iteration a step, each of which can be resumed.
+//! The course of an embedding: starts, temperatures, iterations; one step for each iteration, each of which can be resumed.
 //!
 //! An iteration reads the matrix once, at a candidate for the next positions. It gives the stress there, which decides
 //! whether the candidate is taken, and the moments from which the following candidate is made. A lengthened step (de

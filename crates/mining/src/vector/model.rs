@@ -46,9 +46,9 @@ pub struct Model {
     pub critical_temperature: f64,
     /// Passes over the rows.
     pub iterations: u64,
-    /// One entry a temperature.
+    /// One entry for each temperature.
     pub history: Vec<Step>,
-    /// One entry a division, in their order.
+    /// One entry for each division, in their order.
     pub splits: Vec<Split>,
     /// How the number of clusters was chosen, where neither it nor a final temperature was given.
     pub number: Option<Number>,

@@ -65,7 +65,7 @@ impl Communicator {
     /// [`Error::RankLeft`], [`Error::Mismatch`].
     ///
     /// # Panics
-    /// If there is not one part a rank.
+    /// If there is not one part for each rank.
     ///
     /// # Example
     /// ```

@@ -321,7 +321,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. As [`reduce`](Self::reduce), but with one partial a rank.
+    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. As [`reduce`](Self::reduce), but with one partial for each rank.
     pub(crate) async fn combine<T: Plain>(
         &self,
         values: &[T],

@@ -222,7 +222,7 @@ impl<B: Branches> Join<B> {
         self.branches.owned()
     }
 
-    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. Refused, the join waits on.
+    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. If it does not, the join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,
         may_take: &mut dyn FnMut() -> bool,

@@ -68,7 +68,7 @@ impl Turns {
 }
 
 impl Receiver {
-    /// A receiver of the turns that its tasks take.
+    /// A receiver whose turns are taken by these tasks.
     pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }
