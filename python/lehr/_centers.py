@@ -216,7 +216,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            One a row.
+            One for each row.
 
         Returns
         -------

@@ -120,7 +120,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     precision : {'double', 'single'}, default='double'
         In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
-        Decides between equals. ``None`` is 0: the same call gives the same result.
+        The random seed, which only decides between equals. ``None`` is 0, so that the same call gives you the same result.
     n_jobs : int, default=None
         Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
     verbose : int, default=0
@@ -592,7 +592,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_items,), default=None
-            One an item.
+            One for each item.
 
         Returns
         -------

@@ -195,7 +195,7 @@ def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = 
     vectors : iterable of rdkit.DataStructs.ExplicitBitVect
         All of one length.
     ids : iterable of str, default=None
-        One a vector; ``None`` numbers them from 0.
+        One for each vector; ``None`` numbers them from 0.
 
     Returns
     -------

@@ -103,7 +103,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     precision : {'double', 'single'}, default='double'
         In which rows are kept while sweeping. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
-        Draws the starts, if they are drawn. ``None`` is 0: the same call gives the same result.
+        The random seed, which draws the starts if they are drawn. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
         Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
     verbose : int, default=0

@@ -506,7 +506,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_items,), default=None
-            One an item.
+            One for each item.
 
         Returns
         -------

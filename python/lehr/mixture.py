@@ -54,7 +54,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     cooling : float, default=0.95
         The temperature over the one before, in the annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        Decides between equals. ``None`` is 0, so that the same call gives you the same result. :meth:`sample` draws by it as scikit-learn does: ``None`` gives you
+        The random seed, which only decides between equals. ``None`` is 0, so that the same call gives you the same result. :meth:`sample` draws by it as
+        scikit-learn does: ``None`` gives you
         other rows each time.
     n_jobs : int, default=None
         Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
@@ -551,7 +552,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            One a row.
+            One for each row.
 
         Returns
         -------

@@ -129,7 +129,7 @@ class ColumnAccounts(Sequence[ColumnAccount]):
     Parameters
     ----------
     columns : sequence of ColumnAccount
-        One a column.
+        One for each column.
     text : str
         The text for people.
 

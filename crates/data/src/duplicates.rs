@@ -50,7 +50,7 @@ impl Duplicates {
         Duplicates { first, item_of }
     }
 
-    /// By distinct item, the given item where it came up first.
+    /// For each distinct item, the given item where it came up first.
     pub fn first(&self) -> &[usize] {
         &self.first
     }

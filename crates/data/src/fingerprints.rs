@@ -26,7 +26,7 @@ pub struct Fingerprints {
     words: Vec<u64>,
     bits: usize,
     ids: Vec<String>,
-    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
     name: String,
 }

@@ -34,9 +34,9 @@ pub struct Points {
     dimension: usize,
     /// One name for each column.
     columns: Vec<String>,
-    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
-    /// One a row.
+    /// One for each row.
     ids: Option<Vec<String>>,
     /// Columns of the table that are not points.
     left_out: Vec<LeftOut>,

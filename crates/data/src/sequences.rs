@@ -115,7 +115,7 @@ pub struct Sequences {
     letters: Vec<u8>,
     /// Where each sequence ends in `letters`; strictly ascending.
     ends: Vec<usize>,
-    /// One a sequence.
+    /// One for each sequence.
     ids: Vec<String>,
     alphabet: Alphabet,
     has_gaps: bool,

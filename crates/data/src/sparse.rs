@@ -51,7 +51,7 @@ pub struct Sparse {
     /// Finite, none of them 0.
     values: Vec<f64>,
     first_column: FirstColumn,
-    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
     ids: Option<Vec<String>>,
     name: String,

@@ -48,7 +48,7 @@ pub struct Regions {
     pub source: String,
     /// The name of one.
     pub one: &'static str,
-    /// One a region.
+    /// One for each region.
     pub ids: Vec<String>,
     /// A column each, weighted by people.
     pub attributes: Points,

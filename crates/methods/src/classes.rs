@@ -14,7 +14,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Classes by their texts, one an item.
+    /// Classes by their texts, one for each item.
     ///
     /// # Example
     /// ```

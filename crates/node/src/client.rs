@@ -159,7 +159,7 @@ impl Client {
         Self::with(token, None)
     }
 
-    /// A client that trusts, of nodes that speak TLS, those whose certificates are signed as told, and shows its own to those that ask.
+    /// A client for nodes that speak TLS. It trusts certificates that these authorities have signed, and shows its own to nodes that ask.
     ///
     /// # Errors
     /// As for [`new`](Self::new).

@@ -141,7 +141,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Puts other filters in the place of those before, for every line from now on.
+    /// Replaces the filters, for every line from now on.
     ///
     /// # Errors
     /// As for [`new`](Self::new); those before stay.

@@ -69,9 +69,9 @@ fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
 /// Parameters
 /// ----------
 /// texts : sequence of str
-///     One a sequence, at least one letter each. Gaps (``-`` or ``.``) make them aligned: then all have one length.
+///     One for each sequence, at least one letter each. Gaps (``-`` or ``.``) make them aligned: then all have one length.
 /// ids : sequence of str, default=None
-///     One a sequence; ``None`` numbers them from 0.
+///     One for each sequence; ``None`` numbers them from 0.
 /// alphabet : {'dna', 'protein'}, default=None
 ///     ``None`` finds out: DNA if every letter is one of ``ACGTUN-.``, in either case.
 ///
@@ -179,7 +179,7 @@ impl Sequences {
 /// n_bits : int
 ///     Bits of a row, at least 1.
 /// ids : sequence of str, default=None
-///     One a row; ``None`` numbers them from 0.
+///     One for each row; ``None`` numbers them from 0.
 ///
 /// Examples
 /// --------

@@ -162,7 +162,7 @@ impl Communicator {
     }
 }
 
-/// Maps leaves; for each key its values, one a leaf, in order of the leaves.
+/// Maps leaves; for each key its values, one for each leaf, in order of the leaves.
 fn map<M: MapReduce>(
     method: &M,
     partition: &Partition,

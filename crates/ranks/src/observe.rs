@@ -93,7 +93,7 @@ pub trait Observer: Send {
         None
     }
 
-    /// Is handed where the step that was given up began, after an interrupt of this or another process, instead of the next progress.
+    /// After an interrupt of this or another process, receives the state at which the given-up step began, instead of the next progress.
     ///
     /// Not called before the first step, because there is nothing to resume from. The run ends with its method's error
     /// `Stopped`. By default this is a checkpoint like any other, but no other comes after it.

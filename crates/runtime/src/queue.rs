@@ -74,7 +74,7 @@ impl fmt::Debug for Queue {
 /// See [`Queue::suspend`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
-    /// Tasks that wait for their first poll: [`Admission::Depth`] limits these.
+    /// Tasks that wait for their first poll, whose number [`Admission::Depth`] limits.
     pub depth: usize,
     /// Tasks that have begun, were woken and wait for a worker.
     pub woken: usize,

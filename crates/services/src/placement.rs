@@ -148,7 +148,7 @@ impl Placement {
         self.configuration.as_ref()
     }
 
-    /// Runs the handlers of the service on these cores, by workers of its own, one a core. Default: on the workers of the host.
+    /// Runs the handlers of the service on these cores, by workers of its own, one for each core. Default: on the workers of the host.
     ///
     /// The service places its computations elsewhere by itself: [`Starting::cores`](crate::Starting::cores) says where. Two services on
     /// disjoint cores do not take turns on a worker.

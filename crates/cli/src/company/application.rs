@@ -46,7 +46,7 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
     Ok(code)
 }
 
-/// Computes this process's part of all stages. The outcome is the lead's, who tells it: all agree on it.
+/// Computes this process's part of all stages. The outcome is the lead's, which it sends to all, so that all agree.
 fn compute(
     metric: &dyn Metric,
     (clustering, embedding): &(pairwise::Parameters, smacof::Parameters),

@@ -125,7 +125,7 @@ impl Company<'_> {
 }
 
 impl Order {
-    /// Runs the method beside the lead. The result is the lead's, who tells it, so that all agree on it. Nothing if that is no result.
+    /// Runs the method beside the lead. The result is the lead's, which it sends to all, so that all agree. Nothing if that is no result.
     pub(super) fn follow(
         &self,
         data: Data<'_>,

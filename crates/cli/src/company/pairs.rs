@@ -91,7 +91,7 @@ pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Fai
     Ok(code)
 }
 
-/// Computes this process's part. The outcome is the lead's, who tells it: all agree on it.
+/// Computes this process's part. The outcome is the lead's, which it sends to all, so that all agree.
 fn compute<T: Precision>(metric: &dyn Metric, execution: &Execution, log: Option<Vec<u8>>) -> Result<(), Failure> {
     let read = |bytes| Kept::of_bytes::<T>(bytes, Path::new("the checkpoint of process 0"), metric);
     let mut kept = log.map(read).transpose()?;

@@ -1,6 +1,6 @@
 //! One sequence against a line of others: the dynamic programme of Smith and Waterman, and Needleman and Wunsch, with Gotoh's affine gaps.
 //!
-//! The query runs down, the others run across, one a lane. A cell is eleven operations on a line and no branch:
+//! The query runs down, the others run across, one for each lane. A cell is eleven operations on a line and no branch:
 //!
 //! ```text
 //! h(i, j) = max(h(i-1, j-1) + s(a_i, b_j), e(i, j), f(i, j), 0 if local)

@@ -41,7 +41,7 @@ impl Grid {
         at(k, self.nodes, self.latent)
     }
 
-    /// Nodes next to node `k` on the grid, towards higher numbers: one an axis where there is one.
+    /// Nodes next to node `k` on the grid, towards higher numbers: one for each axis where there is one.
     pub fn next_nodes(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.latent).filter_map(move |axis| {
             let step = self.nodes.pow((self.latent - 1 - axis) as u32);

@@ -25,7 +25,7 @@ pub struct Parameters {
     pub sample_rows: Option<usize>,
     /// The weight of a row is halved after so many more rows, so that centres follow a stream that changes; above 0. The rows of a batch count alike. Default: none, nothing is forgotten.
     pub half_life: Option<f64>,
-    /// Decides between equals while the sample is annealed. Default: 0.
+    /// The random seed, which only decides between equals while the sample is annealed. Default: 0.
     pub seed: u64,
     /// In single precision rows are kept to seven digits of their batch's breadth. Default: double.
     pub precision: Precision,

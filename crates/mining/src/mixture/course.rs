@@ -113,7 +113,7 @@ pub(crate) struct Fitted {
 /// How wide the columns are, in stored units.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
-    /// One a column.
+    /// One for each column.
     pub variances: Vec<f64>,
     /// The variance of the cloud that a row counts as, along each column.
     pub clouds: Vec<f64>,

@@ -95,7 +95,7 @@ pub struct Parameters {
     pub max_sweeps: u64,
     /// Factor from one temperature to the next in the annealing that finds where components begin, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// Decides between equals in the annealing ([`crate::vector::Parameters::seed`]). Default: 0.
+    /// The random seed, which only decides between equals in the annealing ([`crate::vector::Parameters::seed`]). Default: 0.
     pub seed: u64,
 }
 

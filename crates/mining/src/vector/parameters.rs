@@ -52,7 +52,7 @@ pub struct Parameters {
     /// clusters; 0: no swaps. Where a first look improves nothing, the finish stops with the default, and searches on
     /// as elsewhere with a larger number. Default: 4.
     pub patience: usize,
-    /// Decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
+    /// The random seed, which only decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
     pub seed: u64,
     /// Default: double.
     pub precision: Precision,

@@ -177,7 +177,7 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         (0..components.len()).map(frame).collect()
     }
 
-    /// The stability of each component, by products of its covariance with vectors, one a pass; no covariance is formed. `tolerance` is for a critical temperature
+    /// The stability of each component, by products of its covariance with vectors, one for each pass; no covariance is formed. `tolerance` is for a critical temperature
     /// the share by which its last step may have changed it. Returns the passes.
     async fn climb(
         &mut self,
