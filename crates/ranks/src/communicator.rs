@@ -1,7 +1,7 @@
 //! The communicator of a rank: its number, those of the others, and the calls that reach them.
 //!
 //! A communicator is a group of ranks and a context of its own in the fabric, so that its messages meet no others. Messages
-//! between two ranks are in `point_to_point.rs`, calls of all ranks together in `collective/`, one for each file; new communicators in
+//! between two ranks are in `point_to_point.rs`, calls of all ranks together in `collective/`, one in each file; new communicators in
 //! `group.rs`.
 
 use std::fmt;
