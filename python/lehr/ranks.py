@@ -115,7 +115,7 @@ class Communicator:
         Parameters
         ----------
         array : ndarray
-            Of one type and shape on all ranks, C-contiguous: float64, float32, or integers. Written where it lies.
+            Of one type and shape on all ranks, C-contiguous: float64, float32, or integers. Overwritten in place.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
             How two values become one. Sums of integers wrap as NumPy's; a NaN stays one.
 

@@ -409,7 +409,7 @@ fn any_incomplete<'a>(
     }
 }
 
-/// In which form a source has its rows.
+/// The form of the rows of a source.
 enum Form {
     /// A table of text.
     Text,

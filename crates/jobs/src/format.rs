@@ -381,7 +381,7 @@ fn limited<T>(
     if plain.is_over() { Err(too_large(name, bytes_max)) } else { result.map_err(|error| fault_of(&error)) }
 }
 
-/// In which form rows are wanted.
+/// The form of the wanted rows.
 ///
 /// # Example
 /// ```

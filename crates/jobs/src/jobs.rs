@@ -484,7 +484,7 @@ pub struct Predict {
     /// Whether to answer how much each row is of each cluster or component too. Default: no.
     #[serde(default)]
     pub memberships: bool,
-    /// In which form rows are answered. Default: JSON.
+    /// The form of the rows in the answer. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
     /// The first row, from 0. Default: 0.

@@ -17,7 +17,7 @@ use lehr_mining::{Input, vector};
 use crate::origin::Origin;
 use crate::table::Table as ResultTable;
 
-/// In which space rows are compared.
+/// The space in which rows are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frame {
     /// Longitude and latitude become positions on the sphere, in km.

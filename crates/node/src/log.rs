@@ -56,8 +56,8 @@ type Sink = dyn Fn(&str) + Send + Sync;
 /// Lines of JSON, filtered by path and contract. Cheap to clone: clones share filters and sink.
 ///
 /// Filters are levels with commas between them. A level alone is for everything, `/path=level` for a service and those
-/// below it, `contract=level` for all services with it. The longest path goes first, then the contract, then the one
-/// alone, which is `off` if it is left out.
+/// below it, `contract=level` for all services with it. The filter of the longest path decides, else the one of the contract, else the level alone, which is `off`
+/// if you leave it out.
 ///
 /// # Example
 /// ```

@@ -56,7 +56,7 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Connections at once. One more takes the place of one that is idle, and is closed at once if none is. Default: 4096.
+    /// How many connections the node keeps at once. One more takes the place of one that is idle, and is closed at once if none is. Default: 4096.
     pub connections: usize,
     /// Connections at once from one address that is no proxy's. Default: 1024.
     pub connections_per_address: usize,

@@ -10,7 +10,7 @@ use lehr_sync::Arc;
 use crate::communicator::Communicator;
 use crate::trace::Track;
 
-/// In which order the partials of a reduction are combined.
+/// The order in which the partials of a reduction are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. The default.
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
 }
 
 impl Communicator {
-    /// In which order reductions are taken. Set it on all your ranks alike.
+    /// The order in which reductions are combined. Set it on all your ranks alike.
     ///
     /// # Example
     /// ```

@@ -79,7 +79,7 @@ pub enum Restart {
     OnPanic {
         /// How many restarts.
         max: usize,
-        /// In which span, on the host's clock.
+        /// The span, on the host's clock.
         within: Duration,
     },
 }

@@ -117,7 +117,7 @@ pub(crate) struct Described {
     /// Its purpose.
     #[serde(default)]
     pub(crate) about: String,
-    /// Its value if none is given. Default: it must be given.
+    /// Its value if you give none. Without a default, you must give one.
     #[serde(default)]
     pub(crate) default: Option<Value>,
 }

@@ -76,7 +76,7 @@ pub struct Source {
     pub weights_from: Option<PathBuf>,
     /// Where rows are kept that memory should not hold.
     pub spill: Option<Spill>,
-    /// In which space rows are compared.
+    /// The space in which rows are compared.
     pub frame: Frame,
     /// Where known classes of the items of a matrix are.
     pub classes: Option<ClassSource>,

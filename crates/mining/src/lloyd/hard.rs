@@ -19,11 +19,11 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 pub(crate) struct Remembered {
     /// Of the last, in up to [`DIRECT_DIMENSION`] dimensions.
     active: Vec<usize>,
-    /// One of these: nearer to every row of the leaf than all that are none of them.
+    /// One of these: it is nearer to every row of the leaf than all other centres.
     reference: usize,
     positions: Vec<f64>,
     sums: Vec<f64>,
-    /// Of the last, and of the one that trials differ from, where rows are bits.
+    /// If rows are bits: the bounds after the last pass, and those of the base of trials.
     last: Known,
     base: Known,
 }

@@ -29,7 +29,7 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
-    /// How to keep these rows, whose cost is, or is not, a squared distance.
+    /// The storage for these rows. `is_squared` says whether their cost is a squared distance.
     pub fn of(input: Input<'_>, is_squared: bool) -> Self {
         let is_wide = input.dimension() > DIRECT_DIMENSION;
         match input {

@@ -34,7 +34,7 @@ pub(super) use crate::calls::Operation;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// In which order an interleave starts waiting items.
+/// The order in which an interleave starts waiting items.
 ///
 /// # Example
 /// ```
