@@ -427,7 +427,7 @@ class _Watching:
         Raises
         ------
         Fault
-            If nothing was heard over it, and the pauses are as long as they get.
+            If nothing was heard over it, and the pauses have reached their longest.
         """
         if not self._heard and self._pause >= _AGAIN_SECONDS[1]:
             raise _unreachable(self._url, cause) from cause

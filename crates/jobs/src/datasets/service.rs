@@ -105,7 +105,7 @@ impl DatasetService {
     /// A service that keeps nothing on disk and opens no files.
     ///
     /// # Panics
-    /// Never: nothing is asked of the system.
+    /// Never, because the system is not asked.
     ///
     /// # Example
     /// See [`Datasets`].
