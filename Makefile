@@ -44,11 +44,11 @@ method-files: ## the product files that know a method, its own and shared ones (
 fmt-check: lint-need ## is everything formatted?
 	@cargo fmt --all --check
 
-edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), modules to one direction, do the pages' links hold, and is there no more hard prose than recorded?
+edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), modules to one direction, do the pages' links hold, is there no more hard prose than recorded, and no misspelling?
 	@$(PYTHON) -m unittest discover -q -s tools -p 'test_*.py'
 	@$(PYTHON) -m unittest discover -q -s lab/report -p 'test_*.py'
 	@$(PYTHON) -m unittest discover -q -s docs/site -p 'test_*.py'
-	@failed=0; for gate in edges circles links papers catalogue prose; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
+	@failed=0; for gate in edges circles links papers catalogue prose spelling; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
 	@cargo clippy --workspace --all-targets -- -D warnings

@@ -3,7 +3,7 @@
 Usage: prose.py                     the gate: per group of files, no more findings than `tools/prose.json` records
        prose.py --list GROUP|FILE…  every finding: file, line, what stands there, what to write
        prose.py --write             records lower numbers (never higher ones; to record a higher one, edit the file and say why)
-       prose.py --figures [FILE…]   how the groups, or files such as a peer's README, measure up
+       prose.py --sample COUNT SEED sentences drawn at random, to be read by somebody else: which could be better?
 
 Looked at: paragraphs, list items and table cells of Markdown, documentation comments of Rust, docstrings of Python. Code is left out.
 """
@@ -11,6 +11,7 @@ Looked at: paragraphs, list items and table cells of Markdown, documentation com
 import ast
 import json
 import math
+import random
 import re
 import subprocess
 import sys
@@ -69,8 +70,6 @@ FORMS = [
     (r"\band (vice versa|so forth)\b", "say it"),
     (r"\bthereof\b|\bwherein\b|\bwhereof\b|\bhereby\b|\bthereby\b", "say it in today's words"),
     (r"(?:^|[.;|] )What(?! (?:to|if|about)\b)[^.?|:]*(?:\.|\||$)", "name the thing: start with the noun, not with \"What\""),
-    (r"\bbehavior\b|\bcolor\b|\bcolors\b|\bneighbor", "British spelling in prose"),
-    (r"\bteh\b|\brecieve|\bseperate|\boccured\b|\bdefinately\b|\baccomodate\b|\bneccessary\b", "spelling"),
 ]
 _FORMS = [(re.compile(pattern, re.IGNORECASE if "What" not in pattern else 0), instead) for pattern, instead in FORMS]
 _FENCE = re.compile(r"\s*(?:>\s*)?(```|~~~|:::)")
@@ -137,22 +136,35 @@ def rust(text):
     lines = []
     for number, line in enumerate(text.split("\n"), start=1):
         found = re.match(r"\s*(?:///|//!)(?: (.*)|$)", line)
-        lines.append((number, (found[1] or "") if found else ""))
+        words = (found[1] or "") if found else ""
+        # Docstrings of Python made of Rust have parameters of numpydoc.
+        lines.append((number, "" if re.match(r"\w+ : ", words) else words))
     return blocks(lines)
 
 
+def _indent(line):
+    return len(line) - len(line.lstrip())
+
+
 def python(text):
-    """The docstrings of a Python file, without their examples."""
+    """The docstrings of a Python file, without their examples and the terms of numpydoc; cells of tables are blocks of their own."""
     lines = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
                 examples = False
-                for offset, line in enumerate(first.value.value.split("\n")):
+                said = first.value.value.split("\n")
+                for offset, (line, next_line) in enumerate(zip(said, [*said[1:], ""])):
                     examples = (examples or line.strip().startswith(">>>")) and bool(line.strip())
-                    words = "" if examples or re.match(r"\s*([-=]{3,}|\w+ : )", line) else line.strip().replace("``", "`")
-                    lines.append((first.lineno + offset, words))
+                    # Terms of numpydoc, with or without a type, stand less deep than their description.
+                    is_term = offset > 0 and next_line.strip() and _indent(next_line) > _indent(line)
+                    if examples or is_term or re.match(r"\s*([-=]{3,}|[\w*, ]+ : )", line):
+                        lines.append((first.lineno + offset, ""))
+                        continue
+                    cells = re.split(r"(?<=\S) {2,}(?=\S)", re.sub(r":\w+:(?=`)", "", line.strip()).replace("``", "`"))
+                    for cell in cells:
+                        lines += [(first.lineno + offset, cell)] if len(cells) == 1 else [(first.lineno + offset, cell), (first.lineno + offset, "")]
                 lines.append((first.end_lineno, ""))
     return blocks(lines)
 
@@ -226,36 +238,25 @@ def listed(root, chosen):
     print(f"prose: {total:,} findings")
 
 
-#: Per 1,000 words, but for the last two.
-FIGURES = {
-    "connectives": r"\b(because|for example|such as|for instance|so that|however|therefore|if you)\b",
-    "you": r"\b(you|your|yours)\b",
-    "what": r"\bwhat\b",
-}
-
-
-def figures(named):
-    """The figures by which prose is compared: of each name, connectives, "you" and "what" in 1,000 words, mean length of a sentence, share of long ones."""
-    yield f"{'':24}{'words':>9}{'connect':>9}{'you':>7}{'what':>7}{'length':>8}{'long':>7}"
-    for name, texts in named:
-        found = [sentence for suffix, text in texts for _, block in READERS[suffix](text) for sentence in sentences(block) if len(words(sentence)) > 2]
-        total = sum(len(words(sentence)) for sentence in found) or 1
-        rates = [1000 * sum(len(re.findall(pattern, sentence, re.IGNORECASE)) for sentence in found) / total for pattern in FIGURES.values()]
-        longest = sum(len(words(sentence)) > LONGEST for sentence in found) / (len(found) or 1)
-        yield f"{name:24}{total:9,}{rates[0]:9.1f}{rates[1]:7.1f}{rates[2]:7.1f}{total / (len(found) or 1):8.1f}{longest:7.1%}"
+def sampled(root, count, seed):
+    """So many sentences, each as likely as any other of all texts: lines with file, line and sentence."""
+    found = [
+        f"{name}, line {number}: {sentence}"
+        for name, _ in files(root)
+        for number, block in READERS[Path(name).suffix]((root / name).read_text(encoding="utf-8"))
+        for sentence in sentences(block)
+        if len(words(sentence)) > 2
+    ]
+    return random.Random(seed).sample(found, min(count, len(found)))
 
 
 def main(arguments):
     if arguments[:1] == ["--list"]:
         listed(ROOT, arguments[1:] or [group for group, _ in GROUPS])
         return 0
-    if arguments[:1] == ["--figures"]:
-        if arguments[1:]:
-            named = [(Path(name).name, [(".md", Path(name).read_text(encoding="utf-8"))]) for name in arguments[1:]]
-        else:
-            all_files = files(ROOT)
-            named = [(group, [(Path(name).suffix, (ROOT / name).read_text(encoding="utf-8")) for name, of in all_files if of == group]) for group, _ in GROUPS]
-        print("\n".join(figures(named)))
+    if arguments[:1] == ["--sample"]:
+        count, seed = map(int, arguments[1:])
+        print("\n".join(sampled(ROOT, count, seed)))
         return 0
     counts = counted(ROOT)
     path = ROOT / RECORD

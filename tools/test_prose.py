@@ -1,4 +1,7 @@
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import prose
 
@@ -32,6 +35,14 @@ class Forms(unittest.TestCase):
         text = "//! Mended modules.\n\n// mended in vain\nlet mended = 1;\n/// ```\n/// mended();\n/// ```\n/// It is dearer."
         self.assertEqual(found(text, "crates/x/src/lib.rs"), [(1, "form"), (8, "form")])
 
+    def test_terms_and_tables_of_docstrings_are_blocks_of_their_own(self):
+        text = 'def f():\n    """Does it.\n\n    Returns\n    -------\n    bic_, aic_ : float\n        In vain.\n    mended\n        Fine.\n\n    name    dearer\n    other   fine\n    """\n'
+        self.assertEqual(found(text, "python/lehr/x.py"), [(7, "form"), (11, "form")])
+
+    def test_parameters_of_numpydoc_in_rust_are_headings(self):
+        text = "/// Reads texts.\n///\n/// ids : sequence of str\n///     " + "Word " * 20 + "end.\n/// texts : str\n///     " + "Word " * 20 + "end."
+        self.assertEqual(found(text, "crates/python/src/items.rs"), [])
+
     def test_python_is_read_in_its_docstrings_without_examples(self):
         text = 'mended = 1\n\n\ndef f():\n    """Does it.\n\n    It is dearer.\n\n    >>> mended\n    """\n    # mended\n'
         self.assertEqual(found(text, "python/lehr/x.py"), [(7, "form")])
@@ -63,10 +74,15 @@ class Gate(unittest.TestCase):
                          ["front", "front", "guide", "changelog", "rust", None, None])
 
 
-class Figures(unittest.TestCase):
-    def test_words_are_counted_in_a_thousand(self):
-        line = list(prose.figures([("x", [(".md", "You see it because you look here now. " + "One two three four. " * 4)])]))[1]
-        self.assertEqual(line.split(), ["x", "24", "41.7", "83.3", "0.0", "4.8", "0.0%"])
+class Sample(unittest.TestCase):
+    def test_a_seed_draws_the_same_sentences_again_each_with_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+            Path(folder, "README.md").write_text("One is here. Two is there.\n\nThree is nowhere. No.\n", encoding="utf-8")
+            drawn = prose.sampled(Path(folder), 2, 7)
+            self.assertEqual(drawn, prose.sampled(Path(folder), 2, 7))
+            self.assertEqual(sorted(prose.sampled(Path(folder), 9, 1)),
+                             ["README.md, line 1: One is here.", "README.md, line 1: Two is there.", "README.md, line 3: Three is nowhere."])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,10 @@
 - `{command-reference}`, with the names of commands: usage, arguments, options and examples, from `--help all`.
 - `{service-reference}`: each operation of each service, from `/openapi.json` of a node that runs every method.
 - `{fault-codes}`: the codes of errors that a node answers with, from the same.
+- `{measure-reference}`: the measures of `/metrics`, from the same node.
+- `{result-files}`: each file of a folder of results, from the sources.
+- `{result-tables}`, with the names of methods: each table and column that they write, from the sources.
+- `{message-reference}`, with the names of crates: the messages of their errors with cause and cure, from the sources.
 """
 
 import json
@@ -21,6 +25,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import help_text
+import results
 from help_text import entry, escaped, examples, parts
 
 
@@ -102,14 +107,19 @@ def _got(url):
 
 
 @lru_cache
-def _openapi(command):
-    """The description of a node with every service that it can make."""
+def _of_node(command):
+    """The description and the measures of a node with every service that it can make."""
     with _node(command) as url:
         contracts = _got(url + "/constructor")["contracts"]
         running = _got(url + "/openapi.json")["paths"]
     names = {contract: re.split(r"[./]", contract)[-1] for contract in contracts}
     with _node(command, [f"{contract}=/{name}" for contract, name in names.items() if f"/{name}" not in running]) as url:
-        return _got(url + "/openapi.json")
+        with urllib.request.urlopen(url + "/metrics") as answer:
+            return _got(url + "/openapi.json"), answer.read().decode()
+
+
+def _openapi(command):
+    return _of_node(command)[0]
 
 
 class ServiceReference(_Made):
@@ -184,8 +194,78 @@ class FaultCodes(_Made):
             yield from [f"`{code}`", f":   {escaped(meaning)}", ""]
 
 
+class MeasureReference(_Made):
+    def markdown(self):
+        text = _of_node(self.config.lehr_command)[1]
+        kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)", text, re.MULTILINE))
+        yield from ["| measure | kind | has |", "| --- | --- | --- |"]
+        for name, about in re.findall(r"^# HELP (\w+) (.*)", text, re.MULTILINE):
+            yield f"| `{name}` | {kinds.get(name, '')} | {escaped(about)} |"
+
+
+class _FromSources(_Made):
+    def noted(self, path):
+        """The text of a source file, which the page depends on."""
+        self.env.note_dependency(str(results.ROOT / path))
+        return (results.ROOT / path).read_text(encoding="utf-8")
+
+    def warned(self, words):
+        logging.getLogger(__name__).warning("%s", words, location=(self.env.docname, self.lineno))
+
+
+class ResultFiles(_FromSources):
+    def markdown(self):
+        for name, about in results.files(self.noted(results.FOLDER)):
+            yield from [f"`{name}`", f":   {about}", ""]
+
+
+class ResultTables(_FromSources):
+    def markdown(self):
+        sources = results.method_sources()
+        for source in sources:
+            self.noted(f"{results.METHODS}/{source}.rs")
+        for words in results.missing(sources):
+            self.warned(f"docs/site/columns.py: {words}")
+        files, tables = {method: files for method, (files, _) in results.methods(sources).items()}, results.tables(sources)
+        chosen = [name.strip() for name in " ".join(self.content).split(",")]
+        for method in sorted({name.partition("/")[0] for name in tables} - set(chosen)):
+            self.warned(f"the tables of {method} have no entry")
+        for method in chosen:
+            yield from ["", f"### Tables of `lehr {method}`", ""]
+            for name, columns in tables.items():
+                if name.partition("/")[0] != method:
+                    continue
+                table = name.partition("/")[2]
+                if method == "predict":
+                    where = "Standard output"
+                else:
+                    where = f"`{table}.csv`" if f"{table}.csv" in files.get(method, []) else f"`{table}`, of a service only"
+                yield from [f"{where}:", "", "| column | has |", "| --- | --- |"]
+                yield from [f"| `{column}` | {results.meaning(name, column)} |" for column in columns]
+                yield ""
+
+
+class MessageReference(_FromSources):
+    def markdown(self):
+        hints = results.hints(self.noted("crates/cli/src/exit.rs"))
+        for crate in (name.strip() for name in " ".join(self.content).split(",")):
+            for variant, message, comment in results.messages(self.noted(f"crates/{crate}/src/error.rs")):
+                text = message and results.shown(message)
+                # A run that its user has stopped says one word.
+                if not text or " " not in text:
+                    continue
+                yield from [f"`{text}`", f":   {_unlinked(comment.split())}"]
+                for hint in hints.get((crate, variant), []):
+                    yield from ["", f"    *Hint:* {escaped(hint)}."]
+                yield ""
+
+
 def setup(app):
     app.add_directive("command-reference", CommandReference)
     app.add_directive("service-reference", ServiceReference)
     app.add_directive("fault-codes", FaultCodes)
+    app.add_directive("measure-reference", MeasureReference)
+    app.add_directive("result-files", ResultFiles)
+    app.add_directive("result-tables", ResultTables)
+    app.add_directive("message-reference", MessageReference)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

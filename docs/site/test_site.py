@@ -3,6 +3,7 @@ from pathlib import Path
 
 import help_text
 import outside
+import results
 
 HELP = """Cluster rows
 
@@ -79,6 +80,89 @@ class Outside(unittest.TestCase):
         self.assertEqual(self.link("[a](https://x.org) [b](#c)"), "[a](https://x.org) [b](#c)")
         self.assertEqual(self.link("[a](maps.md)"), "[a](/guide/maps.md)")
         self.assertEqual(self.link("```\n[a](../../Makefile)\n```"), "```\n[a](../../Makefile)\n```")
+
+
+TABLE = """
+/// `id` and more: a line a row.
+fn labels(ids: &[String]) -> Table<'_> {
+    // .numbers("left_out", x)
+    Table::new("labels").ids(Some(ids), 2).counts("cluster", vec![0, 1]).numbers(
+        "probability",
+        vec![1.0, 1.0],
+    )
+}
+
+fn other() {
+    done.numbers("no_column", 1)
+}
+
+#[cfg(test)]
+mod tests { fn table() { Table::new("of_a_test").ids(None, 1) } }
+"""
+ERRORS = """
+pub enum Error {
+    /// More clusters than rows were asked for: ask
+    /// for fewer.
+    #[error(
+        "{clusters} clusters were asked for, but there are only {points:>3} rows"
+    )]
+    TooMany {
+        /// Not this.
+        clusters: usize,
+    },
+    /// Passed on.
+    #[error(transparent)]
+    Data(#[from] Other),
+}
+"""
+EXIT = """
+impl From<lehr_mining::Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Stopped => Failure::new(Kind::Stopped, message),
+            Error::TooMany { .. } | Error::TooFew { .. } => Failure::new(Kind::BadData, message)
+                .with_hint("--clusters asks for fewer"),
+        }
+    }
+}
+"""
+
+
+class Results(unittest.TestCase):
+    def test_columns_are_those_of_the_declaration_in_its_order(self):
+        self.assertEqual(results.tables({"kmedoids": TABLE}), {"kmedoids/labels": ["id", "cluster", "probability"]})
+
+    def test_files_have_the_comments_of_their_constants(self):
+        text = '/// A row per\n/// input row.\npub const LABELS: &str = "labels.csv";\n/// More.\nconst X: &str = "x";\n'
+        self.assertEqual(results.files(text), [("labels.csv", "A row per input row.")])
+
+    def test_messages_have_their_values_as_words_and_their_comments(self):
+        found = results.messages(ERRORS)
+        self.assertEqual([(variant, comment) for variant, _, comment in found],
+                         [("TooMany", "More clusters than rows were asked for: ask for fewer."), ("Data", "Passed on.")])
+        self.assertEqual(results.shown(found[0][1]), "<clusters> clusters were asked for, but there are only <points> rows")
+        self.assertIsNone(found[1][1])
+        self.assertIsNone(results.shown("{path}: {}"))
+
+    def test_hints_of_the_command_belong_to_their_variants(self):
+        hint = ["--clusters asks for fewer"]
+        self.assertEqual(results.hints(EXIT), {("mining", "TooMany"): hint, ("mining", "TooFew"): hint})
+
+    def test_every_address_of_a_node_itself_is_in_the_reference(self):
+        paths = results.node_paths((results.ROOT / "crates/node/src/route.rs").read_text(encoding="utf-8"))
+        self.assertIn("/metrics", paths)
+        page = (results.ROOT / "docs/reference/http.md").read_text(encoding="utf-8")
+        self.assertEqual([path for path in paths if f"`GET {path}" not in page], [])
+
+    def test_every_variable_of_the_environment_is_in_the_reference(self):
+        page = (results.ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
+        self.assertEqual([name for name in results.variables() if f"`{name}`" not in page], [])
+
+    def test_every_column_of_every_method_has_a_meaning_and_no_meaning_is_left_over(self):
+        self.assertEqual(results.missing(results.method_sources()), [])
+
+    def test_a_column_without_a_meaning_is_found(self):
+        self.assertIn("kmedoids/labels: probability has no meaning", results.missing({"kmedoids": TABLE}))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 :class:`SMACOF`             items placed in few dimensions
 :class:`GTM`                rows on a map through their space, cells missing or not
 :func:`read_table`          tables as people have them, from files
-:func:`describe_columns`    what the columns of a table are
+:func:`describe_columns`    the role and range of each column of a table
 :class:`TablePreparation`   from a table to the numbers that estimators take
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
 :func:`load`                models from files, an estimator's or the command's
@@ -18,7 +18,7 @@
 :mod:`lehr.ranks`           one program on many ranks: message passing on arrays
 :class:`Service`            services of your own, with :func:`handler` and :func:`serve`
 :mod:`lehr.runtime`         ports awaited in asyncio, and a state with handlers around it
-:mod:`lehr.explanation`     what ``explain`` and ``outliers`` of clusterings return
+:mod:`lehr.explanation`     the results of ``explain`` and ``outliers`` of clusterings
 :mod:`lehr.datasets`        small real data sets, and larger ones by their addresses
 :mod:`lehr.plot`            pictures
 :mod:`lehr.report`          the command's interactive page in a notebook

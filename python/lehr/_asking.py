@@ -1,4 +1,4 @@
-"""What is asked of a node, without anybody who sends it.
+"""Requests to a node and their answers, without a connection that sends them.
 
 Generators give requests and take responses; :mod:`lehr.node` and :mod:`lehr.async_node` send them, and wait.
 """
@@ -35,7 +35,7 @@ class Fault(Exception):
     Attributes
     ----------
     code : str
-        What kind of fault: ``"unknown_service"``, ``"invalid_value"``, ``"unavailable"``, ….
+        The kind of fault: ``"unknown_service"``, ``"invalid_value"``, ``"unavailable"``, ….
     reason : str
         The event in a sentence.
     details : dict
@@ -210,7 +210,7 @@ def _column(values: list[Any]) -> NDArray[Any]:
 
 
 def _file(source: Any) -> tuple[bytes, str | None]:
-    """The bytes of what is uploaded, and the format that they are in, where that is known."""
+    """The bytes of an upload, and their format, where that is known."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         with open(path, "rb") as file:
@@ -355,7 +355,7 @@ def _settings(url: str, token: str | None, timeout: float, verify: Any, cert: An
 
 
 class _Client:
-    """What the nodes of both modules have: an address and a client of httpx."""
+    """The common part of the nodes of both modules: an address and a client of httpx."""
 
     #: What httpx calls the kind of client.
     _kind: ClassVar[str]
@@ -410,7 +410,7 @@ class _Watching:
         self._request = {"method": "GET", "url": f"{_path(path)}:events", "params": params, "timeout": patience}
 
     def begin(self) -> dict[str, Any]:
-        """What the stream is asked for with, once more."""
+        """The request for the stream, once more."""
         self._lines, self._heard = _Lines(), False
         return self._request
 
@@ -427,7 +427,7 @@ class _Watching:
         Raises
         ------
         Fault
-            If nothing was heard over it, and the pauses are as long as they get.
+            If nothing was heard over it, and the pauses have reached their longest.
         """
         if not self._heard and self._pause >= _AGAIN_SECONDS[1]:
             raise _unreachable(self._url, cause) from cause

@@ -1,4 +1,4 @@
-"""What a clustering that is known by its centres says of other rows: KMeans' part and DAClustering's alike."""
+"""Labels and distances of other rows by the centres of a clustering: the common part of KMeans and DAClustering."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
 
 
 class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """A clustering with ``cluster_centers_``, and perhaps a sponge around them."""
+    """A clustering with ``cluster_centers_``, and perhaps an outlier radius around them."""
 
     cluster_centers_: NDArray[Any]
     labels_: NDArray[np.int32]
@@ -157,7 +157,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         labels : ndarray of shape (n_samples,), int32
-            -1 for a row that is farther than the sponge's radius from every centre, if there is a sponge.
+            -1 for a row that is farther than the outlier radius from every centre, if you gave one.
 
         Examples
         --------
@@ -207,7 +207,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.
 
-        A row outside of the radius counts as if it were at the radius, so that a small radius is no way to a high score.
+        A row outside of the radius counts as if it were at the radius, so that you cannot raise the score by a small radius.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            One a row.
+            One for each row.
 
         Returns
         -------

@@ -1,6 +1,6 @@
 """Parameters of estimators, checked in scikit-learn's words.
 
-Ranges are checked by the library, once; here a parameter only gets its type, so that what goes there says what the user meant.
+Ranges are checked by the library, once; here a parameter only gets its type, so that the library gets the value that the user meant.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _INSIDE = frozenset({"joblib", "lehr", "sklearn"})
 
 
 def wrong(name: str, expected: str, value: object) -> ValueError:
-    """The error for a parameter that is none of what is expected."""
+    """The error for a parameter that has none of the expected values."""
     return ValueError(f"The {name!r} parameter must be {expected}. Got {value!r} instead.")
 
 
 def integer(name: str, value: Any, *, optional: bool = False, least: int = 0) -> int | None:
-    """A whole number that is not negative; ``None`` where that is allowed. ``least`` is what the library, which checks it, takes."""
+    """A whole number that is not negative; ``None`` where that is allowed. ``least`` is the library's limit; the library checks it."""
     if value is None and optional:
         return None
     expected = f"an int of {least} or more" + (" or None" if optional else "")

@@ -26,7 +26,7 @@ _Column = tuple[str, str, NDArray[Any], list[str], str | None]
 class Columns:
     """The columns of a table, as the native half reads them.
 
-    ``names`` are what columns are called, and ``is_named`` says whether the table calls them so: columns of arrays are counted. ``is_of_kinds`` says whether they
+    ``names`` are the names of the columns, and ``is_named`` says whether the table calls them so: columns of arrays are counted. ``is_of_kinds`` says whether they
     may be of several kinds: arrays of numbers are of measures only.
     """
 
@@ -120,7 +120,7 @@ def _column(name: str, values: Any, known: dict[str, Any] | None) -> _Column:
 
 
 def _fits(kind: str, values: NDArray[Any], read_as: dict[str, Any] | None, known: dict[str, Any]) -> bool:
-    """Whether values can be what was read once: a frame may have got others since."""
+    """Whether values can be those that were read once: a frame may have got others since."""
     if known.get("kind") == "truth":
         return read_as is _TRUTH or (kind == "numbers" and bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()))
     return read_as is None and kind == {"text": "texts", "date": "times"}.get(known.get("kind", ""), "numbers")

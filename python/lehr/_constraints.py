@@ -18,7 +18,7 @@ _MOST_SEED = 2**64 - 1
 
 
 class _Range(Interval):
-    """Numbers between bounds. ``True`` is none: whoever writes it means something else."""
+    """Numbers between bounds. ``True`` is none, because a user who writes it means something else."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))

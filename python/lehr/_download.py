@@ -49,7 +49,7 @@ def fetch(
 ) -> Path:
     """A file from its public source, brought once and kept.
 
-    It comes under another name first, and has its own when it is whole: what is there under that is complete, also after a crash. With a checksum a transfer that broke off
+    It comes under another name first, and has its own when it is whole: a file under that is complete, also after a crash. With a checksum a transfer that broke off
     goes on where it did, in this call and in the next; without one it begins again. Several processes that want one file wait for the one that brings it.
 
     Parameters
@@ -57,7 +57,7 @@ def fetch(
     url : str
         Where it is: ``https:``, ``http:`` or ``file:``.
     sha256 : str, default=None
-        Its SHA-256 in hexadecimal digits. A file with another is an error, and nothing of it is kept; one in the folder is brought again. ``None``: what comes is taken as it is.
+        Its SHA-256 in hexadecimal digits. A file with another is an error, and nothing of it is kept; one in the folder is brought again. ``None``: the file is taken as it is.
     name : str, default=None
         Its name in the folder. ``None``: the last part of the address.
     folder : path-like, default=None
@@ -75,7 +75,7 @@ def fetch(
     Raises
     ------
     OSError
-        If it cannot be fetched, with what can be done without a network; if its checksum is another.
+        If it cannot be fetched, with advice for machines without a network; if its checksum is another.
     ValueError
         For an address or a checksum that cannot be meant.
 
@@ -210,7 +210,7 @@ def _instead(target: Path, expected: str | None) -> str:
 
 
 def _transfer(url: str, file: IO[bytes], start: int, timeout: float, tell: _Tell) -> None:
-    """Adds what is missing, or replaces what is there.
+    """Adds the missing bytes, or replaces all of them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Clusterings that say what sets their clusters apart, and which rows lie far out."""
+"""Clusterings that explain how their clusters differ, and which rows lie far out."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class ExplainedMixin:
         return getattr(self, "_nearest")(X)[1]
 
     def explain(self, X: Any, *, table: Any = None, labels: ArrayLike | None = None, log: Mapping[str, float] | None = None) -> Explanation:
-        """Say what sets the clusters apart: the columns in which each differs from all rows, a name made of them, and rules that repeat the labels.
+        """Name the columns in which each cluster differs from all rows, make a name of them, and find rules that repeat the labels.
 
-        Each column is tested in each cluster: numbers by the test value of a mean, texts by the hypergeometric test, both as in ``catdes`` of FactoMineR, with
-        probabilities times the number of tests (Bonferroni). Effects are Cohen's d and h.
+        Each column is tested in each cluster, as in ``catdes`` of FactoMineR: numbers by the test value of a mean, texts by the hypergeometric test.
+        Probabilities are multiplied by the number of tests (Bonferroni), so that you can trust them for many columns. Effects are Cohen's d and h.
 
         Parameters
         ----------
@@ -44,7 +44,7 @@ class ExplainedMixin:
         labels : array-like of shape (n_samples,), default=None
             The cluster of each row, -1 for none. ``None``: those of ``predict(X)``.
         log : dict of str to float, default=None
-            Columns of the table by whose logarithms the rows were clustered, with what was added before: ``log_`` of a :class:`TablePreparation`. Their means
+            Columns of the table by whose logarithms the rows were clustered, with the number that was added before: ``log_`` of a :class:`TablePreparation`. Their means
             are geometric.
 
         Returns
@@ -94,7 +94,7 @@ class OutliersMixin(ExplainedMixin):
     """A clustering by centres that knows which rows lie far out."""
 
     def outliers(self, X: Any, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Outliers:
-        """List the rows that lie out of the ordinary: far beyond what is usual in their cluster, or in a cluster of hardly any rows.
+        """List the rows that lie out of the ordinary: unusually far out for their cluster, or in a cluster of hardly any rows.
 
         A distance is out of the ordinary beyond the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*).
 
@@ -105,7 +105,7 @@ class OutliersMixin(ExplainedMixin):
         labels : array-like of shape (n_samples,), default=None
             The cluster of each row, -1 for none. ``None``: those of ``predict(X)``.
         sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight 0 say nothing about what is usual.
+            Rows of weight 0 say nothing about the usual distance.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What clusterings of items take: dissimilarities of all pairs, or rows of numbers that these are computed of."""
+"""The input of clusterings of items: dissimilarities of all pairs, or rows of numbers that these are computed of."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ItemsMixin(ClusterMixin):
 
 
 def not_negative(dissimilarities: NDArray[Any], asked: str) -> NDArray[Any]:
-    """Dissimilarities, with 0 for what rounding left just below it: as far below as the library takes for rounding in a matrix."""
+    """Dissimilarities, with 0 for values that rounding left just below it: as far below as the library takes for rounding in a matrix."""
     return np.maximum(dissimilarities, 0) if refuse_negative(dissimilarities, asked) else dissimilarities
 
 

@@ -1,7 +1,7 @@
 """Models as the command has them: ``model.json``, which ``lehr predict`` reads.
 
-``kind``, ``format``, ``version``; ``columns`` with what was subtracted from each (``shifts``) and what it was divided by then (``divisors``); ``model``, an object with one field whose name is
-the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are in their shortest form that reads back to the same bits.
+``kind``, ``format``, ``version``; ``columns`` with the shift of each, which was subtracted first (``shifts``), and its divisor (``divisors``). ``model`` is an
+object with one field whose name is the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are in their shortest form that reads back to the same bits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LearntMixin:
     def export(self, path: str | PathLike[str]) -> None:
         """Write the fitted model as the command has it, for ``lehr predict``: whole or not at all.
 
-        What was done to the columns before (a ``StandardScaler``, say) is not in it: the command is to be given rows that are as those that were fitted.
+        Earlier steps on the columns, such as a ``StandardScaler``, are not in it. Therefore give the command rows in the form that you fitted.
 
         Parameters
         ----------

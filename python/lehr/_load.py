@@ -1,4 +1,4 @@
-"""Models from files, whoever wrote them: an estimator, or the command."""
+"""Models from files that an estimator or the command has written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version"
 def load(path: str | PathLike[str]) -> Any:
     """Read a model: one that ``save`` or ``export`` wrote, or the ``model.json`` in a folder of the command's results.
 
-    A model of the command says of other rows what ``lehr predict`` says of them. It knows that alone: of the rows that it was fitted to it has no labels, and
+    A model of the command gives other rows the labels that ``lehr predict`` gives them. It knows that alone: of the rows that it was fitted to it has no labels, and
     of the run no history.
 
     Parameters
@@ -44,16 +44,17 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Fitted: of the class that was saved; of the command's clusters a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature, of its
-        mixtures a :class:`DAGaussianMixture`, of its topographic maps a :class:`GTM`. Where the command had scaled the columns (``--scale``), a
-        ``Pipeline`` that scales rows as it did and ends with that; where it had prepared a table (``--auto``, ``--log``, ``--exclude``), one that begins with
-        its :class:`TablePreparation`, of which :func:`read_table` reads the next table; where they are longitude and latitude in degrees, one that puts them on the sphere, in
-        kilometres. Columns have names if they had any in the command's table.
+        Fitted. A saved estimator has its own class. The command's clusters become a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature; its
+        mixtures a :class:`DAGaussianMixture`; its topographic maps a :class:`GTM`. You get a ``Pipeline`` that ends with such an estimator if the command changed
+        the columns first. For example, with ``--scale`` it begins by scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``,
+        ``--exclude``), it begins with the :class:`TablePreparation`, and you read your next table with :func:`read_table`. If the columns are longitude and latitude
+        in degrees, it begins by putting them on the sphere, in kilometres. Columns have names if they had any in the command's table.
 
     Raises
     ------
     ValueError
-        If the file is no model, was cut or changed, or is of another format, or has clusters by likelihood (``--cost bernoulli``), of which no estimator knows.
+        If the file is no model, was cut or changed, or is of another format. Also if it has clusters by likelihood (``--cost bernoulli``), because no estimator
+        knows these.
     OSError
         If it cannot be read.
 
@@ -91,7 +92,7 @@ def _saved(path: str | PathLike[str]) -> SavedMixin:
 
 
 def learnt(text: bytes) -> Any:
-    """What the text of a ``model.json`` says."""
+    """The content of the text of a ``model.json``."""
     try:
         content = json.loads(text)
     except ValueError as error:
@@ -158,7 +159,7 @@ def _width(model: Any) -> int:
 
 
 def _scale(content: dict[str, Any], width: int) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
-    """What was subtracted from the columns, what they were divided by then, and their names."""
+    """The shifts of the columns, their divisors, and their names."""
     names = content["columns"]
     try:
         shifts, divisors = (np.array(content[name], dtype=np.float64) for name in ("shifts", "divisors"))
@@ -173,7 +174,7 @@ def _scale(content: dict[str, Any], width: int) -> tuple[NDArray[np.float64], ND
 
 
 def _name(estimator: Any, names: list[str]) -> None:
-    """Names the columns as they were fitted; numbers are what columns without names are called."""
+    """Names the columns as they were fitted; columns without names are called by numbers."""
     if any(names == [f"x{number + first}" for number in range(len(names))] for first in (0, 1)):
         return
     estimator.feature_names_in_ = np.array(names, dtype=object)

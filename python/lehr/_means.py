@@ -30,8 +30,8 @@ class MeansMixin(CentersMixin):
     def partial_fit(self: Self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Take a batch of rows into the centres, for streams and for tables larger than memory. An approximation.
 
-        The first batch is clustered as :meth:`fit` does, and needs ``n_clusters`` rows. Each row of a later batch, or of any batch after :meth:`fit`, goes to
-        the nearest centre; then each centre moves to the weighted mean of all rows that it has been given. So centres come near those of all rows where the first
+        The first batch is clustered as :meth:`fit` does, and needs ``n_clusters`` rows. Each row of a later batch, or of any batch after :meth:`fit`, goes to the
+        nearest centre. Then each centre moves to the weighted mean of all rows that it has received. So centres come near those of all rows where the first
         batch is like the others.
 
         Parameters

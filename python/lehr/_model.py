@@ -1,8 +1,8 @@
-"""What all estimators share: how a run is started and told of, and how a fitted model is saved and loaded.
+"""The common part of all estimators: how a run is started and reported, and how a fitted model is saved and loaded.
 
-A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON with ``method``, ``version``, ``parameters`` (of the constructor) and
-``fitted`` (what ``fit`` found, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``, dictionaries ``{"entries"}``; numbers
-are in their shortest form that reads back to the same bits, and what is not finite is a word.
+A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON. The JSON has ``method``, ``version``, ``parameters`` (of the constructor) and ``fitted``
+(the results of ``fit``, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``, dictionaries
+``{"entries"}``. Numbers are in their shortest form that reads back to the same bits, and a number that is not finite is a word.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray
 
 
 def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Computed dissimilarities whose two halves differ by rounding, as those of products of matrices do: their means. What users give is left to the library,
-    which says what it removed.
+    """Computed dissimilarities whose two halves differ by rounding, as those of products of matrices do: their means. Values that users give are left to the library,
+    which reports its corrections.
     """
     if np.array_equal(matrix, matrix.T, equal_nan=True):
         return matrix
@@ -67,7 +67,7 @@ def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def tell(found: Mapping[str, Any]) -> None:
-    """Passes on what a run wants its user to know; of several processes one does."""
+    """Passes the warnings of a run on to its user; of several processes one does."""
     if not found["is_lead"]:
         return
     for text in found["warnings"]:
@@ -77,7 +77,7 @@ def tell(found: Mapping[str, Any]) -> None:
 
 
 def table(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """A structured array of columns: one row a temperature, a division, a cluster. ``pandas.DataFrame`` takes it as it is."""
+    """A structured array of columns: one row for each temperature, division or cluster. ``pandas.DataFrame`` takes it as it is."""
     length = len(next(iter(columns.values())))
     rows = np.empty(length, dtype=[(name, column.dtype) for name, column in columns.items()])
     for name, column in columns.items():

@@ -1,4 +1,4 @@
-"""What a public module shows to whoever completes its names."""
+"""The names that a public module shows to tools that complete them."""
 
 from collections.abc import Callable
 

@@ -78,7 +78,7 @@ def _is_notebook() -> bool:
 
 
 class Run(NamedTuple):
-    """What an estimator asks the native half for beside its data."""
+    """The request of an estimator to the native half, beside its data."""
 
     #: As JSON.
     parameters: str
@@ -88,7 +88,7 @@ class Run(NamedTuple):
 
 
 class Watch:
-    """What a run calls: the line or bar if there is to be one, then the user's callback. To be used with ``with``."""
+    """The callbacks of a run: the line or bar if there is to be one, then the user's callback. To be used with ``with``."""
 
     def __init__(self, name: str, verbose: object, callback: object, checkpoint: Any = None) -> None:
         ranks = getattr(RANK, "size", None)

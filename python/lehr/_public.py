@@ -1,6 +1,6 @@
-"""Public data sets: where they are, what is known of them, and how their files are read.
+"""Public data sets: where they are, known facts about them, and how their files are read.
 
-A file is compared with what is known of its set before anything is made of it, since most have no checksum and some networks answer with a page of their own.
+A file is compared with the known facts about its set before it is used. Most have no checksum, and some networks answer with a page of their own.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ class AsyncNode(_Client):
         path : str, default="/datasets"
             The service of data sets.
         **options : Any
-            What else is said of the data.
+            Further facts about the data.
 
         Returns
         -------
@@ -434,7 +434,7 @@ class AsyncJob:
         return await self._node._ask(_table(self._path, "result", {"job": self.id, "table": name}))
 
     async def model(self) -> Any:
-        """What it has learnt, as :meth:`Job.model` gives it.
+        """Its model, as :meth:`Job.model` gives it.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """Clustering by deterministic annealing: of points, and of items that know each other by their dissimilarities.
 
-One cluster at a high temperature, which divides when its own covariance says so, and again, as the temperature falls: no starting centres, no restarts,
-and the same result each time.
+Annealing begins with one cluster at a high temperature. Clusters divide when their own covariance says so, again and again as the temperature falls. Therefore you
+choose no starting centres, need no restarts, and get the same result each time.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class _Annealed(SavedMixin):
 class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
 
-    Finds centres that make the weighted sum of squared distances small, as KMeans does, in one run from one centre: the centre divides when its own
-    covariance says so, and a search by swaps ends the run. Without ``n_clusters`` it chooses the number: the most clusters with a valley in the density between
-    every two neighbours, or 1 where rows are one group. ``choice_`` says why, ``candidates_`` what else there was.
+    Finds centres that make the weighted sum of squared distances small, as KMeans does, but in one run from one centre. The centre divides when its own covariance
+    says so, and a search by swaps ends the run. If you don't give ``n_clusters``, it chooses the number for you. It takes the most clusters with a valley in the
+    density between every two neighbours, or 1 if your rows are one group. ``choice_`` says why, ``candidates_`` lists the alternatives.
 
     Columns should be in comparable units: put a ``StandardScaler`` before it where they are not.
 
@@ -93,7 +93,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     ----------
     n_clusters : int, default=None
         How many clusters, at least 1. ``None``: the number is chosen by the valleys between groups; with ``stop_temperature`` or
-        ``stop_length`` as many as there are at that temperature. With ``n_clusters`` and one of those, what is reached first ends the growth: there may be
+        ``stop_length`` as many as there are at that temperature. With ``n_clusters`` and one of those, the one reached first ends the growth: there may be
         fewer.
     stop_temperature : float, default=None
         Where cooling ends, in the squared unit of ``X``: memberships are ``exp(-d**2 / T)``.
@@ -114,14 +114,15 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Swaps tried without success before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look improves nothing, a number above 4 has the run search on as elsewhere. Without effect
         with an outlier radius, where no swaps are tried.
     exact : bool, default=False
-        Anneal all rows. By default 5,000 rows of numbers or more, in up to 16 columns, are annealed as a summary of some thousand weighted points, and then refined over all rows: many times as fast, and most often the
-        same clusters. Without effect with a final temperature or an outlier radius, where all rows are annealed.
+        Anneal all rows. By default 5,000 rows of numbers or more, in up to 16 columns, are annealed as a summary of some thousand weighted points. Then they are
+        refined over all rows. This is many times as fast, and you most often get the same clusters. Without effect if you give a final temperature or an outlier
+        radius, because all rows are annealed then.
     precision : {'double', 'single'}, default='double'
         In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
-        Decides between equals. ``None`` is 0: the same call gives the same result.
+        The random seed, which only decides between equals. ``None`` is 0, so that the same call gives you the same result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it, to the last bit.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -136,11 +137,11 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     n_clusters_ : int
         How many there are.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row; -1 for one that is outside of the radius. After a run that ended at a temperature, centres have moved to the means of these rows,
-        and a row on a border may be given to another by ``predict``.
+        The cluster of each row; -1 for one that is outside of the radius. If you ended the run at a temperature, centres have moved to the means of these rows.
+        Therefore ``predict`` may give a row on a border to another.
     probabilities_ : ndarray of shape (n_samples,)
-        The share of each row in its cluster at ``temperature_``, the last before memberships are made hard: mostly near 1 there, so no measure of certainty.
-        Of a row with label -1 the share of noise. :meth:`predict_proba` gives the shares in all clusters.
+        The share of each row in its cluster at ``temperature_``, the last before hard assignment. Don't use it as a measure of certainty, because it is mostly near
+        1 there. Of a row with label -1 the share of noise. :meth:`predict_proba` gives the shares in all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
@@ -152,18 +153,19 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     critical_temperature_ : float
         The temperature below which one cluster is unstable: twice the leading eigenvalue of the covariance.
     history_ : structured ndarray
-        One row a temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
-        ``max_move``, ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships, ``information`` that of rows and clusters about
-        each other in nats, ``softness`` the mean of 1 less the largest membership, ``sweeps`` passes over the rows, ``max_move`` the largest squared move of
-        a centre in the last over the temperature, ``next_critical`` the highest temperature at which a cluster divides. Temperatures fall while clusters divide, for a while beyond the number that is kept unless clusters lie far apart;
-        then they fall a second time, from where that number was, without divisions, and ``next_critical`` is 0.
+        One row for each temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
+        ``max_move``, ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships, ``information`` that of rows and clusters about each other
+        in nats. ``softness`` is the mean of 1 less the largest membership, ``sweeps`` counts passes over the rows. ``max_move`` is the largest squared move of a
+        centre in the last pass, over the temperature. ``next_critical`` is the highest temperature at which a cluster divides. Temperatures fall while clusters
+        divide, for a while beyond the number that is kept unless clusters lie far apart. Then they fall a second time, from where that number was, without
+        divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
-        One row a division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` (the one that divided, by its number
-        then, which is none of ``labels_``), ``n_clusters`` after it.
+        One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` and ``n_clusters`` after it. ``parent`` is
+        the cluster that divided, by its number then, which is none of ``labels_``.
     candidates_ : structured ndarray or None
-        Where the number was not given, the numbers compared: ``n_clusters``, ``mean_cost`` (mean squared distance to the centre), ``separation`` (how much
-        more probable the rows are with a valley between the two neighbours that are separated least, in nats; 6 are needed), ``division`` (the same for a valley
-        within a cluster), ``is_separated``.
+        If you gave no number, the numbers that were compared. ``mean_cost`` is the mean squared distance to the centre. ``separation`` says how much more probable
+        the rows are with a valley between the two neighbours that are separated least, in nats; 6 are needed. ``division`` is the same for a valley within a
+        cluster. The other fields are ``n_clusters`` and ``is_separated``.
     choice_ : str or None
         Why this number was chosen, in a sentence; ``None`` where ``n_clusters`` or a final temperature was given.
     n_iter_ : int
@@ -258,14 +260,14 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            float64 or float32, in C or Fortran order: read where it lies. SciPy's sparse rows are kept without their zeros; in another format than CSR, or
-            with a column twice in a row, a copy is made that is in it and has their sum. They have the clusters of the same rows with their zeros.
+            float64 or float32, in C or Fortran order: read where it lies. SciPy's sparse rows are kept without their zeros. If yours are in another format than CSR,
+            or have a column twice in a row, Lehr makes a copy in CSR with their sum. You get the clusters of the same rows with their zeros.
             :class:`~lehr.Fingerprints` are rows of columns of 0 and 1, kept and computed as bits.
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 is the row three times; a row of weight 0 influences nothing and is labelled. Only the number of clusters that is
-            found without ``n_clusters`` looks at rows too: weights have no unit, and count as so many rows as would know their mean as well.
+            0 or more. A weight of 3 is the row three times; a row of weight 0 influences nothing and is labelled. Only the choice of the number of clusters looks at
+            rows too. Weights have no unit there, so they count as so many rows as would know their mean as well.
 
         Returns
         -------
@@ -317,7 +319,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """The share of each row in each cluster at ``temperature_``: ``exp(-d**2 / temperature_)`` over the sum of these.
 
-        Don't read it as confidence: ``temperature_`` is the last one before each row is given to one cluster, so most shares are near 0 or 1.
+        Don't read it as confidence, because most shares are near 0 or 1: ``temperature_`` is the last one before hard assignment.
 
         Parameters
         ----------
@@ -373,17 +375,17 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 class PairwiseClustering(ItemsMixin, _Annealed):
     """Clusters of items that know each other by their dissimilarities.
 
-    Hofmann and Buhmann's mean field, annealed: no points, no metric, and pairs may be missing. On squared Euclidean distances it finds what
+    Hofmann and Buhmann's mean field, annealed: no points, no metric, and pairs may be missing. On squared Euclidean distances it finds the clusters that
     :class:`DAClustering` finds. Dissimilarities are used as they are given; their squares have other clusters.
 
     Parameters
     ----------
     n_clusters : int, default=None
         How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` as many as there
-        are at that. With both, what is reached first ends the growth: there may be fewer.
+        are at that. With both, the one reached first ends the growth: there may be fewer.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal (both up to rounding, which is removed with a warning), not
-        negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+        Say ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative, NaN where one is missing. If it is so only up
+        to rounding, Lehr corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
         Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
         ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
     metric_params : dict, default=None
@@ -397,7 +399,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     tol : float, default=1e-3
         A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1.
     overshoot : float, default=1.5
-        Components at most over clusters wanted, 1 to 4; what is too many is merged again.
+        Components at most over clusters wanted, 1 to 4; surplus ones are merged again.
     random_state : int, RandomState instance or None, default=None
         For the directions that eigenvectors are looked for from. ``None`` is 0.
     n_jobs : int, default=None
@@ -416,8 +418,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     n_clusters_ : int
         How many there are.
     probabilities_ : ndarray of shape (n_samples,)
-        The share of each item in its cluster at ``temperature_``, the last before memberships are made hard: mostly near 1 there, so no measure of
-        certainty.
+        The share of each item in its cluster at ``temperature_``, the last before hard assignment. Don't use it as a measure of certainty, because it is mostly near
+        1 there.
     cost_ : float
         Half the sum over clusters of their weight times the mean dissimilarity within.
     medoid_indices_ : ndarray of shape (n_clusters,)
@@ -590,7 +592,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_items,), default=None
-            One an item.
+            One for each item.
 
         Returns
         -------

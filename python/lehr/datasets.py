@@ -1,7 +1,7 @@
 """Small real data sets inside the package (``load_*``), and larger ones from their public sources (``fetch_*``).
 
-Where each of the small ones comes from and under which terms: the folder ``datasets`` of the source. The larger ones say it where they are described; a file
-is brought once (:func:`fetch`), and what is in it is compared with what is known of the set: a page that a network put in its place is an error.
+Where each of the small ones comes from and under which terms: the folder ``datasets`` of the source. The larger ones say it where they are described. Lehr brings a
+file once (:func:`fetch`), and compares its content with the known facts about the set. So you notice if a network sent a page in its place.
 """
 
 from __future__ import annotations
@@ -180,9 +180,10 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     Parameters
     ----------
     name : str
-        ``'s1'`` to ``'s4'`` (5,000 points, 15 clusters, ever more overlap), ``'a1'`` to ``'a3'`` (3,000, 5,250 and 7,500 points, 20, 35 and 50 clusters), ``'birch1'`` to
-        ``'birch3'`` (100,000, 100), ``'unbalance'`` (6,500, 8), ``'dim032'``, ``'dim064'``, ``'dim128'``, ``'dim256'``, ``'dim512'``, ``'dim1024'`` (1,024 points of so many
-        columns, 16), and with labels ``'aggregation'``, ``'compound'``, ``'d31'``, ``'flame'``, ``'jain'``, ``'pathbased'``, ``'r15'``, ``'spiral'``.
+        ``'s1'`` to ``'s4'`` (5,000 points, 15 clusters, ever more overlap), ``'a1'`` to ``'a3'`` (3,000, 5,250 and 7,500 points, 20, 35 and 50 clusters). ``'birch1'`` to
+        ``'birch3'`` (100,000, 100), ``'unbalance'`` (6,500, 8). Also ``'dim032'``, ``'dim064'``, ``'dim128'``, ``'dim256'``, ``'dim512'``, ``'dim1024'`` (1,024
+        points of so many columns, 16). With labels there are ``'aggregation'``, ``'compound'``, ``'d31'``, ``'flame'``, ``'jain'``, ``'pathbased'``, ``'r15'``,
+        ``'spiral'``.
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` alone.
     url : str, default=None
@@ -205,7 +206,7 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     Notes
     -----
     Published to be used and cited, under no licence that is named: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied Intelligence
-    48, 2018, and what https://cs.uef.fi/sipu/datasets names for each.
+    48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each.
 
     Examples
     --------
@@ -289,7 +290,7 @@ def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder
 
 
 def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """581,012 squares of forest, 30 m wide: 10 measurements of the ground in units of their own, and 44 columns of 0 and 1 for its area and its soil.
+    """581,012 squares of forest, 30 m wide. There are 10 measurements of the ground in units of their own, and 44 columns of 0 and 1 for its area and its soil.
 
     Parameters
     ----------
@@ -305,8 +306,8 @@ def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder:
     Returns
     -------
     Bunch
-        ``data`` of shape (581012, 54), ``feature_names``, and ``target`` from 0 to 6: spruce and fir, lodgepole pine, ponderosa pine, cottonwood and willow, aspen, Douglas fir,
-        krummholz.
+        ``data`` of shape (581012, 54), ``feature_names``, and ``target`` from 0 to 6. These are spruce and fir, lodgepole pine, ponderosa pine, cottonwood and
+        willow, aspen, Douglas fir, krummholz.
 
     Notes
     -----
@@ -348,7 +349,7 @@ def fetch_block_groups(state: str | None = None, *, url: str | None = None, fold
 
     Notes
     -----
-    A work of the US government, in the public domain: Centers of Population by Block Group, 2020. Counts of small areas carry noise by intent.
+    A work of the US government, in the public domain: "Centers of Population by Block Group", 2020. Counts of small areas carry noise by intent.
 
     Examples
     --------

@@ -195,7 +195,7 @@ def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = 
     vectors : iterable of rdkit.DataStructs.ExplicitBitVect
         All of one length.
     ids : iterable of str, default=None
-        One a vector; ``None`` numbers them from 0.
+        One for each vector; ``None`` numbers them from 0.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def pairwise_distances(
     items : Sequences, Fingerprints, list of str, list of RDKit bit vectors, or array-like of shape (n_items, n_features)
         The items to compare, with each other or with ``Y``. In rows of numbers NaN is a missing value, which its pairs leave out; distances are scaled up to all columns.
     Y : as ``items``, default=None
-        What the items are compared with; ``None``: with each other. Of ``n_items`` and ``n_others`` only the ``n_items * n_others`` pairs between the two are
+        Items to compare with; ``None``: the items are compared with each other. Of ``n_items`` and ``n_others`` only the ``n_items * n_others`` pairs between the two are
         computed. A text here is the metric, which earlier versions had in this place.
     metric : str, default=None
         Of sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
@@ -280,13 +280,13 @@ def pairwise_distances(
     matrix : str, default=None
         Of sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None``: the first for DNA, the second for proteins.
     gap_open : int, default=None
-        Of sequences: what the first letter in a gap costs. ``None``: 14 for DNA, 10 for proteins.
+        Of sequences: the cost of the first letter in a gap. ``None``: 14 for DNA, 10 for proteins.
     gap_extend : int, default=None
-        Of sequences: what each further letter in a gap costs. ``None``: 4 for DNA, 1 for proteins.
+        Of sequences: the cost of each further letter in a gap. ``None``: 4 for DNA, 1 for proteins.
     overlap : float, default=None
         Local alignments that cover less of the shorter sequence give NaN, 0 to 1. ``None``: 0.7.
     ambiguous : {'skip', 'differ'}, default=None
-        Of aligned nucleotides, for ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: what a place counts where a letter stands for several, such as a
+        Of aligned nucleotides, for ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: the count of a place where a letter stands for several, such as a
         masked ``N``. ``'skip'``: the pair leaves the place out, as where one has a gap. ``'differ'``: a difference, unless both letters are the same.
         ``None``: ``'skip'``.
     standardize : bool, default=False
@@ -372,7 +372,7 @@ def _as_items(items: Any, name: str) -> Any:
 
 
 def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[Any], is_condensed: bool) -> None:
-    """Says so where local alignment, which compares the parts that match best, leaves out what tells sequences apart."""
+    """Says so where local alignment, which compares the parts that match best, leaves out the parts that tell sequences apart."""
     numbers: dict[str, int] = {}
     kinds = [numbers.setdefault(items[row], len(numbers)) for row in range(len(items))]
     to = np.array(kinds if others is None else [numbers.setdefault(others[row], len(numbers)) for row in range(len(others))])

@@ -66,7 +66,7 @@ class Portrait:
     Attributes
     ----------
     name : str
-        Made of the columns with the largest effects; set it to what you call the cluster.
+        Made of the columns with the largest effects; set it to your own name for the cluster.
     rows : int
         How many rows it has.
     marks : tuple of Mark
@@ -126,7 +126,7 @@ class Rule:
 
 
 class Explanation(Sequence[Portrait]):
-    """What sets the clusters apart: a :class:`Portrait` of each. Printed, it has a line for each cluster.
+    """The differences between the clusters: a :class:`Portrait` of each. Printed, it has a line for each cluster.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Explanation(Sequence[Portrait]):
 
     @classmethod
     def _of(cls, told: dict[str, Any], *, is_placed: bool) -> Explanation:
-        """What the native half tells; ``is_placed`` if it knew how far rows are from their centres."""
+        """The facts from the native half; ``is_placed`` if it knew how far rows are from their centres."""
 
         def portrait(of: dict[str, Any]) -> Portrait:
             marks = tuple(Mark(**{"level": None, **mark}) for mark in of["marks"])
@@ -203,7 +203,7 @@ class Explanation(Sequence[Portrait]):
         Returns
         -------
         pandas.DataFrame
-            A row a mark: ``cluster``, ``name``, ``column``, ``text`` (empty for numbers), ``inside``, ``overall``, ``test_value``, ``probability``,
+            A row for each mark: ``cluster``, ``name``, ``column``, ``text`` (empty for numbers), ``inside``, ``overall``, ``test_value``, ``probability``,
             ``effect``.
 
         Raises

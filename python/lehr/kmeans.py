@@ -74,8 +74,8 @@ class _Fit:
 class KMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     """K-means: centres drawn by k-means++, moved to the means of their rows until they stand still, the best of several starts.
 
-    To be compared with, and for users who know k-means: :class:`DAClustering` finds in one run what takes this many starts. A sweep leaves out centres
-    that cannot be nearest to the rows of a box, and boxes around which no centre has moved; with the same result as a plain one. The same bits on
+    Use it to compare, or if you know k-means: :class:`DAClustering` finds in one run a result that takes this many starts. An iteration leaves out centres that
+    cannot be nearest to the rows of a box, and boxes around which no centre has moved. You get the same result as from a plain one. The same bits on
     any number of threads and processes.
 
     Other than scikit-learn's: ``n_init=None`` stands for 10 drawn starts, clusters of ``init='k-means++'`` are numbered by falling weight, and
@@ -86,26 +86,26 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     n_clusters : int, default=8
         How many clusters, at least 1.
     init : {'k-means++', 'random'}, callable or array-like of shape (n_clusters, n_features), default='k-means++'
-        How the centres of a start are chosen: by k-means++, as rows drawn in proportion to their weights, by a function
-        ``init(X, n_clusters, random_state)`` that returns them, or given, in the unit of ``X``.
+        How the centres of a start are chosen: by k-means++, as rows drawn by their weights, or by your function ``init(X, n_clusters, random_state)``
+        that returns them. You can also give the centres, in the unit of ``X``.
     n_init : int, 'auto' or None, default=None
         Starts, of which the best is kept. ``None``: 10 if they are drawn, as the command has it, and 1 with centres that are given. ``'auto'`` as in
         scikit-learn: 1 with ``'k-means++'`` or given centres, 10 with ``'random'`` or a function.
     max_iter : int, default=300
         The most iterations of a start. An iteration gives each row its nearest centre, and moves each centre to the mean of its rows.
     tol : float, default=1e-4
-        A start ends when the squared moves of its centres add up to no more than this share of the mean variance of the columns, as in scikit-learn.
-        Lehr looks at the sum of squares instead: the last iteration lowers it by no more than the share ``tol / (n_clusters * n_features)``, which moves
-        of that size bring about where clusters are of one weight. For others it stops later rather than earlier. 0 goes on until no label changes.
+        In scikit-learn a start ends when the squared moves of its centres add up to at most this share of the mean column variance. Lehr looks at the
+        sum of squares instead: the last iteration lowers it by no more than the share ``tol / (n_clusters * n_features)``. Moves of that size have this effect if
+        your clusters have equal weights. For others it stops later rather than earlier. 0 goes on until no label changes.
     algorithm : {'bounded', 'plain', 'elkan', 'lloyd'}, default='bounded'
         Whether an iteration leaves out distances that cannot matter. The result is the same, to the last bit. Scikit-learn's names are aliases: ``'elkan'`` of
         ``'bounded'``, ``'lloyd'`` of ``'plain'``.
     precision : {'double', 'single'}, default='double'
         In which rows are kept while sweeping. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
-        Draws the starts, if they are drawn. ``None`` is 0: the same call gives the same result.
+        The random seed, which draws the starts if they are drawn. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it, to the last bit.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -119,7 +119,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        In the unit of ``X``, float32 if that is: weighted means of the rows, up to the last move where ``tol`` or ``max_iter`` ended the run. Clusters are
+        In the unit of ``X``, float32 if that is. They are weighted means of the rows, except for the last move if ``tol`` or ``max_iter`` ended the run. Clusters are
         numbered by falling weight with ``init='k-means++'``, and otherwise as the centres that they began with.
     n_clusters_ : int
         How many there are: fewer than ``n_clusters`` only where ``X`` has fewer distinct rows of positive weight.
@@ -259,8 +259,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            float64 or float32, in C or Fortran order: read where it lies. SciPy's sparse rows are kept without their zeros; in another format than CSR, or
-            with a column twice in a row, a copy is made that is in it and has their sum. They have the clusters of the same rows with their zeros.
+            float64 or float32, in C or Fortran order: read where it lies. SciPy's sparse rows are kept without their zeros. If yours are in another format than CSR,
+            or have a column twice in a row, Lehr makes a copy in CSR with their sum. You get the clusters of the same rows with their zeros.
             :class:`~lehr.Fingerprints` are rows of columns of 0 and 1, kept and computed as bits.
         y : ignored
             For scikit-learn's interface.

@@ -34,8 +34,8 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sa
     n_clusters : int, default=8
         How many clusters, at least 1.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal (both up to rounding, which is removed with a warning), not
-        negative. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+        Say ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative. If it is so only up to rounding, Lehr
+        corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
         Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
         ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
     metric_params : dict, default=None

@@ -40,16 +40,16 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     """Multidimensional scaling by majorisation.
 
     Places items in few dimensions so that their distances are near their dissimilarities: the weighted sum over pairs of ``(d - delta)**2`` falls with
-    every iteration. Starts from classical scaling, so one start is enough; takes weights, missing pairs, items that stay where they are, and annealed
-    targets, which find better maps where there are many local minima.
+    every iteration. Starts from classical scaling, so you need only one start. It takes weights, missing pairs and items that stay where they are. If there are many
+    local minima, annealed targets find better maps.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions of the map, 1 to 64.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal (both up to rounding, which is removed with a warning), not
-        negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
+        Say ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative, NaN where one is missing. If it is so only up
+        to rounding, Lehr corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
         Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
         ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
     metric_params : dict, default=None
@@ -77,8 +77,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         Which stress ``stress_`` is. ``None``: ``raw_stress_`` over the weighted sum of the squared dissimilarities. As in scikit-learn: ``False`` and
         ``'auto'``, the raw stress; ``True``, Kruskal's stress-1.
     eps : float, default=None
-        Scikit-learn's name of ``tol``, which counts if it is given. Scikit-learn takes the fall as a share of the squared dissimilarities, Lehr as a share of
-        the stress: the same number ends a fit no earlier.
+        Scikit-learn's name of ``tol``, which counts if it is given. Scikit-learn takes the fall as a share of the squared dissimilarities, Lehr as a share of the
+        stress. Therefore the same number ends a fit no earlier.
     metric_mds : bool, default=True
         ``False`` for non-metric scaling, in which only the order of the dissimilarities counts. It takes no ``pair_weight``, missing pairs, fixed items, ``annealed``
         or ``weighting``; ``stress_`` is stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` is that of the disparities. Starts from the metric map,
@@ -274,8 +274,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         Raises
         ------
         ValueError
-            For dissimilarities that are not symmetric, negative or not 0 on the diagonal (the first ten are named), for items that nothing ties to the
-            others, and for parameters that cannot be.
+            For dissimilarities that are not symmetric, negative or not 0 on the diagonal; the first ten are named. Also for items without known pairs to the others,
+            and for invalid parameters.
         Stopped
             If the callback said stop.
 
@@ -442,8 +442,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place new items into the map, which stays as it is.
 
-        Each is placed by its nearest items of the map, whatever other new items there are. An item that is at 0 from one of the map is put where that
-        is, so the items that were fitted come back to their own places.
+        Each is placed by its nearest items of the map, whatever other new items there are. An item that is at 0 from one of the map is put where that is. Therefore
+        you get the fitted items back at their own positions.
 
         Parameters
         ----------
@@ -495,8 +495,9 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The stress between items, placed as :meth:`transform` does, and those of the map, less than 0: greater is better.
 
-        The weighted sum of squared errors over that of the squared dissimilarities. Of the items that were fitted, with their weights and without
-        ``pair_weight``, it is ``-stress_`` of ``normalized_stress=None``; with a ``weighting`` other than ``'equal'`` only where no dissimilarity is below the floor that is named there.
+        The weighted sum of squared errors over that of the squared dissimilarities. If you pass the fitted items, with their weights and without ``pair_weight``, it
+        is ``-stress_`` of ``normalized_stress=None``. With a ``weighting`` other than ``'equal'`` this holds only if no dissimilarity is below the floor that is
+        named there.
 
         Parameters
         ----------
@@ -505,7 +506,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_items,), default=None
-            One an item.
+            One for each item.
 
         Returns
         -------

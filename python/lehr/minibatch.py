@@ -76,9 +76,9 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
     precision : {'double', 'single'}, default='double'
         In which rows of a batch are kept. Sums are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
-        Decides between equals in the first rows. ``None`` is 0: the same call gives the same result.
+        The random seed, which only decides between equals in the first rows. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1). The result does not depend on it, to the last bit.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1). Choose freely, because the result does not depend on it, to the last bit.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None

@@ -39,7 +39,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     n_components : int, default=None
         How many components, at least 1. ``None`` takes the number with the least BIC.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
-        A matrix a component, one for all, a variance a component and column, or a variance a component. Matrices take at most 512 columns; all but
+        A matrix for each component (``'full'``), one for all, a variance for each component and column, or a variance for each component. Matrices take at most 512
+        columns; all but
         the last want columns that vary.
     max_components : int, default=None
         The most components that are tried where the number is not given. ``None`` means 10.
@@ -53,7 +54,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     cooling : float, default=0.95
         The temperature over the one before, in the annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        Decides between equals; ``None`` is 0: the same call gives the same result. :meth:`sample` draws by it as scikit-learn does: ``None`` gives other rows each time.
+        The random seed, which only decides between equals. ``None`` is 0, so that the same call gives you the same result. :meth:`sample` draws by it as
+        scikit-learn does: ``None`` gives you
+        other rows each time.
     n_jobs : int, default=None
         Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
     verbose : int, default=0
@@ -68,7 +71,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     n_init : int, default=1
         Starts, of which the best is kept. Annealing starts once, whatever is said here.
     weights_init, means_init, precisions_init : array-like, default=None
-        Where EM begins, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of what is given.
+        Where EM begins, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of the given ones.
     reg_covar : float, default=None
         Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn, in the place of ``regularization``. With it, columns that do not
         vary are fitted too.
@@ -79,7 +82,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        float32 if ``X`` is, as means, covariances, precisions and what is said of rows. They add up to 1. Components are numbered by falling weight.
+        float32 if ``X`` is, as means, covariances, precisions and the results for rows. They add up to 1. Components are numbered by falling weight.
     means_ : ndarray of shape (n_components, n_features)
         In the unit of ``X``.
     covariances_ : ndarray
@@ -94,11 +97,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
     bic_, aic_, icl_ : float
         Bayes' and Akaike's information criterion, and the integrated completed likelihood: less is better.
     candidates_ : structured ndarray
-        One row a number that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
+        One row for each number that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
     ascent_ : ndarray
         The log-likelihood of a row before each sweep of the fit: it never falls.
     history_ : structured ndarray
-        One row a sweep of the fit: ``log_likelihood``, that of a row before it.
+        One row for each sweep of the fit: ``log_likelihood``, that of a row before it.
     free_energy_ : float
         ``-log_likelihood_``: the free energy at temperature 1, where the annealed clusters have become a mixture.
     converged_ : bool
@@ -404,7 +407,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         return self
 
     def _take_mixture(self, parts: Any, form: str, rows: Any = None) -> None:
-        """Takes what the mixture itself is, for rows in the precision of which users have it."""
+        """Takes the parameters of the mixture, for rows in the precision of which users have it."""
         self.weights_ = as_given(parts["weights"], rows)
         self.means_ = as_given(parts["means"], rows)
         components, columns = self.means_.shape
@@ -549,7 +552,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            One a row.
+            One for each row.
 
         Returns
         -------

@@ -237,13 +237,13 @@ class Node(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``; ``None``: what the name of the file, or the kind of object, says.
+            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``; ``None``: by the name of the file, or the kind of object.
         replace : bool, default=False
             Whether a data set of that name may be there, and is replaced.
         path : str, default="/datasets"
             The service of data sets.
         **options : Any
-            What else is said of the data: ``columns``, ``weights``, ``id``, ``delimiter``, ``header``, ``gaps``.
+            Further facts about the data: ``columns``, ``weights``, ``id``, ``delimiter``, ``header``, ``gaps``.
 
         Returns
         -------
@@ -259,7 +259,7 @@ class Node(_Client):
         return self._ask(_upload(source, name, format, replace, options, path))
 
     def table(self, name: str, *, path: str = "/datasets") -> dict[str, NDArray[Any]]:
-        """A data set: what was uploaded, or a result of a job.
+        """A data set: an upload, or a result of a job.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class Node(_Client):
         data : str or dict of str
             The data set that it is to work on, or data sets by the names that the method has for them.
         output : str or None, default=None
-            What its results are called: ``output/table``. ``None``: the job's id.
+            The name of its results: ``output/table``. ``None``: the job's id.
         key : str or None, default=None
             The same order with the same key is one job.
         **options : Any
@@ -403,7 +403,7 @@ class Job:
         Returns
         -------
         job : dict
-            What the node says of it: ``"outputs"``, ``"figures"``, ``"times"``, ….
+            The node's facts about it: ``"outputs"``, ``"figures"``, ``"times"``, ….
 
         Raises
         ------

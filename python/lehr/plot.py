@@ -455,7 +455,7 @@ def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:
 
 
 def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_clusters: int | None = None, ax: Any = None) -> Any:
-    """What is lost by dividing a run: the overhead of each layout against the points that a rank has, with least and most of its runs.
+    """The loss from dividing a run: the overhead of each layout against the points that a rank has, with least and most of its runs.
 
     An overhead of f on p ranks means an efficiency of 1 / (1 + f).
 
@@ -516,7 +516,7 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
 
 
 def _layout(text: str) -> tuple[int, str]:
-    """The ranks of a layout, threads by processes by nodes, and what it is in words."""
+    """The ranks of a layout, threads by processes by nodes, and a description in words."""
     threads, processes, nodes = (int(number) for number in text.split("x"))
     words = [(threads, "threads"), (processes, "processes"), (nodes, "nodes")]
     return threads * processes * nodes, " in ".join(f"{count} {word}" for count, word in words if count > 1) or "1 thread"
@@ -558,7 +558,7 @@ def shepard(model: Any, *, ax: Any = None) -> Any:
 
 
 def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
-    """Rows on a topographic map, over how much it is stretched: dark is far to go between nodes that are neighbours, so walls between groups show.
+    """Rows on a topographic map, over how much it is stretched. Dark means far to go between neighbouring nodes, so you see walls between groups.
 
     A map of one dimension is drawn as a profile, with the rows below it; of three dimensions, the first two.
 

@@ -28,7 +28,7 @@ _MISSING = {"skip": "skip", "median": "median", "mode": "mode", "nearest": "near
 class TablePreparation(TransformerMixin, SavedMixin):
     """Choose the columns of a table that rows are compared by, and bring them to comparable numbers.
 
-    Does in a pipeline what ``lehr cluster FILE --auto`` does: measures are used, identifiers, texts and constants are not; skewed columns become
+    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. Measures are used, identifiers, texts and constants are not; skewed columns become
     logarithms; gaps are filled; columns are scaled. Each choice has its reason in ``columns_``, and a parameter that overrides it.
 
     A category gets a feature for each of its texts, and weighs as much in distances as one column of numbers. Dates become days since 1970.
@@ -45,8 +45,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
     scale : {'none', 'std', 'robust'}, default=None
         ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, else ``'none'``.
     missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
-        The treatment of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest
-        rows of the fitted table; rows of other tables get the median, so that a row does not depend on those beside it. ``None``: ``'nearest'`` with
+        The treatment of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest rows
+        of the fitted table. Rows of other tables get the median, so that your row does not depend on those beside it. ``None``: ``'nearest'`` with
         ``auto``, else ``'error'``.
     auto : bool, default=True
         Choose logarithms, scale and the treatment of missing values from the data where nothing is said.
@@ -68,7 +68,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     See Also
     --------
-    describe_columns : What columns are, without a preparation.
+    describe_columns : Roles of columns, without a preparation.
     read_table : A table from a file.
 
     Notes
@@ -128,7 +128,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return ColumnAccounts._of(json.loads(self._account))
 
     def fit(self, X: Any, y: object = None) -> TablePreparation:
-        """Decide what becomes of each column.
+        """Decide the use of each column.
 
         Parameters
         ----------
@@ -144,7 +144,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Raises
         ------
         ValueError
-            For columns that are named and not there or cannot be used, a table of which no column can be, infinite numbers, and missing values with ``missing='error'``.
+            For columns that you name and that are not there or cannot be used, and for a table without any usable column. Also for infinite numbers, and for missing
+            values with ``missing='error'``.
 
         Examples
         --------
@@ -156,7 +157,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return self
 
     def fit_transform(self, X: Any, y: object = None) -> NDArray[np.float64]:
-        """Decide what becomes of each column, and prepare these rows.
+        """Decide the use of each column, and prepare these rows.
 
         Parameters
         ----------
@@ -235,7 +236,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     @classmethod
     def _restored(cls, content: dict[str, Any]) -> TablePreparation:
-        """The preparation that a model of the command has. What was filled from other rows then, or left out, is a gap of other rows."""
+        """The preparation that a model of the command has. Where gaps were filled from other rows then, or left out, new rows keep their gaps."""
         if content["missing"] in ("nearest", "drop"):
             content = {**content, "missing": "skip"}
         preparation = cls(auto=False)

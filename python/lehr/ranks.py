@@ -13,8 +13,8 @@ rank waits. Sums have the same bits on every number of threads and processes for
 :meth:`~Communicator.scan`                                                the combination of the arrays of the ranks before
 ========================================================================  ================================================================
 
-Collectives must be called by all ranks in the same order. Lehr compares the calls first, so that a rank that has come with another array, root
-or operation ends the call on all with a ``ValueError``.
+Collectives must be called by all ranks in the same order. Lehr compares the calls first. If your ranks come with different arrays, roots or operations, the call
+ends on all of them with a ``ValueError``.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Communicator:
         Parameters
         ----------
         array : ndarray
-            Of one type and shape on all ranks, C-contiguous: float64, float32, or integers. Written where it lies.
+            Of one type and shape on all ranks, C-contiguous: float64, float32, or integers. Overwritten in place.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
             How two values become one. Sums of integers wrap as NumPy's; a NaN stays one.
 
@@ -417,7 +417,7 @@ class Communicator:
 
 
 class _Thread(threading.Thread, Generic[T]):
-    """A rank on its thread, and what came of it."""
+    """A rank on its thread, and its outcome."""
 
     def __init__(self, program: Callable[[Communicator], T], native: _native.Communicator) -> None:
         # Whoever leaves ranks behind after Ctrl-C wants to leave.
@@ -444,7 +444,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
     A program computes with arrays of its own. ``fit`` and :func:`lehr.pairwise_distances` compute on all ranks themselves, and are called outside of one.
 
     Under ``mpiexec`` the ranks are divided among the processes, which all make the same call. Code in Python takes turns, except in free-threaded
-    Pythons; what NumPy computes without the interpreter overlaps.
+    Pythons; computations of NumPy without the interpreter overlap.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
     Raises
     ------
     BaseException
-        What a rank raised: of several the one of the lowest number that did not because of another's end.
+        The error of a rank: of several the one of the lowest number that did not because of another's end.
     RankError
         If only ranks of other processes failed.
     RuntimeError

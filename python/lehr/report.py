@@ -1,7 +1,8 @@
 """The interactive report of the command, shown in a notebook.
 
-``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside their results: figures, tables that can be sorted, pictures that can be
-looked into. It is one file that loads nothing, so a cell can show it as it is.
+``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside
+their results. It has figures, tables that you can sort, and pictures that you can explore. It is one file that loads nothing, so a cell of your notebook can show it as
+it is.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _BEGINNING = "<!doctype html"
 
 
 class Report:
-    """A page that the command wrote; what a cell of a notebook ends with is shown there.
+    """A page that the command wrote; as the last value of a notebook's cell it is shown there.
 
     Its scripts run in a frame of their own, which cannot reach the notebook, its cells or the network address that it came from. The page is a part of the cell's output, so a notebook that is kept shows it without the folder.
 

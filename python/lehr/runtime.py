@@ -1,7 +1,7 @@
 """Messages in asyncio: ports that are awaited, several at once, and a state with handlers around it.
 
-A :class:`Port` is a queue that anybody may post to, from any thread. What waits at ports is awaited: :meth:`Port.receive` for one item, :meth:`Port.take` for
-several, :func:`join` for one of each of several ports, :func:`choice` for whichever comes first. An :class:`Interleave` puts handlers around one state and
+A :class:`Port` is a queue that anybody may post to, from any thread. You await items: :meth:`Port.receive` for one item, :meth:`Port.take` for several. :func:`join`
+waits for one of each of several ports, :func:`choice` for the one that comes first. An :class:`Interleave` puts handlers around one state and
 says who may run beside whom.
 
 Everything that waits holds nothing: a coroutine that is cancelled while it waits leaves every item in its port, and changes no order. Handlers are coroutines of
@@ -87,7 +87,8 @@ class Port(Generic[T]):
     capacity : int, default=None
         How many items it holds at most. ``None``: any number.
     overflow : {'wait', 'reject', 'drop_oldest', 'drop_newest'}, default='wait'
-        What a full port does with one more: ``post`` raises :class:`Full`, and with ``'wait'`` ``post_wait`` waits for a place; or an item is given up.
+        The policy of a full port for one more item. ``post`` raises :class:`Full`, and with ``'wait'`` you can wait for a place with ``post_wait``. Otherwise an
+        item is given up.
 
     Attributes
     ----------
@@ -323,7 +324,7 @@ def join(*ports: Port[Any]) -> Waiting[list[Any]]:
 
 
 def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
-    """The first of several waits; of several that are there, the first named. The others leave everything in its port.
+    """Wait for the first of several; if several are ready, the first named wins. The others leave everything in its port.
 
     Parameters
     ----------
@@ -414,10 +415,11 @@ class Interleave(Generic[S]):
     state : object
         Given to every handler. It is one object: those that may change it change it in place.
     exclusive, concurrent, independent : iterable of (Port, handler), default=()
-        Handlers that run alone, also while they are suspended; beside each other, but not beside exclusive ones; at any time. With a tuple of ports in the place of one a
-        branch joins them: its handler is given a list with one item of each, all taken together when it may start. Handlers of one such branch do not overlap.
+        Handlers that run alone, also while they are suspended; beside each other, but not beside exclusive ones; at any time. If you give a tuple of ports in the
+        place of one, the branch joins them. Its handler receives a list with one item of each, all taken together when it may start. Handlers of one such branch do
+        not overlap.
     teardown : iterable of (Port, handler), default=()
-        Handlers that end it: from the item's arrival on nothing more starts, the ports are closed, and when what runs has ended the handler runs alone.
+        Handlers that end it. From the item's arrival on nothing more starts, and the ports are closed. When running handlers have ended, this one runs alone.
     name : str, default=None
         For errors.
 
@@ -515,7 +517,7 @@ class Interleave(Generic[S]):
         return Waiting(self._native.ended())
 
     def stop(self) -> Waiting[S]:
-        """End it without a teardown, and without closing ports: what runs comes to its end, what is pending stays in its port.
+        """End it without a teardown, and without closing ports: running handlers come to their end, pending items stay in their ports.
 
         Returns
         -------

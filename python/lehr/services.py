@@ -1,8 +1,8 @@
-"""Services written in Python: a state document, and handlers for what clients may ask.
+"""Services written in Python: a state document, and handlers for the requests of clients.
 
-A :class:`Service` has a state that JSON has, and methods that :func:`handler` marks with a verb. :func:`serve` has it answer over HTTP, as services written in Rust do:
-to :class:`lehr.Node`, to ``curl``, to other nodes; with versions, subscribers who hear of each change, one answer for each request, and its fields described in
-``/openapi.json``.
+A :class:`Service` is JSON-serialisable state plus methods that you mark with a verb by :func:`handler`. :func:`serve` has it answer over HTTP, as services written
+in Rust do: to :class:`lehr.Node`, to ``curl``, to other nodes. You get versions, subscribers who hear of each change, one answer for each request, and a description
+of its fields in ``/openapi.json``.
 
 ======================  ==========================================================  ==============================
 verb                    what it does                                                who may run beside it
@@ -81,8 +81,9 @@ def handler(
 ) -> Callable[[_F], _F]:
     """Mark a method as the handler of an operation.
 
-    Its parameters are the fields of the body, and its annotations say what they may be: ``int``, ``float``, ``str``, ``bool``, ``list``, ``dict``, these with what is in them
-    (``list[int]``), ``None`` beside them, ``Literal``; anything else, and no annotation, takes whatever JSON has. A field with a default may be missing, one that is not
+    Its parameters are the fields of the body, and its annotations give their types. These are ``int``, ``float``, ``str``, ``bool``, ``list``, ``dict``, ``Literal``
+    and these with ``None``. You can give the types of entries, for example ``list[int]``. Anything else, and no annotation, takes any value
+    of JSON. A field with a default may be missing, one that is not
     known is passed over. A method with one parameter before ``/`` takes the body as it is.
 
     Plain functions are called on threads of the node, coroutines on its event loop.
@@ -133,13 +134,13 @@ def handler(
 class Service:
     """A state and the handlers around it, to be inherited from.
 
-    The state is what JSON has: dictionaries with texts as keys, lists, texts, numbers (of NumPy too), ``True``, ``False`` and ``None``. Put anything else that handlers need into other attributes. A handler
-    that changes the state changes ``self.state`` in place or puts another there; when it returns, the new state is what clients see, one version later, and subscribers hear of the operation.
-    A handler that raises has changed nothing: the state is again what it was. So references to parts of the state are not to be kept from one call to the next.
-    A handler whose verb changes nothing (query, submit) is to leave the state alone, which nobody checks: what it changes before it returns is seen by the handlers after it, and by clients only
-    with the next change that another makes, if that comes to an end.
+    The state consists of values of JSON: dictionaries with texts as keys, lists, texts, numbers (of NumPy too), ``True``, ``False`` and ``None``. Put anything else that handlers need into other attributes. A handler
+    that changes the state changes ``self.state`` in place or puts another there. When it returns, clients see the new state, one version later, and subscribers hear
+    of the operation. If your handler raises, it has changed nothing: the state is again as it was. Therefore don't keep references to parts of the state from one
+    call to the next. If the verb of your handler changes nothing (query, submit), leave the state alone, because nobody checks it. Later handlers would see your
+    changes, and clients only with the next change that another handler makes, if that comes to an end.
 
-    A handler tells its client what is wrong by raising :class:`lehr.Fault` with one of the codes of the node. Of any other exception the client hears only that the operation failed
+    A handler reports an error to its client by raising :class:`lehr.Fault` with one of the codes of the node. Of any other exception the client hears only that the operation failed
     inside the service, and the log ``lehr.services`` has the traceback.
 
     Attributes
@@ -149,7 +150,7 @@ class Service:
     contract : str, default=''
         The name under which the world knows such services, such as ``"example.org/counter"``; ``''``: module and class.
     version : tuple of int, default=(1, 0)
-        Of the contract: the second number grows with what is added, the first with what old clients would get wrong.
+        Of the contract: the second number grows with additions, the first with changes that old clients would get wrong.
 
     Examples
     --------
@@ -468,7 +469,7 @@ class _Loop:
 
 
 def _turn(loop: asyncio.AbstractEventLoop, is_over: Callable[[], bool]) -> None:
-    """Run the loop until that is so. A task that raises what ends a program ends the loop, and one may stop it: all handlers have it, so it goes on."""
+    """Run the loop until that is so. A task that raises an exception that ends programs ends the loop, and one may stop it: all handlers have it, so it goes on."""
     while not is_over():
         try:
             loop.run_forever()
@@ -512,7 +513,7 @@ class _Running:
 
 
 class _Program:
-    """What the native half calls: a service, and its handlers by the names of their operations."""
+    """The target of the native half's calls: a service, and its handlers by the names of their operations."""
 
     loop: _Loop
 
@@ -566,7 +567,7 @@ class _Program:
             raise
 
     def told(self, name: str, raised: BaseException) -> tuple[str, str, float | None] | None:
-        """What a client is told of an exception, if that is more than that the operation failed."""
+        """The words for a client about an exception, if they say more than that the operation failed."""
         if isinstance(raised, Fault):
             if raised.code in _CODES:
                 return raised.code, raised.reason, raised.retry_after
@@ -669,7 +670,7 @@ def _schema(hint: Any) -> dict[str, Any]:
 
 
 def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str | None:
-    """What a value is that it should not be; nothing if it fits."""
+    """The fault of a value; nothing if it fits."""
     if "anyOf" in schema:
         if all(_misfit(value, one, where) for one in schema["anyOf"]):
             return f"{where}: expected {_expected(schema)}, found {_shown(value)}"

@@ -96,7 +96,7 @@ class ColumnAccount:
 
     @classmethod
     def _of(cls, told: dict[str, Any]) -> ColumnAccount:
-        """What the native half tells of a column."""
+        """The facts from the native half about a column."""
         facts = told["facts"]
         found: dict[str, Any] = {}
         if isinstance(facts, dict) and "numbers" in facts:
@@ -129,7 +129,7 @@ class ColumnAccounts(Sequence[ColumnAccount]):
     Parameters
     ----------
     columns : sequence of ColumnAccount
-        One a column.
+        One for each column.
     text : str
         The text for people.
 
@@ -186,7 +186,7 @@ class ColumnAccounts(Sequence[ColumnAccount]):
         Returns
         -------
         pandas.DataFrame
-            A row a column, its name as the index; a column an attribute of :class:`ColumnAccount`.
+            A row for each column, its name as the index, and a column for each attribute of :class:`ColumnAccount`.
 
         Raises
         ------
@@ -210,7 +210,7 @@ def _time(seconds: float) -> np.datetime64:
 
 
 def describe_columns(X: Any) -> ColumnAccounts:
-    """Say what the columns of a table are: role, gaps, range and skewness of each.
+    """Describe the columns of a table: role, gaps, range and skewness of each.
 
     Methods need numbers; this says which columns those are, and which name rows, are categories, dates or texts. ``lehr cluster FILE`` shows the same.
 

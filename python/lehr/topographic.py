@@ -28,8 +28,8 @@ _STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}
 class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     """Generative topographic mapping, annealed.
 
-    A grid of nodes on a line, a plane or a cube is stretched through the space of the rows by a smooth function; each node is a Gaussian of one width for
-    all. ``transform`` says where on the map a row came from, ``score_samples`` how well it is seen there. The map is begun as a point that unfolds while
+    A grid of nodes on a line, a plane or a cube is stretched through the space of your rows by a smooth function. Each node is a Gaussian of one width for all.
+    ``transform`` says where on the map a row came from, ``score_samples`` how well it is seen there. The map is begun as a point that unfolds while
     it cools and as the principal plane, and the more likely end is kept. Cells may be missing: NaN is left out of every distance.
 
     Nothing is drawn at random, so there is no ``random_state``. Columns should be in comparable units: put a ``StandardScaler`` before it where they are
@@ -48,11 +48,11 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     width : float, default=1.0
         Standard deviation of a basis function over the distance to the next one, 0.1 to 10.
     regularization : float, default=0.1
-        How stiff the map is, 0 to 1e6: at 0 it follows the rows as closely as the basis can; try 0.01, 0.1, 1. It is the weight of a ridge penalty on the
-        functions' weights, scaled by the mean variance of a column, so it means the same in any unit.
+        How stiff the map is, 0 to 1e6: at 0 it follows the rows as closely as the basis can; try 0.01, 0.1, 1. It is the weight of a ridge penalty on the functions'
+        weights. It is scaled by the mean variance of a column, so that it means the same in any unit.
     init : {'both', 'annealed', 'plane'}, default='both'
-        Where the map begins: as a point at the mean that is annealed, as the plane of the principal axes at temperature 1, or as one after the other,
-        of which the more likely end is kept.
+        Where the map begins: as a point at the mean that is annealed, or as the plane of the principal axes at temperature 1. By default both are tried, and you get
+        the more likely end.
     cooling : float, default=0.95
         The temperature over the one before, 0.5 to 0.999.
     tol : float, default=1e-6
@@ -60,7 +60,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     max_iter : int, default=1000
         Passes over the rows at temperature 1 at most, from each beginning.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it, to the last bit.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -96,16 +96,16 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     log_likelihood_ : float
         The weighted sum of the logarithms of the densities.
     free_energy_ : float
-        The objective per unit of weight at temperature 1 with its sign turned: what the fit made small.
+        The objective per unit of weight at temperature 1 with its sign turned: the fit minimised it.
     order_ : float
-        Spearman's correlation of the distances of nodes on the map and among the rows: near 1 for a map without folds, which likelihood does not see.
+        Spearman's correlation of the distances of nodes on the map and among the rows. Near 1, your map has no folds, which likelihood does not see.
     init_ : str
         Where the map that is kept began: ``'annealed'`` or ``'plane'``.
     candidates_ : structured ndarray
-        One row a beginning that was followed to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
+        One row for each beginning that was followed to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
     history_ : structured ndarray
-        One row a temperature of the map that is kept: ``temperature`` (a pure number, which ends at 1), ``objective``, ``noise_variance``,
-        ``softness`` (the mean of 1 less the largest share of a posterior), ``sweeps``.
+        One row for each temperature of the map that is kept: ``temperature`` (a pure number, which ends at 1), ``objective``, ``noise_variance``, ``softness`` and
+        ``sweeps``. ``softness`` is the mean of 1 less the largest share of a posterior.
     ascent_ : ndarray
         The objective of a row before each sweep at temperature 1: it never falls.
     critical_temperature_ : float
@@ -294,7 +294,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         return self.fit(X, y, sample_weight).embedding_
 
     def _take_map(self, parts: Any) -> None:
-        """Takes what the map itself is."""
+        """Takes the parameters of the map."""
         self.n_nodes_ = parts["n_nodes"]
         self.n_basis_ = parts["n_basis"]
         self._width = parts["width"]
@@ -363,7 +363,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         return self._projected(X)["positions"]
 
     def modes(self, X: ArrayLike) -> NDArray[Any]:
-        """Where the most probable node of each row is on the map: what to draw where posteriors have several summits.
+        """Where the most probable node of each row is on the map: draw this where posteriors have several summits.
 
         Parameters
         ----------
@@ -469,7 +469,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            One a row.
+            One for each row.
 
         Returns
         -------

@@ -1,6 +1,6 @@
 //! How the command ends: its exit codes, and which error means which.
 //!
-//! | code | meaning | what a script does about it |
+//! | code | meaning | reaction of a script |
 //! | --- | --- | --- |
 //! | 0 | done | reads the results |
 //! | 1 | no result | reports a bug or loosens the parameters |
@@ -19,9 +19,9 @@ use lehr_methods::OptionOf;
 pub struct Failure {
     /// The meaning of the exit code.
     pub kind: Kind,
-    /// One or more lines, complete: what, where, what was expected.
+    /// One or more lines, complete: problem, place, expected value.
     pub message: String,
-    /// A hint on what to do, if the message alone does not say it.
+    /// A hint at a cure, if the message alone does not say it.
     pub hint: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Failure {
         Failure { kind, message: in_plain_words(message.into()), hint: None }
     }
 
-    /// The same with a line that says what to do.
+    /// The same with a line that names a cure.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

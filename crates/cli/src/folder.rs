@@ -1,4 +1,4 @@
-//! The folder of results: what in it is ours, what is protected, and how results get there all at once.
+//! The folder of results: which files are ours, which are protected, and how results get there all at once.
 //!
 //! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
 //! folder with a `summary.json` of ours holds results that belong together. It says which command wrote them, and only
@@ -125,7 +125,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder if it is not there, sees that it can be written to, and refuses to endanger what it holds.
+    /// Makes the folder if it is not there, sees that it can be written to, and refuses to endanger its files.
     ///
     /// - `results`: the files to be written to it.
     /// - `input`: the file the points came from, if any.

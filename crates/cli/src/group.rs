@@ -63,7 +63,7 @@ struct Request {
     options: Options,
     /// The content of the checkpoint from which the run is resumed.
     checkpoint: Option<String>,
-    /// Whether all note what their ranks do.
+    /// Whether all record the actions of their ranks.
     is_traced: bool,
 }
 

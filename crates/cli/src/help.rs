@@ -57,7 +57,7 @@ pub fn is_of_program(typed: &[OsString]) -> bool {
     matches!(typed, [_]) || matches!(typed, [_, word] if word == "--help" || word == "-h")
 }
 
-/// Help of the program: what to type first, and where the rest is.
+/// Help of the program: the first commands to type, and where the rest is.
 fn of_program() -> String {
     let all = Arguments::command();
     let line = |name: &str| {
@@ -85,7 +85,7 @@ fn of_program() -> String {
     )
 }
 
-/// Shows help of the program: on standard output where it was asked for, else as what is wrong with the command line.
+/// Shows help of the program: on standard output where it was asked for, otherwise as the error of the command line.
 pub fn show(is_asked: bool) -> ExitCode {
     if !is_asked {
         output::usage(&of_program());
@@ -195,7 +195,7 @@ fn described_line(argument: &Arg) -> String {
     line(&name(argument), &brief(argument))
 }
 
-/// A name and what it is for: beside each other, or one below the other where the name is long.
+/// A name and its purpose: beside each other, or one below the other where the name is long.
 fn line(name: &str, text: &str) -> String {
     let mut lines = filled(text, WIDTH - NAMES);
     let first = if name.chars().count() + 4 > NAMES { String::new() } else { lines.remove(0) };
@@ -230,7 +230,7 @@ fn brief(argument: &Arg) -> String {
     format!("{first}{words}{default}")
 }
 
-/// The examples of a command, and what else stands behind its options.
+/// The examples of a command, and the text behind its options.
 fn divided(after: Option<&StyledStr>) -> (Vec<String>, String) {
     let text = after.map(ToString::to_string).unwrap_or_default();
     let text = text.strip_prefix("Example:\n").unwrap_or(&text);

@@ -35,7 +35,7 @@ impl Input {
     /// Reads the data of a plan.
     ///
     /// # Errors
-    /// [`Kind::BadData`]: a file that is not what was expected; [`Kind::Usage`]: options that its form does not have;
+    /// [`Kind::BadData`]: a file of another kind than expected; [`Kind::Usage`]: options that its form does not have;
     /// [`Kind::Environment`]: a file that cannot be read.
     pub fn read(plan: &MethodPlan) -> Result<Self, Failure> {
         Ok(match plan.method.about().takes {
@@ -63,7 +63,7 @@ impl Input {
     }
 }
 
-/// Reads an ordinary table and prepares its columns. Prints what they are and how each is used before anything can
+/// Reads an ordinary table and prepares its columns. Prints their roles and how each is used before anything can
 /// fail, unless `quiet`.
 fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows, Failure> {
     let Source { path, selection, .. } = source;
@@ -100,7 +100,7 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
     }
 }
 
-/// Prints what the columns of a refused table are: a fault seldom stands in one column only.
+/// Describes the columns of a refused table: a fault seldom stands in one column only.
 fn print_columns(plan: &MethodPlan, failure: &Failure) {
     let Source { path, selection, .. } = &plan.source;
     // Other reports, such as of weights, say it all.

@@ -99,7 +99,7 @@ fn warn_of_former_names(typed: &[OsString]) {
     former_names(typed).iter().for_each(|former| output::warning(former));
 }
 
-/// Does what was typed: alone, or as one of the processes that a launcher started.
+/// Runs the command line: alone, or as one of the processes that a launcher started.
 fn start(task: Box<dyn Collective>, typed: &[OsString]) -> Result<ExitCode, Failure> {
     if let Some(code) = kept()? {
         return Ok(code);

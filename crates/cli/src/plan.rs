@@ -2,7 +2,7 @@
 //!
 //! A plan is complete and consistent: commands run it without looking at the command line again. Options that need the
 //! data (columns, K above the number of points) are checked where the data are read and clustered. The methods of
-//! `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); what these share is here.
+//! `lehr-methods` and dissimilarities have plans of their own ([`method`], [`distances`]); their common part is here.
 
 pub mod distances;
 pub mod method;
@@ -61,7 +61,7 @@ fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str
     })
 }
 
-/// The folder for what memory should not hold, if there is one.
+/// The folder for rows that memory should not hold, if there is one.
 ///
 /// # Errors
 /// [`Kind::Usage`] where several processes compute together.
@@ -184,7 +184,7 @@ pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
     format!("{} --resume {}", command_without(typed, &["--resume", "--out"]), shell_word(&out.to_string_lossy()))
 }
 
-/// The command line without its results, the number of clusters and where to stop: what is said again with another number.
+/// The command line without its results, the number of clusters and where to stop: the part to repeat with another number.
 pub(crate) fn command_without_end(typed: &[OsString]) -> String {
     const END: [&str; 7] =
         ["--resume", "--out", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];

@@ -2,7 +2,7 @@
 //!
 //! [`Watch`] is the observer of every run. Once a step it moves the bar (on a terminal) or prints a line (in a pipe,
 //! seldom enough to read). Then it looks whether a stop was asked for. Every two seconds it writes the checkpoint, if
-//! it is time. What it says follows from the figures that the method reports: [`TABLE`] has the words for each.
+//! it is time. Its text follows from the figures that the method reports: [`TABLE`] has the words for each.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ const BAR_PARTS: u64 = 1000;
 /// A figure in words.
 type Words = fn(f64, &Telling<'_>) -> String;
 
-/// The words for each figure, in the order of a line; what is not here is not shown.
+/// The words for each figure, in the order of a line; others are not shown.
 const TABLE: [(&str, Words); 12] = [
     ("done", done),
     ("batches", |number, _| batches(number as u64)),
@@ -62,7 +62,7 @@ pub struct Watch {
     saved: Saved,
 }
 
-/// The units of what is shown.
+/// The units of the figures shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Units {
     /// The unit of distances, which may be empty; `None` where the temperature is none of a squared distance.
@@ -88,7 +88,7 @@ enum Display {
     Silent,
 }
 
-/// How far a run was when it first said so: what an earlier run had done took this one no time.
+/// How far a run was when it first said so: the work of an earlier run took this one no time.
 #[derive(Clone, Copy)]
 struct First {
     seconds: f64,
@@ -129,12 +129,12 @@ impl Watch {
         }
     }
 
-    /// The same over a run whose ranks note what they do in `trace`.
+    /// The same over a run whose ranks record their actions in `trace`.
     pub fn noting(self, trace: Option<Trace>) -> Self {
         Watch { trace, ..self }
     }
 
-    /// Takes the bar away and tells what became of the checkpoint.
+    /// Takes the bar away and says whether there is a checkpoint.
     pub fn finish(self) -> Saved {
         if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();

@@ -75,14 +75,14 @@ pub fn checkpoint_of(folder: &Path) -> Result<PathBuf, Failure> {
         .with_hint("--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint"))
 }
 
-/// Options that are given beside a checkpoint, each of which must say what the checkpoint does.
+/// Options that are given beside a checkpoint, each of which must agree with the checkpoint.
 #[derive(Default)]
 pub struct Repeated {
     contradictions: Vec<String>,
 }
 
 impl Repeated {
-    /// Compares an option, if it is given, with what the checkpoint has.
+    /// Compares an option, if it is given, with the checkpoint's.
     pub fn option<T: PartialEq>(
         &mut self,
         name: &str,

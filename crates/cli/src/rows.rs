@@ -5,7 +5,7 @@
 //! temporary name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All
 //! ranks learn the lengths of all texts, and each writes after the ranks before it. If a rank does not find it (another
 //! machine, with a disk of its own), all send their text to the lead, who writes alone. The file is the lead's to put
-//! into place or to drop, so all or none of it appears.
+//! into place or to drop, so that all or none of it appears.
 //!
 //! Rows are taken in blocks, so that no rank holds more text than that of a block.
 

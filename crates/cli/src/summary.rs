@@ -23,7 +23,7 @@ pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))
 }
 
-/// The text of the summary of a demonstration: what it found, with who wrote it and how it was computed.
+/// The text of the summary of a demonstration: its results, with who wrote it and how it was computed.
 ///
 /// # Errors
 /// As for [`text`].

@@ -1,4 +1,4 @@
-//! `--trace FILE`: what each rank did when, for a viewer of traces.
+//! `--trace FILE`: the actions of each rank with their times, for a viewer of traces.
 //!
 //! The file is claimed before the run, and put into place after the results. So a long run does not end at a folder in
 //! which the file cannot be written. A run that ends without results leaves none.
@@ -16,7 +16,7 @@ use crate::folder::Folder;
 /// How every trace of ours begins.
 const HEAD: &[u8] = b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 
-/// The file that was asked for, and what it will hold.
+/// The file that was asked for, and its future content.
 pub struct TraceFile {
     path: PathBuf,
     trace: Trace,

@@ -34,7 +34,7 @@ pub enum Contents {
     SvmLight,
     /// Sparse rows in a Matrix Market file.
     MatrixMarket,
-    /// Dissimilarities of all pairs: what `lehr distances` has written, the array or its header.
+    /// Dissimilarities of all pairs: written by `lehr distances`, the array or its header.
     Dissimilarities,
     /// Some other document in JSON.
     Json,

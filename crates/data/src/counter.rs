@@ -5,7 +5,7 @@
 
 use crate::{Incomplete, Points};
 
-/// Fewer rows than this may well rise evenly by what they measure.
+/// Fewer rows than this may well rise evenly by their values.
 const ROWS_MIN: usize = 10;
 
 /// A warning that names the first column whose values rise by the same whole number, not 0, from each row to the next.

@@ -1,7 +1,7 @@
 //! Describes the columns of a table: the role, the range, the gaps and the skew of each.
 //!
 //! A method needs numbers, and a person needs to know which columns those were. [`describe_columns`] looks at every
-//! column once and says what it takes it for, so that the account can be shown before anything is computed.
+//! column once and says which role it gives it, so that the account can be shown before anything is computed.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,7 +1,7 @@
-//! Dissimilarities of all pairs of N items: how they are stored, what stands beside the numbers, and how they are looked up.
+//! Dissimilarities of all pairs of N items: how they are stored, the information beside the numbers, and how they are looked up.
 //!
 //! A matrix on disk is two files: an NPY array that NumPy opens, and a small JSON *header* of the same name. The header
-//! says what the numbers mean: the form, the scale of fixed-point numbers, the value that stands for a missing one, and
+//! gives the meaning of the numbers: the form, the scale of fixed-point numbers, the value of a missing one, and
 //! the source. The diagonal is 0 and the matrix symmetric, so one half is enough. [`Form::Condensed`] holds the pairs
 //! (0,1), (0,2), …, (1,2), … as SciPy's `pdist` does.
 //!
@@ -316,7 +316,7 @@ impl Dissimilarities {
         Ok(matrix)
     }
 
-    /// Removes what rounding explains, and finds what it does not.
+    /// Removes differences that rounding explains, and finds those that it does not.
     fn check(&mut self) -> Result<(), crate::Error> {
         use crate::error::{Column, Fault, Faults, Place};
         let mut faults = Faults::new(&self.name);
@@ -417,7 +417,7 @@ impl Dissimilarities {
         }
     }
 
-    /// Writes what is stored above the diagonal to the place below it.
+    /// Writes the value above the diagonal to the place below it.
     fn mirror(&mut self, row: usize, column: usize) {
         let (from, to) = (self.place(row, column), self.place(column, row));
         match &mut self.values {

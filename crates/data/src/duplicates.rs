@@ -2,7 +2,7 @@
 //!
 //! Reads of a genome sample, compounds of a screen and answers of a survey come many times over. A method that takes
 //! weights gives the same answer for one item of weight 3 as for three equal items. With a third as many items the
-//! matrix takes a ninth of the memory. What is equal is said by the data:
+//! matrix takes a ninth of the memory. The data say which are equal:
 //! [`Sequences::distinct`](crate::Sequences::distinct) letter by letter,
 //! [`Fingerprints::distinct`](crate::Fingerprints::distinct) bit by bit,
 //! [`Incomplete::distinct`](crate::Incomplete::distinct) number by number and gap by gap.
@@ -50,7 +50,7 @@ impl Duplicates {
         Duplicates { first, item_of }
     }
 
-    /// By distinct item, the given item where it came up first.
+    /// For each distinct item, the given item where it came up first.
     pub fn first(&self) -> &[usize] {
         &self.first
     }

@@ -20,7 +20,7 @@ use crate::contents::Contents;
 
 /// Everything that reading, checking and writing data can answer instead of a result.
 ///
-/// The text of each variant is complete: it names the source, the place, what was expected and what was found. Where an
+/// The text of each variant is complete: it names the source, the place, the expected and the found value. Where an
 /// [`io::Error`] is kept (`cause`), the text already tells it, and it is therefore not repeated in the chain of sources.
 ///
 /// # Example
@@ -33,7 +33,7 @@ use crate::contents::Contents;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Values, fields or rows that are not what they should be: the first ten and how many there are.
+    /// Values, fields or rows that are wrong: the first ten and how many there are.
     #[error(transparent)]
     Faults(#[from] Faults),
     /// Nothing to read: an empty file, a header without rows, an array of no rows.
@@ -84,7 +84,7 @@ pub enum Error {
         line: u64,
         /// The offset from the start of the (decompressed) text, counted from 0.
         byte: u64,
-        /// The bytes found and what they suggest.
+        /// The bytes found and their likely format.
         found: String,
     },
     /// A file that ends before it should: a compressed file or an array cut short.
@@ -157,7 +157,7 @@ pub enum Error {
         /// How many bytes of numbers there are, as far as that is known.
         bytes: usize,
     },
-    /// The folder for what memory should not hold does not take it. Nothing of it is left behind.
+    /// The folder for rows that memory should not hold does not take them. Nothing of it is left behind.
     #[error(transparent)]
     Spill(#[from] lehr_spill::Error),
     /// A file could not be written. Nothing of it is left behind.
@@ -173,7 +173,7 @@ pub enum Error {
 /// On whose side an [`Error`] lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// The data, or what was asked of them, must change.
+    /// The data, or the request about them, must change.
     Data,
     /// The data are not to blame: a file is missing, not permitted, a disk is full.
     Environment,
@@ -193,7 +193,7 @@ impl Error {
         }
     }
 
-    /// The error for rows that are called `name`, with what could not be kept of them.
+    /// The error for rows that are called `name`, with the reason why they could not be kept.
     pub(crate) fn kept(name: &str, error: lehr_spill::Error) -> Self {
         match error {
             lehr_spill::Error::Memory { bytes } => Error::Memory { name: name.into(), bytes },
@@ -466,7 +466,7 @@ fn list<T>(items: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String
     items.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// One line a column: what was asked for, what there is, and the name most like it.
+/// One line for each column: the name asked for, the ones there are, and the most similar one.
 fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String {
     const LISTED: usize = 40;
     let mut there = list(columns.iter().take(LISTED), |column| format!("{column:?}"));

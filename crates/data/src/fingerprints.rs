@@ -26,7 +26,7 @@ pub struct Fingerprints {
     words: Vec<u64>,
     bits: usize,
     ids: Vec<String>,
-    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
     name: String,
 }
@@ -63,7 +63,7 @@ impl Fingerprints {
     /// The same rows under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id a row.
+    /// [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
@@ -76,7 +76,7 @@ impl Fingerprints {
     /// The same rows with a weight each. Programs that count rows, such as `lehr distances`, ignore them.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is not one weight a row.
+    /// - [`Error::Shape`] if there is not one weight for each row.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);

@@ -1,6 +1,6 @@
 //! A table as people have it: named columns of numbers, categories or times, with gaps.
 //!
-//! [`Points`](crate::Points) are what methods compute with: finite numbers, row by row. A [`DataFrame`] comes before
+//! [`Points`](crate::Points) are the input of methods: finite numbers, row by row. A [`DataFrame`] comes before
 //! that: the contents of a spreadsheet or an export, column by column, each with the way in which it was read. A
 //! preparation then decides, visibly, whether each column is used, left out, scaled or turned into several.
 
@@ -293,7 +293,7 @@ impl FrameColumn {
 }
 
 impl DataFrame {
-    /// A table of columns; `name` is what messages call it.
+    /// A table of columns; messages call it `name`.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the columns differ in length, [`Error::Empty`](crate::Error::Empty) if there is no column or no row.
@@ -310,7 +310,7 @@ impl DataFrame {
         Ok(Self { name: name.to_owned(), rows, columns, notes: Vec::new(), dialect: None })
     }
 
-    /// The same with what was decided about the whole table while it was read.
+    /// The same with the decisions about the whole table while it was read.
     pub fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
     }

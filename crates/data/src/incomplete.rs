@@ -1,7 +1,7 @@
 //! Rows of numbers some of which are missing: records as surveys and hospitals keep them.
 //!
-//! [`Points`] have no gaps, because a mean with a gap is the user's to define. A dissimilarity of two records can leave out what either lacks, and this
-//! is the type for that. A missing value is NaN in memory; what is neither missing nor finite is a fault.
+//! [`Points`] have no gaps, because a mean with a gap is the user's to define. A dissimilarity of two records can leave out the values that either lacks, and this
+//! is the type for that. A missing value is NaN in memory; a value neither missing nor finite is a fault.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -197,7 +197,7 @@ impl Incomplete {
         &self.name
     }
 
-    /// The same rows with each column brought to mean 0 and standard deviation 1 over what is there of it (population form). A constant column becomes 0.
+    /// The same rows with each column brought to mean 0 and standard deviation 1 over its values that are there (population form). A constant column becomes 0.
     pub fn standardised(&self) -> Self {
         self.standardised_as(self)
     }

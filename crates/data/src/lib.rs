@@ -15,7 +15,7 @@
 //!
 //! # Example
 //!
-//! From a table to positions in kilometres, and what happens where the table is wrong:
+//! From a table to positions in kilometres, and the errors of a wrong table:
 //!
 //! ```
 //! use lehr_data::{geography, read, read::Selection};

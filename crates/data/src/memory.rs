@@ -33,7 +33,7 @@ fn of_machine(text: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The limit of a process's address space less what it has of it.
+/// The limit of a process's address space less its present use.
 fn of_process(limits: &str, status: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     // "unlimited" is no number.
@@ -43,7 +43,7 @@ fn of_process(limits: &str, status: &str) -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// The limit of a control group (version 2) less what is used of it and could not be given back.
+/// The limit of a control group (version 2) less the part in use that could not be given back.
 fn of_group(folder: &Path) -> Option<u64> {
     let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
     // "max" is no number: there is no limit.

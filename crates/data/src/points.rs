@@ -32,11 +32,11 @@ pub struct Points {
     values: Storage<f64>,
     /// At least 1.
     dimension: usize,
-    /// One name a column.
+    /// One name for each column.
     columns: Vec<String>,
-    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
-    /// One a row.
+    /// One for each row.
     ids: Option<Vec<String>>,
     /// Columns of the table that are not points.
     left_out: Vec<LeftOut>,
@@ -101,7 +101,7 @@ impl Points {
         })
     }
 
-    /// The same points with their values in a file, out of memory. Methods keep what they derive from the rows in files
+    /// The same points with their values in a file, out of memory. Methods keep the data that they derive from the rows in files
     /// of the same folder. Weights and ids stay in memory.
     ///
     /// Results are the same to the bit. Reading a table into a file without having it in memory is [`read::spilled_table`](crate::read::spilled_table).
@@ -134,7 +134,7 @@ impl Points {
     /// The same points with these column names.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one name a column.
+    /// [`Error::Shape`] if there is not one name for each column.
     pub fn with_columns(mut self, columns: Vec<String>) -> Result<Self, Error> {
         if columns.len() != self.dimension {
             let expected = format!("{} names, one a column", self.dimension);
@@ -147,7 +147,7 @@ impl Points {
     /// The same points with a weight for each row.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is not one weight a row.
+    /// - [`Error::Shape`] if there is not one weight for each row.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
@@ -157,7 +157,7 @@ impl Points {
     /// The same points with an id for each row.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id a row.
+    /// [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             return Err(shape("ids", format!("{}, one a row", self.len()), ids.len().to_string()));
@@ -172,7 +172,7 @@ impl Points {
         (self, ids)
     }
 
-    /// Some of the rows, in this order, with what else is known of them.
+    /// Some of the rows, in this order, with their weights, ids and decisions.
     pub(crate) fn rows_at(&self, rows: &[usize]) -> Result<Self, Error> {
         let values = rows.iter().flat_map(|row| self.row(*row)).copied().collect();
         let mut points =
@@ -186,7 +186,7 @@ impl Points {
         Ok(points.with_left_out(self.left_out.clone()).with_notes(self.notes.clone()))
     }
 
-    /// The same points with what was decided while they were read, a sentence each.
+    /// The same points with the decisions made while they were read, a sentence each.
     ///
     /// # Example
     /// ```
@@ -349,7 +349,7 @@ impl Points {
     }
 }
 
-/// Weights of so many rows of what messages call `name`, if they are weights.
+/// Weights of so many rows of data that messages call `name`, if they are weights.
 ///
 /// # Errors
 /// [`Error::Shape`] if there is not one weight for each row. [`Error::Faults`] with each weight that is negative or not

@@ -12,7 +12,7 @@
 //!
 //! Source of the coding of categories: factor analysis of mixed data (Pagès 2004), which divides each feature by the
 //! root of its share. A category of L texts would then have the variance L - 1, and rare texts would lie far from
-//! everything. Distances would then be ruled by the category with most texts, so the sum is brought to 1 here.
+//! everything. Distances would then be ruled by the category with most texts, so that the sum is brought to 1 here.
 
 mod choose;
 mod fill;

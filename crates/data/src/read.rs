@@ -6,7 +6,7 @@
 //! Tables as people have them, with text, dates and missing values, are read as data frames ([`data_frame`]). Points
 //! are taken from such a data frame if the table is not of plain numbers.
 //!
-//! The first bytes of a file decide its format; a name decides only that `.tsv` has tabs. A [`Selection`] says what to
+//! The first bytes of a file decide its format; a name decides only that `.tsv` has tabs. A [`Selection`] says which part to
 //! read; everything that it leaves open is detected from the data, as `read/csv.rs` describes. No value is silently
 //! repaired. A field that is no number, a row that is too short and a weight below 0 are all reported at once
 //! ([`crate::error`]).
@@ -147,8 +147,8 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 }
 
 /// Rows and columns of an NPY array that is not packed, from its header if the file is as long as that says. Rows and
-/// columns of numbers of a Parquet file. With these, a caller can refuse a table that is too large before reading it.
-/// `None` of all else, and of what is not there.
+/// columns of numbers of a Parquet file. With these, you can refuse a table before reading it, for example because it is too large.
+/// `None` of all else, and of files that are not there.
 ///
 /// # Errors
 /// As [`points`], of opening the file and reading the header.
@@ -205,7 +205,7 @@ pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColum
 }
 
 /// As [`table`], with the values of a table of numbers in a file of a folder. Use it for tables larger than memory: it
-/// holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is what
+/// holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is the result that
 /// methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same numbers.
 ///
 /// Cost: one pass; disk for 8 bytes a value.
@@ -255,7 +255,7 @@ pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Resu
     any_points(rows_of(path)?, &again(path), selection, Some(spill))
 }
 
-/// As [`table`], from a reader; `name` is what messages call it.
+/// As [`table`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// As [`table`], except for those of opening a file.
@@ -282,7 +282,7 @@ pub fn table_from(
     table_of(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, first_column, None)
 }
 
-/// Opens a file once more; nothing where what is read is gone.
+/// Opens a file once more; nothing where the source is gone.
 fn again(path: &Path) -> impl Fn() -> Option<Result<Source<'static>, Error>> {
     move || std::fs::metadata(path).is_ok_and(|about| about.is_file()).then(|| Source::open(path))
 }
@@ -313,7 +313,7 @@ fn is_svmlight(source: &mut Source<'_>, selection: &Selection, first_column: Opt
     svmlight::is_called_svmlight(source) || (!is_table && svmlight::begins_as_svmlight(source))
 }
 
-/// Points from a table of text, plain or packed by gzip; `name` is what messages call it.
+/// Points from a table of text, plain or packed by gzip; messages call it `name`.
 ///
 /// # Errors
 /// As [`points`], except for those of opening a file.
@@ -323,7 +323,7 @@ pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Resul
     measures::points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
 }
 
-/// Points from a reader of unknown contents: NPY or a table of text, plain or packed by gzip; `name` is what messages call it.
+/// Points from a reader of unknown contents: NPY or a table of text, plain or packed by gzip; messages call it `name`.
 ///
 /// # Errors
 /// As [`points`], except for those of opening a file.
@@ -343,7 +343,7 @@ pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Erro
     any_incomplete(rows_of(path)?, &again(path), selection)
 }
 
-/// As [`incomplete`], from a reader; `name` is what messages call it.
+/// As [`incomplete`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// As [`incomplete`], except for those of opening a file.
@@ -360,7 +360,7 @@ pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> 
     any_incomplete(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection)
 }
 
-/// A reader that unpacks what it reads, if that is gzip; for who only wants to look.
+/// A reader that unpacks gzip and passes all else on; use it if you only want to look.
 ///
 /// # Errors
 /// Those of reading the first two bytes.
@@ -409,7 +409,7 @@ fn any_incomplete<'a>(
     }
 }
 
-/// In what form a source has its rows.
+/// The form of the rows of a source.
 enum Form {
     /// A table of text.
     Text,

@@ -118,7 +118,7 @@ impl Scaling {
         Scaling { scale, shifts, divisors }
     }
 
-    /// The standard deviation of each column of sparse rows as its divisor, and nothing subtracted: distances do not see what is, and zeros stay zeros.
+    /// The standard deviation of each column of sparse rows as its divisor, and nothing subtracted: a shift changes no distance, and zeros stay zeros.
     ///
     /// Cost: three passes over the values that are not 0.
     ///
@@ -172,7 +172,7 @@ impl Scaling {
         Scaling { scale: Scale::Std, shifts: vec![0.0; dimension], divisors: (0..dimension).map(of).collect() }
     }
 
-    /// As [`fit`](Scaling::fit) for rows with missing cells: by what is there of each column. A column without any value stays as it is.
+    /// As [`fit`](Scaling::fit) for rows with missing cells: by the values that each column has. A column without any value stays as it is.
     ///
     /// # Example
     /// ```
@@ -351,7 +351,7 @@ impl<'a> Spreads<'a> {
     }
 }
 
-/// The warning of [`Spreads::differ`] for rows with missing cells: spreads are those of what is there.
+/// The warning of [`Spreads::differ`] for rows with missing cells: spreads are those of the values that are there.
 ///
 /// # Example
 /// ```

@@ -4,7 +4,7 @@
 //! letter is a capital of the alphabet. Gaps (`-`) occur only in sequences that are aligned, which all have the same
 //! length. All letters lie in one piece of memory.
 //!
-//! Sequences are data: what makes two of them alike is the business of `lehr-distances`. They are read from FASTA by [`crate::read::fasta`].
+//! Sequences are data: their likeness is the business of `lehr-distances`. They are read from FASTA by [`crate::read::fasta`].
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -115,7 +115,7 @@ pub struct Sequences {
     letters: Vec<u8>,
     /// Where each sequence ends in `letters`; strictly ascending.
     ends: Vec<usize>,
-    /// One a sequence.
+    /// One for each sequence.
     ids: Vec<String>,
     alphabet: Alphabet,
     has_gaps: bool,
@@ -187,7 +187,7 @@ impl Sequences {
     /// The same sequences under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id a sequence.
+    /// [`Error::Shape`] if there is not one id for each sequence.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a sequence", self.len()), ids.len().to_string());

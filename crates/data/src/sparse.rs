@@ -44,14 +44,14 @@ impl FirstColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
     dimension: usize,
-    /// Where each row begins in what follows; behind the last, where that ends.
+    /// Where each row begins in the fields below; behind the last, where that ends.
     starts: Vec<usize>,
     /// Ascending within a row.
     columns: Vec<u32>,
     /// Finite, none of them 0.
     values: Vec<f64>,
     first_column: FirstColumn,
-    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
     ids: Option<Vec<String>>,
     name: String,
@@ -182,7 +182,7 @@ impl Sparse {
         Ok(rows)
     }
 
-    /// Puts the columns of each row into ascending order; which of two equal ones is first is no matter, since they are refused.
+    /// Puts the columns of each row into ascending order; which of two equal ones is first is no matter, because they are refused.
     fn sort(&mut self) {
         let mut order: Vec<(u32, f64)> = Vec::new();
         for row in 0..self.len() {
@@ -228,7 +228,7 @@ impl Sparse {
     /// The same rows with a weight each.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is not one weight a row.
+    /// - [`Error::Shape`] if there is not one weight for each row.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
@@ -238,7 +238,7 @@ impl Sparse {
     /// The same rows under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id a row.
+    /// [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
@@ -295,7 +295,7 @@ impl Sparse {
         Ok(self)
     }
 
-    /// The same rows with each column divided by a number; what would leave the range of numbers becomes the largest one.
+    /// The same rows with each column divided by a number; values that would leave the range of numbers become the largest one.
     ///
     /// # Panics
     /// If there is not one finite divisor above 0 for each column.
@@ -330,7 +330,7 @@ impl Sparse {
         self.nonzeros() as f64 / self.len() as f64 / self.dimension as f64
     }
 
-    /// The columns of a row that are not 0, ascending, and what is there.
+    /// The columns of a row that are not 0, ascending, and their values.
     ///
     /// # Panics
     /// If there is no row `index`.

@@ -1,8 +1,8 @@
 //! Data with known truth: mixtures, lattices, uniform points, rings, templates of bits, topics of words.
 //!
 //! Every number is drawn by (seed, purpose, index) and in no order ([`lehr_numerics::random`]), so the same arguments
-//! give the same points. A larger set of the same seed begins with the rows of the smaller one, unless the number of
-//! rows decides what a row is. Rows come with the label of what made them. Arguments out of range are bugs of the
+//! give the same points. A larger set of the same seed begins with the rows of the smaller one, unless values depend on the
+//! number of rows. Rows come with the label of their source. Arguments out of range are bugs of the
 //! caller and panic; users' data never come here.
 
 use lehr_numerics::random::Stream;

@@ -89,7 +89,7 @@ impl AtomicFile {
         &self.temporary
     }
 
-    /// Writes what is left, waits until the disk has it, and gives the file its name.
+    /// Writes the rest, waits until the disk has it, and gives the file its name.
     ///
     /// # Errors
     /// [`Error::Write`], for instance if the disk is full. Then nothing is left behind, and a file that was there before stays.

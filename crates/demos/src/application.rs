@@ -1,8 +1,8 @@
-//! The applications of `lehr demo`: items that are built in, how they are compared, what is known of them.
+//! The applications of `lehr demo`: items that are built in, how they are compared, their known classes.
 //!
 //! An application is a workflow over services ([`Subject::workflow`]). A user would do the same with three commands,
-//! `lehr distances`, `lehr pairwise` and `lehr embed`, and a test checks that both give the same bytes. What it adds is
-//! what only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
+//! `lehr distances`, `lehr pairwise` and `lehr embed`, and a test checks that both give the same bytes. It adds the part
+//! that only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
 
 pub mod found;
 pub mod page;
@@ -72,7 +72,7 @@ impl Subject {
         }
     }
 
-    /// The workflow, as people can read it: its name, and what it says.
+    /// The workflow, as people can read it: its name, and its text.
     pub fn workflow(self) -> (&'static str, &'static str) {
         match self {
             Subject::Genes => ("genes.toml", include_str!("../workflows/genes.toml")),
@@ -147,7 +147,7 @@ pub struct Outcome {
     pub map: smacof::Map,
 }
 
-/// Items, and what is done with them.
+/// Items, and the steps done with them.
 pub struct Application {
     /// Which.
     pub subject: Subject,
@@ -172,7 +172,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// Chooses the items, and says how they are compared and what is done with them.
+    /// Chooses the items, and says how they are compared and which steps follow.
     ///
     /// # Errors
     /// [`Error::Usage`] for another number of items than there can be; [`Error::Method`] for more clusters than items.
@@ -214,7 +214,7 @@ impl Application {
     /// (`active`, 1 or 0). It may also have their structures (`smiles`).
     ///
     /// # Errors
-    /// As [`Application::new`]; what is wrong with the files, and compounds of which nothing is said.
+    /// As [`Application::new`]; the faults of the files, and compounds without a class.
     pub fn of_files(fingerprints: &Path, activities: &Path, asked: ApplicationOptions) -> Result<Self, Error> {
         let keys = read::fps::fingerprints(fingerprints)?;
         let rows = rows_asked(asked.items, keys.len())?;
@@ -302,7 +302,7 @@ pub fn chosen(items: usize, from: usize) -> Result<Vec<usize>, String> {
     Ok((0..items).map(|item| item * from / items).collect())
 }
 
-/// Some of the rows, of whole bytes, as services have them: what a job has kept of them is then known again.
+/// Some of the rows, of whole bytes, as services have them: a job then recognises its kept results.
 fn some(keys: &Fingerprints, rows: &[usize]) -> Result<Fingerprints, Error> {
     let words = rows.iter().flat_map(|row| keys.row(*row)).copied().collect();
     let ids = rows.iter().map(|row| keys.ids()[*row].clone()).collect();

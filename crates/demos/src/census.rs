@@ -1,4 +1,4 @@
-//! Census blocks: what they are, and the workflows that cluster them.
+//! Census blocks: their meaning, and the workflows that cluster them.
 
 use lehr_report::Subject;
 

@@ -6,7 +6,7 @@ pub enum Error {
     /// Invalid options, by their names in the command.
     #[error("{0}")]
     Usage(String),
-    /// A file, or what it holds.
+    /// A file, or its content.
     #[error(transparent)]
     Data(#[from] lehr_data::Error),
     /// A method's error about the data.

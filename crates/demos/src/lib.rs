@@ -1,4 +1,4 @@
-//! The demonstrations of `lehr demo`: built-in data, what is done with them, and the pages about it.
+//! The demonstrations of `lehr demo`: built-in data, the methods, and the pages about the results.
 //!
 //! - [`application`]: genes, patients and compounds, which are compared, clustered and mapped by the jobs of services;
 //! - [`census`]: census blocks, and the workflows that cluster them;

@@ -1,4 +1,4 @@
-//! Regions with inhabitants, clustered in three ways: by what is known of their people, by where a subgroup of them lives, and by both together.
+//! Regions with inhabitants, clustered in three ways: by the attributes of their people, by where a subgroup of them lives, and by both together.
 //!
 //! Papers 000 and 004 cluster a census like this. The first way is in standardised attributes, with regions weighted by
 //! their people. The second is on the sphere, with regions weighted by the people of the subgroup. The third is in
@@ -22,7 +22,7 @@ const TRACT: usize = 11;
 /// A block of so many people or fewer is a small one.
 const SMALL: f64 = 20.0;
 
-/// A table of regions, and what its columns are.
+/// A table of regions, and the roles of its columns.
 #[derive(Debug, Clone, Default)]
 pub struct Roles {
     /// The table. Default: census tracts of three states, made of the blocks that are built in; then nothing else is asked.
@@ -41,14 +41,14 @@ pub struct Roles {
     pub id: Option<String>,
 }
 
-/// Regions, and what is known of them.
+/// Regions, and their attributes.
 #[derive(Debug)]
 pub struct Regions {
     /// Their source.
     pub source: String,
     /// The name of one.
     pub one: &'static str,
-    /// One a region.
+    /// One for each region.
     pub ids: Vec<String>,
     /// A column each, weighted by people.
     pub attributes: Points,
@@ -107,7 +107,7 @@ impl Regions {
     /// The regions that are meant.
     ///
     /// # Errors
-    /// [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or holds what cannot be meant.
+    /// [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or holds impossible values.
     pub fn new(roles: &Roles) -> Result<Self, Error> {
         match &roles.table {
             None => Ok(tracts(&datasets::census_blocks())),
@@ -349,7 +349,7 @@ fn tracts(blocks: &Points) -> Regions {
 mod tests {
     use super::*;
 
-    /// `roles`: names of columns by what they are.
+    /// `roles`: names of columns by their roles.
     fn regions(roles: &[(&str, &str)], table: &str) -> Result<Regions, Error> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("regions.csv");

@@ -67,7 +67,7 @@ pub struct Write {
     jobs: Vec<Record>,
 }
 
-/// Results that are in their folder.
+/// Results that have been written to their folder.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Written {
     /// The text for a person, or the summary as JSON.

@@ -107,7 +107,7 @@ impl Sample {
     }
 }
 
-/// The state: what can be loaded, in words.
+/// The state: the samples that can be loaded, in words.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SampleState {
     samples: BTreeMap<Sample, String>,
@@ -128,7 +128,7 @@ pub struct Load {
     /// How many of its items, evenly chosen, at least 2. Default: all.
     #[serde(default)]
     items: Option<usize>,
-    /// What the data set will be called.
+    /// The name of the new data set.
     name: String,
     /// Whether a data set of this name may be there.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! Alignments of all pairs: scores, and of the best alignment how many letters agree and how long it is.
 //!
 //! [`Aligner`] holds the sequences as the kernel wants them; [`Aligner::tile`] aligns a block of them with a block. One pair takes one lane, so sixteen
-//! pairs are aligned at a time with no dependence among lanes. What is counted is carried in the score itself: see `alignment/packing.rs`. The
+//! pairs are aligned at a time with no dependence among lanes. The counts are carried in the score itself: see `alignment/packing.rs`. The
 //! recurrences stand in `alignment/kernel.rs`; [`reference`] is the oracle.
 
 pub(crate) mod kernel;

@@ -151,7 +151,7 @@ pub(crate) fn shares(whole: f64, counts: &[Counts], row: usize, values: &mut [f6
     }
 }
 
-/// A row has fewer than 2^32 bits, and half a word is what registers turn into numbers.
+/// A row has fewer than 2^32 bits, and half a word is the unit that registers turn into numbers.
 #[inline(always)]
 fn narrow(count: u64) -> u32 {
     count as u32

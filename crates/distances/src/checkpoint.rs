@@ -1,7 +1,7 @@
 //! The finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
-//! A log: a head that says of which data and which dissimilarity, then one record a step, appended and never rewritten. However a run ends, what
-//! was appended before is good; a record that was cut is left out and computed again.
+//! A log: a head that says of which data and which dissimilarity, then one record for each step, appended and never rewritten. However a run ends, the records
+//! appended before are good; a record that was cut is left out and computed again.
 //!
 //! | part | bytes |
 //! | --- | --- |
@@ -42,7 +42,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// use lehr_distances::checkpoint::{LogReader, Log};
 /// use lehr_distances::{Control, Error, Finished, Observer, Progress, Silent, all_pairs, all_pairs_keeping, rows::{Compared, Measure}};
 ///
-/// /// Stops after so many steps.
+/// Stops after so many steps.
 /// struct After(usize);
 ///
 /// impl Observer for After {
@@ -109,7 +109,7 @@ impl Log {
     /// Cost: the bytes of those steps, once.
     ///
     /// # Errors
-    /// [`Error::File`]: what was there before is still good.
+    /// [`Error::File`]: the file as it was before is still good.
     pub fn append(&mut self, finished: &Finished<'_>) -> Result<(), Error> {
         let failed = |source| Error::File { path: self.path.clone(), source };
         while self.steps < finished.steps {
@@ -159,7 +159,7 @@ impl LogReader {
         Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)
     }
 
-    /// The same of a log whose bytes are here: that of another process, say. `path` is what messages call it.
+    /// The same of a log whose bytes are here: that of another process, say. Messages call it `path`.
     ///
     /// # Errors
     /// As for [`LogReader::open`].

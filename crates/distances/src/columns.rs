@@ -1,4 +1,4 @@
-//! Dissimilarities of aligned sequences, place by place: no alignment is computed, since somebody has done that.
+//! Dissimilarities of aligned sequences, place by place: no alignment is computed, because somebody has done that.
 //!
 //! Each sequence becomes a few planes of bits, one bit for each place. A few operations on words then compare 64 places
 //! (`bits.rs`).
@@ -52,9 +52,9 @@ pub enum Ambiguous {
     Differ,
 }
 
-/// Aligned sequences and what is counted of them, as a [`Metric`].
+/// Aligned sequences and the counts about them, as a [`Metric`].
 ///
-/// Equal sequences are at 0. Where a letter stands for several nucleotides, [`Ambiguous`] says what the place counts; for [`Measure::Hamming`] symbols are
+/// Equal sequences are at 0. Where a letter stands for several nucleotides, [`Ambiguous`] says how the place counts; for [`Measure::Hamming`] symbols are
 /// just symbols. Two sequences without a place in common have no p-distance.
 ///
 /// # Example
@@ -96,7 +96,7 @@ impl Compared {
         Self::with_ambiguous(sequences, measure, Ambiguous::default())
     }
 
-    /// As [`new`](Self::new), with what ambiguous letters count. [`Measure::Hamming`] does not ask.
+    /// As [`new`](Self::new), with the count of ambiguous letters. [`Measure::Hamming`] does not ask.
     ///
     /// # Errors
     /// [`Error::Unsuited`] if they are not all of one length, or are proteins and the measure is for nucleotides.

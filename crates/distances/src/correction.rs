@@ -5,7 +5,7 @@
 //! Then, and wherever a formula gives more, the distance is [`SATURATED`]: a number like others, neither negative nor
 //! missing.
 
-/// The largest corrected distance, in substitutions a place: what the papers' group cuts at.
+/// The largest corrected distance, in substitutions a place: the limit of the papers' group.
 pub const SATURATED: f64 = 10.0;
 
 /// The distance of Jukes and Cantor from the share `p` of places that differ: `-3/4 ln(1 - 4p/3)`, in substitutions a place.

@@ -1,4 +1,4 @@
-//! Errors of computing dissimilarities, one variant for each thing that a caller can do differently.
+//! Errors of computing dissimilarities, one variant for each thing that you can handle differently.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ pub enum Error {
         /// The element.
         element: &'static str,
     },
-    /// The observer said stop; what is finished was offered to it just before.
+    /// The observer said stop; the finished part was offered to it just before.
     #[error("stopped")]
     Stopped,
     /// The checkpoint is of other data or another dissimilarity: resume with those it was written for, or start again

@@ -115,7 +115,7 @@ impl<T: Precision> Half<T> {
 
     /// Whether each value is one that its element holds.
     ///
-    /// Cost: one look at all values if `largest` is infinite, which the caller has found; none otherwise.
+    /// Cost: one look at all values if `largest` is infinite, which you have found out; none otherwise.
     ///
     /// # Errors
     /// [`Error::Overflow`] with the first pair whose dissimilarity has become infinite.

@@ -41,7 +41,7 @@ pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
     fn wide(self) -> i64;
 }
 
-/// A line in registers. Sums wrap; the kernel's caller sees to it that they never have to.
+/// A line in registers. Sums wrap; as the kernel's caller you see to it that they never have to.
 pub(crate) trait Lanes: Copy {
     /// The number in a lane.
     type Number: Number;

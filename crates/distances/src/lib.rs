@@ -1,7 +1,7 @@
 //! Dissimilarities of all pairs of N items: sequences aligned with each other, fingerprints, rows of numbers.
 //!
 //! A [`Metric`] says how unlike two items are, a block of pairs at a time. [`all_pairs`] runs it over half of the
-//! matrix, since the other half is the same, on any number of ranks. It reports progress, and can be stopped and
+//! matrix, because the other half is the same, on any number of ranks. It reports progress, and can be stopped and
 //! resumed. The result is a [`Half`], which `lehr-data` writes as NPY.
 //!
 //! | data | metric |
@@ -21,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Deliberately not here: what dissimilarities are good for (`lehr-mining`), and how data are read (`lehr-data`).
+//! Deliberately not here: the use of dissimilarities (`lehr-mining`), and the reading of data (`lehr-data`).
 #![deny(unsafe_code)]
 
 pub mod alignment;

@@ -16,7 +16,7 @@ use crate::scoring::Scoring;
 /// How an alignment becomes a dissimilarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
-    /// `1 - matches / columns`, gaps counted: what the papers' group takes. Equal letters match, also those that stand
+    /// `1 - matches / columns`, gaps counted: the choice of the papers' group. Equal letters match, also those that stand
     /// for several letters or an unknown one (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in this way
     /// too: equal sequences are at distance 0.
     #[default]

@@ -1,13 +1,13 @@
-//! Backups of what a node keeps: a copy of its folder with a list of checksums, and a check of either.
+//! Backups of the folder of a node: a copy of its folder with a list of checksums, and a check of either.
 //!
-//! | function | what it does |
+//! | function | effect |
 //! | --- | --- |
 //! | [`verify`] | checks each state, the contents of data sets, and in a backup the list too |
 //! | [`export`] | copies a folder that is in order into a new backup |
 //! | [`import`] | checks a backup, and copies it into a new folder |
 //!
 //! A backup is a folder like the one of the node, with [`LIST`] beside the files: their names, sizes and SHA-256. Copies appear by renaming the folder, all or
-//! nothing. A node that runs changes its files, so it has to be stopped first; where it keeps data sets, that is found out.
+//! nothing. A node that runs changes its files, so that it has to be stopped first; where it keeps data sets, that is found out.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +32,7 @@ const LOCK: &str = "lock";
 /// Why a backup is not made, or not used.
 #[derive(Debug)]
 pub enum Error {
-    /// Files that are not what they should be, a line each.
+    /// Files that are damaged, a line each.
     Damaged(Vec<String>),
     /// The request cannot be carried out with these folders.
     Refused(String),
@@ -87,7 +87,7 @@ pub struct Counted {
 /// has the content that its service names. In a backup it also checks each file by its list.
 ///
 /// # Errors
-/// [`Error::Damaged`] with a line for each file that is not what it should be; [`Error::Disk`].
+/// [`Error::Damaged`] with a line for each damaged file; [`Error::Disk`].
 ///
 /// # Example
 /// ```
@@ -133,7 +133,7 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
     if faults.is_empty() { Ok(counted) } else { Err(Error::Damaged(faults)) }
 }
 
-/// Copies what a node keeps into a backup, which must not be there yet. The node must not run meanwhile.
+/// Copies the folder of a node into a backup, which must not be there yet. The node must not run meanwhile.
 ///
 /// # Errors
 /// Those of [`verify`]; [`Error::Refused`] if a node has the folder, or the backup is there.
@@ -188,7 +188,7 @@ pub fn import(backup: &Path, keep: &Path) -> Result<Counted, Error> {
     Ok(counted)
 }
 
-/// The files below a folder by name, without locks, lists and what a node has not finished writing.
+/// The files below a folder by name, without locks, lists and files that a node has not finished writing.
 fn files(folder: &Path) -> Result<Vec<String>, Error> {
     fn walk(folder: &Path, before: &str, found: &mut Vec<String>) -> Result<(), Error> {
         let disk = |cause| Error::Disk(folder.to_path_buf(), cause);

@@ -84,7 +84,7 @@ pub(crate) fn read_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<V
     }
 }
 
-/// Takes what either form has.
+/// Takes either form.
 struct Read;
 
 impl<'de> Visitor<'de> for Read {

@@ -80,7 +80,7 @@ pub struct Dataset {
     pub checksum: String,
     /// Where it came from.
     pub source: Source,
-    /// What its owner should know of how it was read: columns that were left out and why, ids that several rows have.
+    /// Warnings of its reading: columns that were left out and why, ids that several rows have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The account of its columns, where it was read as an ordinary table (`table`).
@@ -174,7 +174,7 @@ pub struct Upload {
     pub state: UploadState,
     /// Where it comes from.
     pub source: Source,
-    /// What to read from it.
+    /// The parts to read from it.
     pub reading: Reading,
     /// How many bytes are there, on disk if the service keeps its data: where the next piece begins.
     pub offset: u64,
@@ -201,7 +201,7 @@ pub struct Upload {
 #[serde(deny_unknown_fields)]
 #[operation(contract = Datasets, verb = Insert, name = "begin", reply = Offset, key = name)]
 pub struct Begin {
-    /// What the data set will be called: letters, digits, `.`, `_`, `-`, in parts with `/` between them.
+    /// The name of the new data set: letters, digits, `.`, `_`, `-`, in parts with `/` between them.
     pub name: String,
     /// The format of its bytes.
     pub format: Form,
@@ -220,7 +220,7 @@ pub struct Begin {
     /// The column of ids.
     #[serde(default)]
     pub id: Option<String>,
-    /// What stands between fields of a text file: one character, or `tab`. Default: found out.
+    /// The separator of fields of a text file: one character, or `tab`. Default: found out.
     #[serde(default)]
     pub delimiter: Option<String>,
     /// Whether the first row of a text file has names. Default: found out.
@@ -284,7 +284,7 @@ pub struct Offset {
 pub struct Append {
     /// The upload.
     pub name: String,
-    /// Where it begins: what the last answer said.
+    /// Where it begins: the offset of the last answer.
     pub offset: u64,
     /// The bytes.
     pub data: Bytes,
@@ -323,11 +323,11 @@ pub struct Finish {
 #[serde(deny_unknown_fields)]
 #[operation(contract = Datasets, verb = Submit, name = "open", reply = Dataset, key = name)]
 pub struct Open {
-    /// What the data set will be called.
+    /// The name of the new data set.
     pub name: String,
     /// The file, relative to the data root.
     pub path: String,
-    /// The format of the file. Default: what the ending of its name says.
+    /// The format of the file. Default: by the ending of its name.
     #[serde(default)]
     pub format: Option<Form>,
     /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
@@ -339,7 +339,7 @@ pub struct Open {
     /// The column of ids.
     #[serde(default)]
     pub id: Option<String>,
-    /// What stands between fields of a text file: one character, or `tab`. Default: found out.
+    /// The separator of fields of a text file: one character, or `tab`. Default: found out.
     #[serde(default)]
     pub delimiter: Option<String>,
     /// Whether the first row of a text file has names. Default: found out.
@@ -465,7 +465,7 @@ pub struct Rename {
     pub to: String,
 }
 
-/// Removes what is coming in under a name, or else the data set.
+/// Removes the upload under a name, or else the data set.
 ///
 /// # Example
 /// ```
@@ -478,7 +478,7 @@ pub struct Remove {
     pub name: String,
 }
 
-/// How an upload grows: what subscribers hear of [`Append`], without its bytes. The service sends it to itself; from others it is refused.
+/// How an upload grows: subscribers hear this of [`Append`], without its bytes. The service sends it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Append`].
@@ -505,12 +505,12 @@ pub struct Grow {
 pub struct StartReading {
     /// The name.
     pub name: String,
-    /// For a file: where it is, and what to read.
+    /// For a file: where it is, and which parts to read.
     #[serde(default)]
     pub file: Option<Upload>,
 }
 
-/// That an upload or a file is not wanted any more, since the request that it began with has ended in an error. The service sends it to itself; from others it is refused.
+/// That an upload or a file is not wanted any more, because the request that it began with has ended in an error. The service sends it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Finish`].
@@ -523,7 +523,7 @@ pub struct Abandon {
     pub content: u64,
 }
 
-/// What became of an upload, a file or a table: what subscribers hear when a data set can be used. The service sends it to itself; from others it is
+/// The outcome of an upload, a file or a table: subscribers hear it when a data set can be used. The service sends it to itself; from others it is
 /// refused.
 ///
 /// # Example

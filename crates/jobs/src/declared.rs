@@ -84,15 +84,15 @@ pub struct TableOptions {
     pub lonlat: bool,
     /// How columns are scaled. Default: not; with `auto` by median and interquartile range.
     pub scale: Option<ColumnScale>,
-    /// Whether what is not said otherwise is chosen from the data, with a reason for each choice: columns, logarithms,
+    /// Whether open settings are chosen from the data, with a reason for each choice: columns, logarithms,
     /// scale, gaps, rows that lie alone. For ordinary tables, which uploads of the form `table` are. Default: no.
     pub auto: bool,
     /// Columns that are not used. Default: none.
     pub exclude: Vec<String>,
     /// Columns whose logarithms are used; results are in the columns' own units. Default: none.
     pub log: Vec<String>,
-    /// How missing values are handled. Default: with `auto` what the method does with them; else they are faults, or
-    /// what the method takes.
+    /// How missing values are handled. Default: with `auto` the way of the method; else they are faults, or
+    /// as the method takes them.
     pub missing: Option<Gaps>,
 }
 
@@ -168,7 +168,7 @@ impl TableOptions {
         Options::of(self).and(Options::of(method))
     }
 
-    /// Says what is wrong with them before there is a table.
+    /// Reports their faults before there is a table.
     fn check(&self) -> Option<String> {
         if self.lonlat && self.is_prepared() {
             return Some(
@@ -205,7 +205,7 @@ fn names_of(takes: Takes) -> &'static [&'static str] {
     }
 }
 
-/// Does what a job of a declared method does.
+/// Runs a job of a declared method.
 ///
 /// # Errors
 /// As for [`Method::run`](crate::Method::run).
@@ -233,7 +233,7 @@ pub fn run(
 /// The file of a method that has a page.
 const PAGE: &str = "report.html";
 
-/// What data are called, and how they were read: for models, messages and pages.
+/// The name of data, and how they were read: for models, messages and pages.
 struct Source<'a> {
     dataset: &'a str,
     id: Option<String>,
@@ -242,7 +242,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Of an input. `scale` is what a preparation chose, where there was one.
+    /// Of an input. `scale` is the choice of a preparation, where there was one.
     fn of(inputs: &'a Inputs, name: &str, options: &TableOptions, scale: Option<Scale>) -> Self {
         let table = inputs.table(name).ok();
         let named = |given: &Option<String>, own: Option<&str>| given.clone().or_else(|| own.map(str::to_owned));

@@ -1,7 +1,7 @@
 //! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under the contract `lehr.distances` 1.1.
 //! Its options are those of `lehr_methods::distances`.
 //!
-//! The columns of the table `items` decide what is compared. They are `sequence` (as FASTA is read), `fingerprint` (as
+//! The columns of the table `items` decide the comparison. They are `sequence` (as FASTA is read), `fingerprint` (as
 //! FPS is read), or else numbers, which may be missing. There are three output tables. `matrix` has the pairs (0,1),
 //! (0,2), …, (1,2), … in one column. `items` has ids and counts of equal items. `members` maps each row of the input to
 //! its item. Finished pairs are kept at every step.
@@ -188,7 +188,7 @@ fn named(name: &str, failure: Failure) -> Failure {
     }
 }
 
-/// What keeps items from being compared: the metric does not suit them, or the comparison fails.
+/// The reason why items cannot be compared: the metric does not suit them, or the comparison fails.
 enum Hindrance {
     Items(Error),
     Comparison(Failure),
@@ -200,13 +200,13 @@ impl From<Error> for Hindrance {
     }
 }
 
-/// All pairs as a table, and what there is to say of them.
+/// All pairs as a table, and remarks about them.
 struct Found {
     matrix: Table,
     extent: Extent,
 }
 
-/// Compares all pairs, from the beginning or from what the job has kept. Nothing in a process that is not to give them.
+/// Compares all pairs, from the beginning or from the checkpoint of the job. Nothing in a process that is not to give them.
 fn matrix<T: Precision>(
     job: &Job,
     (path, unkept): (&Path, &Mutex<Option<String>>),

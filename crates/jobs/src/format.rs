@@ -1,4 +1,4 @@
-//! The forms of data sets outside: what files are read from, and what pieces of rows are written in.
+//! The forms of data sets outside: those that files are read from, and those that pieces of rows are written in.
 //!
 //! `lehr-data` reads text and NPY, with faults by line and column. This crate reads Arrow and Parquet, with faults by
 //! row and column. Whatever the bytes are, the answer is a table or one report: a reader that panics has found a
@@ -73,7 +73,7 @@ pub enum Form {
     Dissimilarities,
 }
 
-/// What to read from a file. Settings that are left open are detected, or stay as they are.
+/// The parts to read from a file. Settings that are left open are detected, or stay as they are.
 ///
 /// # Example
 /// ```
@@ -89,7 +89,7 @@ pub struct Reading {
     pub weights: Option<String>,
     /// The column of ids. Default: none, or the one that an Arrow file says.
     pub id: Option<String>,
-    /// What stands between fields of a text file: one character, or `tab`. Default: found out.
+    /// The separator of fields of a text file: one character, or `tab`. Default: found out.
     pub delimiter: Option<String>,
     /// Whether the first row of a text file has names. Default: found out.
     pub header: Option<bool>,
@@ -145,7 +145,7 @@ pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
     Fault::new(code, error.to_string())
 }
 
-/// A table as it was read, and what its owner should know of how.
+/// A table as it was read, and warnings about that.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub table: Table,
@@ -154,7 +154,7 @@ pub(crate) struct Found {
     pub account: Vec<ColumnFacts>,
 }
 
-/// What a column of an ordinary table is.
+/// The role and the values of a column of an ordinary table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnFacts {
     /// Its name.
@@ -188,7 +188,7 @@ impl ColumnFacts {
     }
 }
 
-/// Reads a file that takes at most `bytes_max` when it is unpacked, and whose values take no more either; `name` is what messages call it.
+/// Reads a file that takes at most `bytes_max` when it is unpacked, and whose values take no more either; messages call it `name`.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
@@ -246,7 +246,7 @@ fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) ->
     Ok(chosen.with_notes(frame.notes().to_vec()))
 }
 
-/// What the command says of the same file: columns that were left out, and ids that several rows have.
+/// The warnings of the command for the same file: columns that were left out, and ids that several rows have.
 fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     const LISTED: usize = 10;
     let texts: Vec<String> = left_out.iter().filter(|left| !left.is_unexpected()).map(ToString::to_string).collect();
@@ -381,7 +381,7 @@ fn limited<T>(
     if plain.is_over() { Err(too_large(name, bytes_max)) } else { result.map_err(|error| fault_of(&error)) }
 }
 
-/// In which form rows are wanted.
+/// The form of the wanted rows.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! A job as its method sees it: what may be used, whether to stop, where to report and to save.
+//! A job as its method sees it: its resources, whether to stop, where to report and to save.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -205,7 +205,7 @@ impl Job {
         Self::new("kept".to_owned(), 1, Signal::default(), Saved::File(checkpoint), None)
     }
 
-    /// A job without a service: reports go nowhere, nothing stops it, what it saves is in memory. For tests of methods.
+    /// A job without a service: reports go nowhere, nothing stops it, its checkpoints are in memory. For tests of methods.
     ///
     /// # Example
     /// See [`Job`].
@@ -232,12 +232,12 @@ impl Job {
         Execution { ranks: self.threads, threads, job: self.processes, ..all }
     }
 
-    /// Whether its tables are taken from this process. Of several that run it together, one gives them; what the others give is not looked at, so they may leave it.
+    /// Whether its tables are taken from this process. Of several that run it together, one gives them; those of the others are ignored, so that they may leave it.
     pub fn is_lead(&self) -> bool {
         self.is_lead
     }
 
-    /// Whether it is to save what it needs and to end with [`Failure::Stopped`]. To be asked several times a second.
+    /// Whether it is to save its state and to end with [`Failure::Stopped`]. Ask it several times a second.
     pub fn is_stopping(&self) -> bool {
         self.signal.why().is_some()
     }
@@ -270,7 +270,7 @@ impl Job {
     /// keeps its jobs.
     ///
     /// # Errors
-    /// [`Failure::Environment`] if the disk does not take them. The method may go on; what was saved before is still there.
+    /// [`Failure::Environment`] if the disk does not take them. The method may go on; the earlier checkpoint is still there.
     pub fn save(&self, bytes: &[u8]) -> Result<(), Failure> {
         match &self.saved {
             Saved::Memory(saved) => saved.lock().bytes = Some(bytes.to_vec()),
@@ -287,7 +287,7 @@ impl Job {
         Ok(())
     }
 
-    /// Saves where a run is, if that is due. If it cannot be, the run goes on, and what was saved before is still there.
+    /// Saves where a run is, if that is due. If it cannot be, the run goes on, and the earlier checkpoint is still there.
     pub(crate) fn save_checkpoint(&self, checkpoint: &dyn AnyCheckpoint) {
         if self.is_save_due() {
             let bytes = checkpoint.to_json().map_err(|error| Failure::Internal(error.to_string()));
@@ -325,7 +325,7 @@ impl Job {
         }
     }
 
-    /// The bytes that were saved last, by this run or one before it. If that is damaged, what was saved before it; if
+    /// The bytes that were saved last, by this run or one before it. If that is damaged, the bytes saved before it; if
     /// that is damaged too, nothing. A run that begins earlier ends with the same result, later, and with a
     /// [warning](Self::warn).
     ///

@@ -1,4 +1,4 @@
-//! The contract of a method's service: jobs by id, and what can be asked of them. The same for all methods: only they know the type of their options.
+//! The contract of a method's service: jobs by id, and the operations on them. The same for all methods: only they know the type of their options.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -140,7 +140,7 @@ pub struct Record {
     /// Warnings about its result for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// When what happened.
+    /// The times of its events.
     pub times: Times,
     /// Why it has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,7 +181,7 @@ pub enum Input {
     Named(BTreeMap<String, String>),
 }
 
-/// What to compute.
+/// The computation.
 ///
 /// # Example
 /// See [`Jobs`].
@@ -346,7 +346,7 @@ pub struct Cancel {
     pub body: Named,
 }
 
-/// Has a job go on that was cancelled or has failed, from what it saved last.
+/// Has a job go on that was cancelled or has failed, from its last checkpoint.
 ///
 /// # Example
 /// See [`Jobs`] for how operations are asked.
@@ -358,7 +358,7 @@ pub struct Resume {
     pub body: Named,
 }
 
-/// Forgets a job that has ended, and what it saved. Its outputs stay: they are data sets.
+/// Forgets a job that has ended, and its checkpoints. Its outputs stay: they are data sets.
 ///
 /// # Example
 /// See [`Jobs`] for how operations are asked.
@@ -382,7 +382,7 @@ pub struct ResultOf {
     pub body: Rows,
 }
 
-/// Asks for what a job has learnt: the content of a `model.json`, which `lehr predict` reads. Methods that learn nothing
+/// Asks for the model of a job: the content of a `model.json`, which `lehr predict` reads. Methods that learn nothing
 /// have none.
 ///
 /// # Example
@@ -395,7 +395,7 @@ pub struct ModelOf {
     pub body: Named,
 }
 
-/// Asks for the page that tells what a job found, which `lehr` writes as `report.html`. Methods without a page have none.
+/// Asks for the page about the results of a job, which `lehr` writes as `report.html`. Methods without a page have none.
 ///
 /// Over HTTP it is answered as a page:
 ///
@@ -484,7 +484,7 @@ pub struct Predict {
     /// Whether to answer how much each row is of each cluster or component too. Default: no.
     #[serde(default)]
     pub memberships: bool,
-    /// In which form rows are answered. Default: JSON.
+    /// The form of the rows in the answer. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
     /// The first row, from 0. Default: 0.

@@ -3,7 +3,7 @@
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract
 //! [`datasets::Datasets`]). A method is a function of tables ([`Method`]). The service around it (contract
 //! [`jobs::Jobs`], one for all methods) runs it as jobs. They queue, report their progress, can be cancelled, and
-//! survive a restart. Outputs are data sets again, so a next step takes them by name. [`Distances`] compares items; all
+//! survive a restart. Outputs are data sets again, so that a next step takes them by name. [`Distances`] compares items; all
 //! that `lehr-methods` declares join it ([`declared`]).
 //!
 //! | wanted | found |
@@ -12,12 +12,12 @@
 //! | ordering a job, waiting for it, its rows | operations in [`jobs`] |
 //! | a method of your own | [`Method`], and `examples/joined_method.rs` |
 //! | how jobs are run: cores, threads, processes | [`Settings`] |
-//! | what such a process does | [`processes`] |
+//! | the work of such a process | [`processes`] |
 //! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |
 //! | all of it on a node | [`Setup`] |
-//! | a backup of what a node keeps | [`backup`] |
+//! | a backup of the folder of a node | [`backup`] |
 //!
-//! What is deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). Why things are as they are: `docs/design/jobs.md`.
+//! Deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). Why things are as they are: `docs/design/jobs.md`.
 #![forbid(unsafe_code)]
 
 pub mod backup;

@@ -1,4 +1,4 @@
-//! A method as the services see it: a function of tables and options that blocks, and what it says of itself.
+//! A method as the services see it: a function of tables and options that blocks, and its description.
 //!
 //! A method's file implements [`Method`] and nothing else. Queues, restarts, progress on the wire, faults and data sets are the business of
 //! `service.rs` and `runner.rs`, the same for all methods. `examples/joined_method.rs` is a whole method.
@@ -78,7 +78,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// stopped, asked to save, and run again.
     ///
     /// # Errors
-    /// [`Failure::Stopped`] soon after [`Job::is_stopping`]; what else keeps it from a result. A panic is an answer too.
+    /// [`Failure::Stopped`] soon after [`Job::is_stopping`]; the other reason why it has no result. A panic is an answer too.
     fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure>;
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Facts {
     pub spreads: bool,
 }
 
-/// A method whose options have no type here: what services and processes run, so that they are compiled once for all methods.
+/// A method whose options have no type here: the form that services and processes run, so that they are compiled once for all methods.
 pub(crate) trait AnyMethod: Send + Sync {
     fn facts(&self) -> Facts;
 
@@ -200,13 +200,13 @@ impl Inputs {
         self.tables.iter().map(|(name, (dataset, table))| (name.as_str(), dataset.as_str(), table))
     }
 
-    /// What the data set is called whose table this is: for messages.
+    /// The name of the data set of this table: for messages.
     pub fn dataset(&self, name: &str) -> &str {
         self.tables.get(name).map_or("", |(dataset, _)| dataset)
     }
 }
 
-/// What a method gives: tables, figures for its job's document, and what the user should know.
+/// The result of a method: tables, figures for its job's document, and remarks for the user.
 ///
 /// # Example
 /// See [`Method`].
@@ -241,7 +241,7 @@ impl Outputs {
         Ok(self.table(MODEL, Table::builder().texts(MODEL, vec![text]).build()?))
     }
 
-    /// Adds the page that tells what was found, which clients ask for with [`ReportOf`](crate::jobs::ReportOf): the table `report`.
+    /// Adds the page about the results, which clients ask for with [`ReportOf`](crate::jobs::ReportOf): the table `report`.
     ///
     /// # Errors
     /// [`Failure::Environment`] for a page that is too long for a table.
@@ -271,7 +271,7 @@ impl Outputs {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It was asked to stop, and has saved what it needs to go on.
+    /// It was asked to stop, and has saved its state to continue.
     Stopped,
     /// Inputs or options cannot be meant: other ones may do.
     Input(String),

@@ -111,7 +111,7 @@ pub(crate) fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option
     Fault::new(Code::MessageNotSupported, format!("not what is expected here: options{field}: {reason}"))
 }
 
-/// The field without which something else is wrong, or nothing: serde does not say which it is. One that it names in the reason needs no name.
+/// The field without which something else is wrong, or nothing: serde does not say which it is. Nothing too if the reason names the field.
 fn field_to_blame(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Option<String> {
     let Value::Object(fields) = value else { return None };
     let is_to_blame = |name: &str| {

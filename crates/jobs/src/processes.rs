@@ -6,13 +6,13 @@
 //! tables, or why there are none. So the bytes are those of one process, and no method knows of any of this.
 //!
 //! Each try has a folder of its own. The processes of a node that was killed end when they hear of it, and may write in
-//! their folder until then. A try begins from what the last of those before it had saved, and one that came to its end
+//! their folder until then. A try begins from the last checkpoint of those before it, and one that came to its end
 //! unseen is the result.
 //!
-//! | in the folder of a try | what |
+//! | in the folder of a try | content |
 //! | --- | --- |
 //! | `order.json`, `NAME.arrow` | the order and its tables |
-//! | `job.checkpoint`, `job.log` | what the method saves |
+//! | `job.checkpoint`, `job.log` | the checkpoint of the method |
 //! | `outcome.json`, `made-NAME.arrow` | the outcome and its tables |
 
 mod order;
@@ -136,7 +136,7 @@ fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
     Ok(tries)
 }
 
-/// Copies what was saved, all or nothing. Somebody may still be writing it: methods check the state that they resume
+/// Copies a checkpoint, all or nothing. Somebody may still be writing it: methods check the state that they resume
 /// from.
 fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
     let copy = to.with_extension("copy");
@@ -144,7 +144,7 @@ fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
     fs::rename(copy, to)
 }
 
-/// What processes said that leave no outcome: their errors, without what launchers say about these, or else all.
+/// The last words of processes that leave no outcome: their errors, without what launchers say about these, or else all.
 fn said(lines: &[String]) -> String {
     let mut errors: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("error: ")).collect();
     // Each process may have found the same.
@@ -164,7 +164,7 @@ enum Line {
     Error(String),
 }
 
-/// Passes on what the processes tell, and the wish to stop; gives their exit code and last lines.
+/// Passes on the reports of the processes, and the wish to stop; gives their exit code and last lines.
 fn follow(job: &Job, child: &mut Child) -> Result<(Option<i32>, Vec<String>), Failure> {
     let (sender, lines) = channel();
     child.stdout.take().map(|stream| read(stream, Line::Out, sender.clone())).transpose()?;

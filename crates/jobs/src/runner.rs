@@ -1,6 +1,6 @@
-//! The runner of a method's service: starts what the document says, on threads of its own, and tells the document what came of it.
+//! The runner of a method's service: starts the jobs of the document, on threads of its own, and writes their outcomes into the document.
 //!
-//! Three parties, and what passes between them. *Handlers* change the document, make a job's signal when it starts, and
+//! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and
 //! give it when somebody cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service
 //! to start a job, and when that is kept, starts a *job's thread*. That takes its inputs, computes, stores its outputs,
 //! gives its signal back, and only then tells that the job has ended. So a signal that is there is that of the run that
@@ -32,7 +32,7 @@ use crate::settings::{Settings, Spread};
 /// How long it takes until something that could not be kept is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What the service has of its runner: when the last one of these goes, the runner ends.
+/// The service's handle of its runner: when the last one of these goes, the runner ends.
 #[derive(Debug)]
 pub(crate) struct Runner(Arc<Shared>);
 
@@ -95,7 +95,7 @@ impl Runner {
     /// Starts to follow the document. `jobs` are those that it has.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if there is no folder for what jobs save, or no thread.
+    /// [`Code::StartFailed`] if there is no folder for the checkpoints of jobs, or no thread.
     pub(crate) fn start(
         &self,
         path: &str,
@@ -155,7 +155,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Ends the follower, has what runs saved, and waits until it has ended.
+    /// Ends the follower, has running jobs saved, and waits until it has ended.
     pub(crate) async fn stop(&self) {
         self.close();
         while self.table.lock().threads > 0 {
@@ -194,7 +194,7 @@ impl Shared {
         }
     }
 
-    /// Removes what a job has saved.
+    /// Removes the checkpoints of a job.
     pub(crate) fn forget(&self, job: &str) {
         self.saved(job).forget();
         self.table.lock().saved.remove(job);

@@ -1,4 +1,4 @@
-//! The service of a method. Its operations change the document, and the runner does what the document says.
+//! The service of a method. Its operations change the document, and the runner carries it out.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ const STATES: [State; 6] =
     [State::Queued, State::Running, State::Done, State::Failed, State::Cancelled, State::Interrupted];
 
 impl MethodService {
-    /// A service that runs jobs so, and keeps what they save in this folder.
+    /// A service that runs jobs so, and keeps their checkpoints in this folder.
     pub(crate) fn new(method: Arc<dyn AnyMethod>, settings: Settings, keep: Option<PathBuf>) -> Self {
         let runner = Arc::new(Runner::new(method, settings, keep));
         Self { document: Jobs::default(), runner, datasets: None, measures: Measures::default() }
@@ -74,7 +74,7 @@ impl MethodService {
         self.document.jobs.get_mut(job).ok_or_else(|| unknown(job))
     }
 
-    /// The data set that a job made under a name of its method. `lost` says what is wrong if a job that is done has made none.
+    /// The data set that a job made under a name of its method. `lost` is the message if a job that is done has made none.
     fn output(&self, job: &str, name: &str, lost: impl FnOnce(&Record) -> String) -> Result<String, Fault> {
         let record = self.document.jobs.get(job).ok_or_else(|| unknown(job))?;
         record.outputs.get(name).cloned().ok_or_else(|| {

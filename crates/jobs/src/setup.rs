@@ -56,12 +56,12 @@ impl Setup {
         Ok(placement.keep(folder.join("document.json")))
     }
 
-    /// The folder of the service at a path. A path has no `+`, so no two have one folder, and none is inside another.
+    /// The folder of the service at a path. A path has no `+`, so that no two have one folder, and none is inside another.
     fn folder(&self, path: &str) -> Option<PathBuf> {
         Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
     }
 
-    /// Starts the service of data sets at a path, or as a placement says but for what is kept.
+    /// Starts the service of data sets at a path, or as a placement says except for its folder.
     ///
     /// # Errors
     /// [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if something stands there.
@@ -77,7 +77,7 @@ impl Setup {
         host.start(placement, move || service.clone()).await
     }
 
-    /// Starts the service of a method at a path, or as a placement says but for what is kept.
+    /// Starts the service of a method at a path, or as a placement says except for its folder.
     ///
     /// # Errors
     /// [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if its settings cannot be meant.
@@ -179,7 +179,7 @@ impl Setup {
     /// Lets these services be made by the names of their contracts, as this says: by [`Host::create`], by manifests, by workflows.
     ///
     /// A placement may decide partners, cores (those of the handlers are those of the jobs) and how many requests wait.
-    /// This decides what is kept. And they are not started again after a crash, because jobs of the life that crashed
+    /// This decides which state is kept. And they are not started again after a crash, because jobs of the life that crashed
     /// may still be computing.
     ///
     /// # Example

@@ -1,4 +1,4 @@
-//! Tables: what data sets are, and what methods take and give.
+//! Tables: the form of data sets, and of the input and output of methods.
 //!
 //! Named columns of numbers, counts or text, as counted Arrow arrays: a clone and a slice are copies of pointers. Two
 //! columns may have a role: weights of the rows, and their ids. A table is checked: it has columns of one length, with
@@ -29,7 +29,7 @@ pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
 /// The name under which they say that numbers may be missing.
 pub(crate) const GAPS: &str = "lehr.gaps";
-/// The name under which the metadata of a column in fixed point have what a unit of it is worth.
+/// The name under which the metadata of a column in fixed point have the value of its unit.
 const SCALE: &str = "lehr.scale";
 
 /// The kind of a column's values.
@@ -91,7 +91,7 @@ impl Builder {
         self
     }
 
-    /// Adds a column of numbers that are kept in 16 bits: each is `scale` times what stands there, and 65535 is missing.
+    /// Adds a column of numbers that are kept in 16 bits: each is `scale` times the number there, and 65535 is missing.
     ///
     /// # Example
     /// ```
@@ -265,7 +265,7 @@ impl Table {
         Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect())
     }
 
-    /// A column of numbers that are kept in 16 bits, and what a unit is worth; nothing if it is not there or something else.
+    /// A column of numbers that are kept in 16 bits, and the value of a unit; nothing if it is not there or something else.
     ///
     /// # Example
     /// See [`Builder::fixed`].

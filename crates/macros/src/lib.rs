@@ -21,7 +21,7 @@ use variants::{Mode, Set};
 ///
 /// With nothing else, `enum Ops` gets `OpsPort`: one queue of all kinds, which keeps their order of arrival, with a receive for
 /// each kind. With `#[port_set(split)]` it gets `OpsPorts`: a port of its own for each kind, for joins and capacities, and a
-/// `post` that finds the right one. Examples and what is made: module page of `lehr_runtime::port_set`.
+/// `post` that finds the right one. Examples and the generated code: module page of `lehr_runtime::port_set`.
 ///
 /// # Errors
 /// At compile time: on anything but an enum with variants; if two variants would give the same name; on an unknown option.

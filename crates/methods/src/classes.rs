@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// Classes of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
-    /// What they are: the name of their column.
+    /// Their meaning: the name of their column.
     pub name: String,
     /// Each class, in order: by number if all are numbers.
     pub classes: Vec<String>,
@@ -14,7 +14,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Classes by their texts, one an item.
+    /// Classes by their texts, one for each item.
     ///
     /// # Example
     /// ```

@@ -8,14 +8,14 @@ use crate::rows::Rows;
 use crate::sections::Sections;
 use crate::stream::Stream;
 
-/// Dissimilarities of all pairs, and what is known of the items.
+/// Dissimilarities of all pairs, and attributes of the items.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     /// All pairs.
     pub dissimilarities: Dissimilarities,
-    /// One name an item; numbers where nobody gave names.
+    /// One name for each item; numbers where nobody gave names.
     pub ids: Vec<String>,
-    /// One weight an item: how many equal items it stands for.
+    /// One weight for each item: how many equal items it stands for.
     pub weights: Option<Vec<f64>>,
     /// Known classes of the items, where someone gave them ([`MatrixWords::has_classes`]).
     pub classes: Option<Classes>,
@@ -49,11 +49,11 @@ pub enum Takes {
 pub struct MatrixWords {
     /// Whether pairs may be without a value.
     pub may_miss_pairs: bool,
-    /// Whether known classes of the items colour what is drawn.
+    /// Whether known classes of the items colour the pictures.
     pub has_classes: bool,
 }
 
-/// Which rows a method takes, and what help and messages say of them.
+/// Which rows a method takes, and their name in help and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsWords {
     /// Before the columns that were taken: `a map of`.
@@ -86,7 +86,7 @@ pub struct StreamWords {
 /// The words for missing values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// Behind "missing values": what becomes of them.
+    /// Behind "missing values": how they are handled.
     pub becomes: &'static str,
     /// The handling of rows, as a participle.
     pub done: &'static str,
@@ -97,7 +97,7 @@ pub struct Missing {
 pub struct NotOnSphere {
     /// Why they are not for a method.
     pub why: &'static str,
-    /// A hint on what to do with them.
+    /// A hint how to handle them.
     pub instead: &'static str,
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::options::{self, OptionOf};
 
-/// The heading of options that say what becomes of the matrix, and not how items are compared.
+/// The heading of options about the output of the matrix, and not how items are compared.
 pub const MATRIX: &str = "The matrix";
 /// The heading of options for sequences.
 const SEQUENCES: &str = "Sequences";
@@ -111,7 +111,7 @@ pub struct Options {
     pub collapse: bool,
 }
 
-/// Adds the former names to the schema, so that those who check options by it take what the service takes: workflows do.
+/// Adds the former names to the schema, so that those who check options by it take the same as the service: workflows do.
 fn with_former_names(schema: &mut Schema) {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         options::add_former_names(properties);
@@ -129,7 +129,7 @@ pub fn options() -> Vec<OptionOf> {
     options::of::<Options>()
 }
 
-/// Those that say how items are compared, and not what becomes of the matrix.
+/// Those that say how items are compared, and not those about the output of the matrix.
 ///
 /// # Example
 /// ```

@@ -254,7 +254,7 @@ pub fn result_facts(map: &Map, shepard: &Shepard) -> Value {
 }
 
 impl Fitted {
-    /// The Shepard diagram of the map and what it was made of.
+    /// The Shepard diagram of the map and its data.
     pub fn shepard(&self, matrix: &Matrix) -> &Shepard {
         self.shepard.get_or_init(|| Shepard::new(&matrix.dissimilarities, &self.map, BINS))
     }

@@ -42,7 +42,7 @@ pub struct Explanation {
     /// Rules that repeat the labels, where there are two clusters and a column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// How many differences were looked at: what probabilities are multiplied by.
+    /// How many differences were looked at: the factor of the probabilities.
     pub comparisons: usize,
 }
 
@@ -106,7 +106,7 @@ pub struct Question<'a> {
 /// Cost: a pass over the columns for numbers and one for each text looked at; the tree is grown on 10,000 rows at most.
 ///
 /// # Panics
-/// If labels or distances are not one a row.
+/// If labels or distances are not one for each row.
 ///
 /// # Example
 /// ```
@@ -266,7 +266,7 @@ fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> V
     marks
 }
 
-/// Names clusters by what marks them most, each by so many columns that no other has the same name.
+/// Names clusters by their strongest marks, each by so many columns that no other has the same name.
 fn name(portraits: &mut [Portrait]) {
     let one = portraits.len() == 1;
     for index in 0..portraits.len() {

@@ -232,7 +232,7 @@ fn axes(latent: usize) -> Vec<String> {
     (1..=latent).map(|axis| format!("z{axis}")).collect()
 }
 
-/// Where on a map rows are: `id`, the place by axis (`z1`, …), `node`, `probability`, `entropy`, `log_density`, a line a row.
+/// Where on a map rows are: `id`, the place by axis (`z1`, …), `node`, `probability`, `entropy`, `log_density`, a line for each row.
 ///
 /// The position is the posterior mean, -1 to 1 along each axis. The node is the most likely one, and the probability is
 /// its share; the entropy is over nodes, in nats. The log-density is the map's at the row, in the unit it was fitted

@@ -34,7 +34,7 @@ pub struct About {
     pub paragraph: &'static str,
     /// The heading above its options in help.
     pub heading: &'static str,
-    /// Examples of the command, with what each does.
+    /// Examples of the command, with the purpose of each.
     pub examples: &'static str,
     /// The name of its result in help and messages: `map`.
     pub result: &'static str,
@@ -51,7 +51,7 @@ pub struct About {
     pub summary_names: &'static [&'static str],
 }
 
-/// A method as its file declares it; [`Method`] is what front ends see of it.
+/// A method as its file declares it; [`Method`] is its view for front ends.
 pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// Names, words and files.
     const ABOUT: About;
@@ -60,7 +60,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// The same in the library, as its checkpoints hold it.
     type Parameters: Resumable;
 
-    /// Says what is wrong with options beyond their ranges, before there are data, a line each.
+    /// Reports options beyond their ranges, before there are data, a line each.
     fn check(options: &Self::Options) -> Vec<String>;
 
     /// The unit of the temperatures in its progress. Default: numbers without a unit, or none.

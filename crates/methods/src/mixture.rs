@@ -66,13 +66,13 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {
-    /// A variance a component, the same in every direction.
+    /// A variance for each component, the same in every direction.
     Spherical,
-    /// A variance a component and column.
+    /// A variance for each component and column.
     Diagonal,
     /// One matrix for all components.
     Tied,
-    /// A matrix a component.
+    /// A matrix for each component.
     #[default]
     Full,
 }

@@ -1,4 +1,4 @@
-//! `model.json`: what a command has learnt, in a form that `lehr predict` reads.
+//! `model.json`: the model of a command, in a form that `lehr predict` reads.
 //!
 //! The columns by name, how they were scaled, and the model in the units of the scaled columns. Numbers are written so that they read back to the same bits.
 
@@ -27,9 +27,9 @@ const KIND: &str = "lehr model";
 pub struct Unreadable {
     /// Whether the machine is at fault, and not the file.
     pub is_environment: bool,
-    /// The file, what was expected, what was found.
+    /// The file, the expected and the found content.
     pub message: String,
-    /// A hint on what to do, if there is more to say.
+    /// A hint at a cure, if there is more to say.
     pub hint: Option<&'static str>,
 }
 
@@ -208,7 +208,7 @@ impl ModelFile {
         Self::of_json(value, &shown.to_string())
     }
 
-    /// Checks a model in JSON; `shown` is what messages call it.
+    /// Checks a model in JSON; messages call it `shown`.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -244,7 +244,7 @@ impl ModelFile {
         TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }
     }
 
-    /// Rows of an ordinary table as the model wants them, one after another, and what the owner should know of them. A
+    /// Rows of an ordinary table as the model wants them, one after another, and warnings about them. A
     /// value that was filled from other rows when the model was made, or left out then, is missing here (NaN). This is
     /// because a row must not depend on those beside it.
     ///

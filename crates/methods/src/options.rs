@@ -76,7 +76,7 @@ pub enum Kind {
         /// Whether the least itself is left out.
         is_above: bool,
     },
-    /// One of some words, each with what it means.
+    /// One of some words, each with its meaning.
     Choice(Vec<(String, String)>),
     /// Text.
     Text,
@@ -130,7 +130,7 @@ impl OptionOf {
         format!("{}{range}{default}", self.help)
     }
 
-    /// Says what is wrong with a value, if anything is; null stands for the default.
+    /// Reports the fault of a value, if there is one; null stands for the default.
     pub fn fault(&self, value: &Value) -> Option<String> {
         let is_right = match &self.kind {
             _ if value.is_null() => self.default.is_null(),
@@ -245,7 +245,7 @@ pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
     options
 }
 
-/// What the library calls a parameter, and what options call it.
+/// Names of the library's parameters with those of the options.
 const NAMES: [(&str, &str); 10] = [
     ("latent", "dimensions"),
     ("dimension", "dimensions"),
@@ -259,7 +259,7 @@ const NAMES: [(&str, &str); 10] = [
     ("regularisation", "regularization"),
 ];
 
-/// An error of the library with the name that options have for what it is about.
+/// An error of the library with the options' name of its parameter.
 pub(crate) fn as_option(error: Error) -> Error {
     match error {
         Error::Parameter { name, expected, found } => {
@@ -273,7 +273,7 @@ pub(crate) fn as_option(error: Error) -> Error {
 /// The options that a struct declares, in the order of its fields.
 ///
 /// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-command`, `x-conflicts`, `x-value`, `x-default`, `x-python`, `x-heading`, `x-advanced` and `x-formerly`
-/// ([`OptionOf`] says what for).
+/// ([`OptionOf`] says for which kind).
 ///
 /// # Panics
 /// If no front end could ask for a field of this type. That is a mistake in the declaration, which the test of all
@@ -336,7 +336,7 @@ fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
     }
 }
 
-/// The words of an enumeration, with what each means.
+/// The words of an enumeration, with their meanings.
 fn choices(schema: &Value) -> Vec<(String, String)> {
     let of = |form: &Value| {
         let meaning = form["description"].as_str().unwrap_or_default().trim_end_matches('.').to_owned();

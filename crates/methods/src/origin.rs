@@ -1,4 +1,4 @@
-//! The table that prepared rows came from, and the account of its columns: what each is and what became of it.
+//! The table that prepared rows came from, and the account of its columns: the role and the use of each.
 
 use lehr_data::describe::{ColumnAccount, Facts, NumberFacts, Role};
 use lehr_data::frame::{DataFrame, date};

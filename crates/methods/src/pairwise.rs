@@ -151,7 +151,7 @@ pub fn labels<'a>(ids: &'a [String], model: &Model) -> Table<'a> {
         .numbers("probability", model.probabilities.clone())
 }
 
-/// A row a cluster, by falling weight: `clusters.csv`.
+/// A row for each cluster, by falling weight: `clusters.csv`.
 pub fn clusters(ids: &[String], model: &Model) -> Table<'static> {
     let found = &model.clusters;
     let numbers = |of: fn(&Cluster) -> f64| found.iter().map(of).collect();
@@ -201,7 +201,7 @@ pub fn cluster_facts(ids: &[String], model: &Model) -> Vec<Value> {
 }
 
 impl Fitted {
-    /// The clusters, with what other services want to know of them too.
+    /// The clusters, with facts about them for other services.
     fn clusters_in_full(&self, ids: &[String]) -> Table<'static> {
         let found = &self.model.clusters;
         let part = |place: usize| found.iter().map(|cluster| ids[cluster.representatives[place]].clone()).collect();

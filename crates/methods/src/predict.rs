@@ -55,7 +55,7 @@ enum Distance {
     Straight,
     /// Through the Earth, and shown along the surface.
     Chord,
-    /// None, but what the row costs, in nats.
+    /// None, but the cost of the row, in nats.
     Cost,
 }
 
@@ -156,8 +156,8 @@ impl Predicted {
         Self::of(model, model.scaled(rows.values()), memberships)
     }
 
-    /// Of an ordinary table, for a model whose columns were prepared: what is said, what the rows are called, and what
-    /// their owner should know. Rows are called by the texts of `id`, or of the column that named the model's rows
+    /// Of an ordinary table, for a model whose columns were prepared: the warnings, the names of the rows, and remarks for
+    /// their owner. Rows are called by the texts of `id`, or of the column that named the model's rows
     /// where the table has it.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ impl Predicted {
         }))
     }
 
-    /// A line a row: its cluster or component and how surely, or its place on a map.
+    /// A line for each row: its cluster or component and how surely, or its place on a map.
     ///
     /// The columns of the table. For clusters they are `id`, `cluster` (the nearest, or -1 where none is within the
     /// outlier radius), `probability` and `distance`. The distance is to the centre, as spreads are in `centers.csv`;

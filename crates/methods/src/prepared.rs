@@ -12,7 +12,7 @@ use crate::numbers::counted;
 use crate::origin::{Origin, account_text};
 use crate::rows::Rows;
 
-/// Which columns of a table say what rows are called and what they weigh.
+/// Which columns of a table have the names and the weights of rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keys<'a> {
     /// The column of identifiers.
@@ -53,7 +53,7 @@ impl Described {
         Self { frame, accounts, reserved }
     }
 
-    /// Decides what becomes of them.
+    /// Decides their use.
     ///
     /// # Errors
     /// Those of [`Preparation::new`].
@@ -77,7 +77,7 @@ impl Described {
     }
 }
 
-/// A table of whose columns it is decided what becomes of them.
+/// A table whose columns have a decided use.
 #[derive(Clone, Debug)]
 pub struct Decided {
     frame: DataFrame,

@@ -17,7 +17,7 @@ use lehr_mining::{Input, vector};
 use crate::origin::Origin;
 use crate::table::Table as ResultTable;
 
-/// In which space rows are compared.
+/// The space in which rows are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frame {
     /// Longitude and latitude become positions on the sphere, in km.
@@ -286,7 +286,7 @@ impl Rows {
         self.gaps.as_ref().map_or_else(|| Input::from(self.points()), Input::from)
     }
 
-    /// The rows as they were read, for what takes tables of numbers only.
+    /// The rows as they were read, for code that takes tables of numbers only.
     ///
     /// # Panics
     /// For rows of bits and sparse rows.
@@ -299,7 +299,7 @@ impl Rows {
         }
     }
 
-    /// The rows as they are clustered, for what takes tables of numbers only.
+    /// The rows as they are clustered, for code that takes tables of numbers only.
     ///
     /// # Panics
     /// For rows of bits and sparse rows.

@@ -23,7 +23,7 @@ pub enum Column<'a> {
     Weights(Vec<f64>),
     /// The numbers of clusters.
     Labels {
-        /// One a row; [`OUTLIER`] for none, which is shown as -1.
+        /// One for each row; [`OUTLIER`] for none, which is shown as -1.
         of_rows: &'a [u32],
         /// Whether rows may be in no cluster.
         may_be_none: bool,

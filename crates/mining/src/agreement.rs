@@ -6,7 +6,7 @@
 
 use crate::rows::RowMajor;
 
-/// Counts of items by cluster and class, and what they say.
+/// Counts of items by cluster and class, and figures from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
     /// Clusters: one more than the largest label found.

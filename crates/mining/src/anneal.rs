@@ -1,4 +1,4 @@
-//! The annealing loop: at each temperature to a fixed point, divide what has become unstable, cool, repeat.
+//! The annealing loop: at each temperature to a fixed point, divide unstable clusters, cool, repeat.
 //!
 //! Every annealed method is a `System` to this loop. It has components that can be relaxed at a temperature. The loop
 //! asks how stable each of them is, and tells it to divide or merge them. The loop decides when, never how; it knows

@@ -26,7 +26,7 @@ pub struct Enrichment {
     pub items: u64,
     /// Active ones.
     pub active: u64,
-    /// One a cluster.
+    /// One for each cluster.
     pub clusters: Vec<Share>,
 }
 

@@ -1,4 +1,4 @@
-//! Errors of the methods, one variant for each thing that a caller can do differently.
+//! Errors of the methods, one variant for each thing that you can handle differently.
 
 use std::path::PathBuf;
 
@@ -123,7 +123,7 @@ pub enum Error {
         /// Its radius.
         radius: f64,
     },
-    /// What is computed takes more memory than the machine has free: do as `cure` says.
+    /// The computation takes more memory than the machine has free: do as `cure` says.
     #[error(
         "{what} take about {} of memory, and {} are free: {cure}",
         lehr_spill::size(*bytes as usize),
@@ -136,7 +136,7 @@ pub enum Error {
         bytes: u64,
         /// How many there are.
         available: u64,
-        /// A hint on what to do.
+        /// A hint at a cure.
         cure: &'static str,
     },
     /// The observer said stop; it was handed the checkpoint just before.
@@ -176,7 +176,7 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The folder for what memory should not hold does not take it: free its disk, or name another.
+    /// The folder for rows that memory should not hold does not take them: free its disk, or name another.
     #[error(transparent)]
     Spill(#[from] lehr_spill::Error),
     /// Writing failed.

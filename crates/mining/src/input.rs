@@ -115,7 +115,7 @@ impl<'a> Input<'a> {
         RowMajor::new(self.values, self.columns.len()).row(index)
     }
 
-    /// The rows with gaps filled by their column's mean over what is there of it, in rows of positive weight.
+    /// The rows with gaps filled by their column's mean over the values that are there, in rows of positive weight.
     ///
     /// # Errors
     /// [`Error::Unobserved`] if a column has no cell in them; [`Error::Data`] for faults of the weights.

@@ -61,7 +61,8 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: K readings of the matrix for the start, then some more until no swap gains, N² operations each. Memory: the matrix (of a condensed one a full copy), and some numbers an item a rank.
+/// Cost: K readings of the matrix for the start, then some more until no swap gains, N² operations each. Memory: the matrix (of a condensed one a full copy), and on
+/// each rank some numbers for each item.
 pub fn cluster(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,

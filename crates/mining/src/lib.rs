@@ -10,7 +10,7 @@
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
 //! | the same, and you want an item in the middle of each cluster | [`kmedoids::cluster`] |
 //! | dissimilarities of all pairs, and you want to see them | [`smacof::embed`] |
-//! | a temperature, and an interest in what happens there | [`vector::equilibrium`] |
+//! | rows, and you want the state at a temperature that you choose | [`vector::equilibrium`] |
 //! | clusters found and classes known | [`agreement::Agreement`] |
 //! | clusters found, and some items that are active | [`enrichment::Enrichment`] |
 //!

@@ -8,7 +8,7 @@
 //! that of the batches as they passed, not of all rows at the last centres. Source: Sculley, "Web-scale k-means
 //! clustering" (2010), algorithm 1. Its rate for a row is one over the number of rows that the centre has been given,
 //! which makes the centre their mean. The nearest centres of a batch are found before any of them moves, so the order
-//! of rows in a batch does not matter. The mean of the batch is added in one step. What is not Sculley's: the sample in
+//! of rows in a batch does not matter. The mean of the batch is added in one step. Not Sculley's are: the sample in
 //! place of rows drawn at random, weights, and forgetting ([`Parameters::half_life`]).
 
 mod e_step;
@@ -89,7 +89,7 @@ pub fn cluster(
 }
 
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted. The source gives the stream from its
-/// beginning: what had passed is read again, to see that it is the same, and not gone over.
+/// beginning: the earlier part is read again, to see that it is the same, and not gone over.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise as for [`cluster`].

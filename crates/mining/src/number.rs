@@ -4,7 +4,7 @@
 //! neighbours are separate groups if the density has a valley between them. Their rows are projected on a line, and
 //! must be much more likely with two modes than with one. Rows without structure hardly ever are. The number chosen is
 //! the largest at which every two neighbours have a valley between them. If there is none, the rows are one group. See
-//! `docs/design/number.md` for what this was compared with, and where it fails.
+//! `docs/design/number.md` for comparisons with other methods, and for its limits.
 //!
 //! | file | subject |
 //! | --- | --- |
@@ -14,7 +14,7 @@
 //! | `separation.rs` | from two cells to a line with counts on it |
 //! | `hierarchy.rs` | merging from many cells to one |
 //!
-//! All of it is one thread's arithmetic in a fixed order, so it has the same bits wherever it is done.
+//! All of it is one thread's arithmetic in a fixed order, so that it has the same bits wherever it is done.
 
 mod hierarchy;
 mod partition;
@@ -44,7 +44,7 @@ const ROWS_A_CELL: usize = 4;
 /// A division is another one than that of the merged cells if its cost is less than this share of theirs.
 const ANOTHER: f64 = 0.75;
 
-/// The number of clusters that was chosen, and on what evidence.
+/// The number of clusters that was chosen, and the evidence for it.
 ///
 /// # Example
 /// ```

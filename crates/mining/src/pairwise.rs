@@ -47,7 +47,7 @@ impl Resumable for Parameters {
 
 /// Clusters items by their dissimilarities.
 ///
-/// `weights` are one an item: a weight of 3 is three items that are 0 apart. Dissimilarities are used as they are given: their squares have other temperatures and other clusters.
+/// `weights` are one for each item: a weight of 3 is three items that are 0 apart. Dissimilarities are used as they are given: their squares have other temperatures and other clusters.
 ///
 /// # Errors
 /// Those of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).

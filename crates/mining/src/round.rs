@@ -1,4 +1,4 @@
-//! The one place where methods meet ranks: what a round is, who runs it, how a program is driven.
+//! The one place where methods meet ranks: the form of a round, its runner, how a program is driven.
 //!
 //! Nothing else in this crate knows about ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
 

@@ -78,7 +78,7 @@ pub(crate) struct Rows<T: Real> {
     pub bernoulli: Option<Bernoulli>,
     /// The stored centre of all rows as one cluster.
     pub middle: Vec<f64>,
-    /// The weighted sum of what the rows cost in it: of their squared lengths.
+    /// The weighted sum of the cost of the rows in it: of their squared lengths.
     pub square: f64,
     /// The scatter within cells, if these rows are means that stand for others. It counts in every cost. `None` if they
     /// stand for no others.

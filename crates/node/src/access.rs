@@ -1,4 +1,4 @@
-//! The caller of a request: name, address, and what the policy allows.
+//! The caller of a request: name, address, and rights by the policy.
 
 use hyper::Request;
 use hyper::header::{self, HeaderMap};
@@ -9,7 +9,7 @@ use crate::edge::{Edge, Peer};
 use crate::policy::ANONYMOUS;
 use crate::refusal::Refused;
 
-/// Which host a request is for: what its target says, and else its header (RFC 9112, section 3.2).
+/// Which host a request is for: by its target, or else its header (RFC 9112, section 3.2).
 ///
 /// # Errors
 /// [`Code::MessageNotSupported`] if that is not one host.

@@ -1,4 +1,4 @@
-//! Certificates and keys as they stand in files, and what is wrong with them in words.
+//! Certificates and keys as they stand in files, and their faults in words.
 
 use std::error::Error;
 use std::path::Path;
@@ -107,7 +107,7 @@ pub(crate) fn reason(error: &rustls::Error) -> String {
     }
 }
 
-/// The reason of TLS inside another error, if that is what it is about.
+/// The reason of TLS inside another error, if it has one.
 pub(crate) fn reason_within(error: &(dyn Error + 'static)) -> Option<String> {
     let mut next = Some(error);
     let mut last = String::new();

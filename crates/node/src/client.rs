@@ -159,7 +159,7 @@ impl Client {
         Self::with(token, None)
     }
 
-    /// A client that trusts, of nodes that speak TLS, those whose certificates are signed as told, and shows its own to those that ask.
+    /// A client for nodes that speak TLS. It trusts certificates that these authorities have signed, and shows its own to nodes that ask.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -427,7 +427,7 @@ async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::Unbounde
     }
 }
 
-/// Hands on what a request was answered, or that this takes too long.
+/// Hands on the answer of a request, or that this takes too long.
 async fn answer_in_time(
     node: Arc<Origin>,
     within: Duration,
@@ -450,7 +450,7 @@ impl HttpLink {
         format!("{}{}", self.node, self.path)
     }
 
-    /// Sends what comes next on a connection of its own. Requests under way keep the connection that they have.
+    /// Sends the next requests on a connection of its own. Requests under way keep the connection that they have.
     pub(crate) fn reconnect(&self) {
         let before = self.client.shared.nodes.lock().remove(&self.node);
         drop(before);
@@ -511,7 +511,7 @@ impl HttpLink {
         Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&node, "the client has gone"))) })
     }
 
-    /// Asks what the node has: its list of services, each with path, contract, version and phase. A path of the address is where a proxy has put the
+    /// Asks the node for its list of services, each with path, contract, version and phase. A path of the address is where a proxy has put the
     /// node, or else a service of it.
     ///
     /// # Errors
@@ -684,7 +684,7 @@ impl Events for HttpEvents {
 }
 
 impl HttpEvents {
-    /// The next event. Cancel-safe: what has been read stays.
+    /// The next event. Cancel-safe: the bytes read so far stay.
     async fn read(&mut self) -> Result<LinkEvent, End> {
         loop {
             if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {

@@ -114,7 +114,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Notes an answer on its way, until what is returned is dropped.
+    /// Notes an answer on its way, until the returned guard is dropped.
     pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         self.change(1);
         Answering { place: self.clone() }

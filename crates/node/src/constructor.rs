@@ -34,7 +34,7 @@ pub const CONSTRUCTOR: &str = "/constructor";
 pub struct Constructor {
     /// Their contracts, as they were when the node started.
     pub contracts: Vec<String>,
-    /// Where the documents of what it makes are kept.
+    /// Where the documents of the services that it makes are kept.
     #[serde(skip)]
     folder: Option<PathBuf>,
     /// Whether one of them is restarted after a crash.
@@ -80,7 +80,7 @@ impl Constructor {
     }
 }
 
-/// The file of a service. No path has a `+`, so no two have one file.
+/// The file of a service. No path has a `+`, so that no two have one file.
 fn file(folder: &Path, path: &str) -> PathBuf {
     folder.join(format!("{}.json", path.trim_start_matches('/').replace('/', "+")))
 }

@@ -115,7 +115,7 @@ impl Edge {
         self.policy.borrow().clone()
     }
 
-    /// Says who may do what from now on.
+    /// Sets the rights of clients from now on.
     pub(crate) fn replace_policy(&self, policy: Policy) {
         self.policy.send_replace(Some(Arc::new(policy)));
     }
@@ -280,9 +280,9 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
 /// Says in the log that connections are refused, once a second at most: there may be thousands.
 #[derive(Default)]
 struct Refusals {
-    /// When it was said last.
+    /// When a refusal was logged last.
     told: Option<Duration>,
-    /// How many there were since.
+    /// How many refusals there were since.
     silent: u64,
 }
 
@@ -349,7 +349,7 @@ const NOT_TLS: &[u8] =
 /// The first byte of a client that speaks TLS.
 const HANDSHAKE: u8 = 22;
 
-/// Says in the log what has become of the files of certificates.
+/// Writes into the log how the files changed: of certificates.
 pub(crate) fn tell_of_certificates(edge: &Edge, news: News) {
     let event = |reason: String| vec![("event", "certificate".to_owned()), ("reason", reason)];
     match news {
@@ -384,7 +384,7 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
 /// How much more is read of a client that has been refused.
 const LINGER_BYTES: usize = 64 << 10;
 
-/// Reads what a client has sent already: a connection that is closed with something unread is cut off before its last words are heard.
+/// Reads all that a client has sent already: a connection that is closed with something unread is cut off before its last words are heard.
 async fn linger(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     let _ = stream.shutdown().await;
     let mut unread = [0; 4096];

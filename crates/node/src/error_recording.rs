@@ -1,4 +1,4 @@
-//! A stream that notes why it broke. What lies above it may lose the reason: HTTP/2 says "connection error" where TLS has said which
+//! A stream that notes why it broke. A layer above it may lose the reason: HTTP/2 says "connection error" where TLS has said which
 //! certificate is missing.
 
 use std::io;
@@ -20,7 +20,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Whether the other end speaks HTTP/1: then it has understood nothing of what it was sent in HTTP/2.
+    /// Whether the other end speaks HTTP/1: then it has understood nothing of the request in HTTP/2.
     pub(crate) fn is_http1(&self) -> bool {
         self.is_http1.get() == Some(&true)
     }
@@ -57,7 +57,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for ErrorRecording<T> {
     }
 }
 
-/// Writing to a stream that only minds what is read: straight to the stream below.
+/// Writing to a stream that only minds the bytes read: straight to the stream below.
 macro_rules! write_below {
     ($stream:ident) => {
         impl<T: AsyncWrite + Unpin> AsyncWrite for $stream<T> {

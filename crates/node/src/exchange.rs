@@ -1,4 +1,4 @@
-//! One request and its answer: what it is for, and what comes of it.
+//! One request and its answer: its target and its outcome.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -66,7 +66,7 @@ pub(crate) async fn exchange(
     Ok(response)
 }
 
-/// Says in the log what was asked and what came of it.
+/// Says in the log the request and its outcome.
 fn tell(
     edge: &Edge,
     peer: &Peer,

@@ -2,7 +2,7 @@
 //!
 //! The library below answers or ignores each, however many come. It has bounds only for the others (requests that are
 //! taken back, headers, empty data). So the heads of frames are read here as they pass. A client that downloads opens
-//! its windows again and again: what it is sent buys it frames.
+//! its windows again and again: the bytes sent to it buy it frames.
 
 use std::io;
 use std::pin::Pin;

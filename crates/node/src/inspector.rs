@@ -1,4 +1,4 @@
-//! The inspector of a node as a service: what runs, what waits and for what, who listens, and how the workers below stand.
+//! The inspector of a node as a service: running handlers, waiting ones with the reason, listeners, and how the workers below stand.
 
 use std::time::Duration;
 

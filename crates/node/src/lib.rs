@@ -24,7 +24,7 @@
 //! .unwrap();
 //! ```
 //!
-//! Tokio stands in this crate and nowhere below; what runs handlers is the host's dispatcher. Read next: `docs/design/node.md`,
+//! Tokio stands in this crate and nowhere below; the host's dispatcher runs handlers. Read next: `docs/design/node.md`,
 //! `edge.rs` → `connection.rs` → `exchange.rs`.
 #![forbid(unsafe_code)]
 

@@ -2,7 +2,7 @@
 //! while it runs.
 //!
 //! Only the operator of the node gets it. The text of a fault that clients do not get is in the log, and in no state
-//! document. Tokens, bodies and what stands behind a `?` are never in it.
+//! document. Tokens, bodies and the text behind a `?` are never in it.
 
 use std::fmt;
 
@@ -56,8 +56,8 @@ type Sink = dyn Fn(&str) + Send + Sync;
 /// Lines of JSON, filtered by path and contract. Cheap to clone: clones share filters and sink.
 ///
 /// Filters are levels with commas between them. A level alone is for everything, `/path=level` for a service and those
-/// below it, `contract=level` for all services with it. The longest path goes first, then the contract, then the one
-/// alone, which is `off` if it is left out.
+/// below it, `contract=level` for all services with it. The filter of the longest path decides, else the one of the contract, else the level alone, which is `off`
+/// if you leave it out.
 ///
 /// # Example
 /// ```
@@ -141,7 +141,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Puts other filters in the place of those before, for every line from now on.
+    /// Replaces the filters, for every line from now on.
     ///
     /// # Errors
     /// As for [`new`](Self::new); those before stay.

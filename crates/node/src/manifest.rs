@@ -52,7 +52,7 @@ pub struct Manifest {
     trees: BTreeMap<String, (Tree, Field)>,
 }
 
-/// What a manifest file holds.
+/// The content of a manifest file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -75,7 +75,7 @@ pub struct ServiceRecord {
     /// The contract of its kind.
     #[schemars(length(min = 1))]
     pub contract: String,
-    /// What its kind can be told.
+    /// The settings of its kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<BTreeMap<String, Value>>,
     /// Which service stands for which of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
@@ -91,7 +91,7 @@ pub struct ServiceRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub queue: Option<usize>,
-    /// Starts anew after crashes. Default: never.
+    /// Starts again after crashes. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<RestartRecord>,
     /// Keeps its state on disk, in the node's folder. Default: no.
@@ -99,7 +99,7 @@ pub struct ServiceRecord {
     pub keep: bool,
 }
 
-/// How often a service starts anew.
+/// How often a service starts again.
 ///
 /// # Example
 /// See [`ServiceRecord`].
@@ -164,13 +164,13 @@ impl ServiceRecord {
     }
 }
 
-/// The file of a service's state: one for each path, since paths have no `+`.
+/// The file of a service's state: one for each path, because paths have no `+`.
 fn state_file(path: &str) -> String {
     format!("{}.json", path.trim_start_matches('/').replace('/', "+"))
 }
 
 impl Manifest {
-    /// Reads a manifest. `file` is what messages call it.
+    /// Reads a manifest. Messages call it `file`.
     ///
     /// # Errors
     /// Every fault that shows without knowing the node: no TOML, unknown fields, wrong types.

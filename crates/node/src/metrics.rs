@@ -13,7 +13,7 @@ use crate::edge::Edge;
 /// The media type of the format.
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A counter: its name, what it counts, and where it stands.
+/// A counter: its name, its meaning, and where it stands.
 type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
 
 /// The counters of each service.

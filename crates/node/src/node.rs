@@ -65,7 +65,7 @@ impl Node {
         self.address
     }
 
-    /// Says who may do what from now on, also on connections and subscriptions that have begun.
+    /// Sets the rights of clients from now on, also on connections and subscriptions that have begun.
     ///
     /// # Example
     /// ```
@@ -81,7 +81,7 @@ impl Node {
         self.edge.replace_policy(policy);
     }
 
-    /// Looks at the files of certificates, which is done for each new connection anyway, and says in the log what has become of them.
+    /// Looks at the files of certificates, which is done for each new connection anyway, and says in the log how they changed.
     pub fn look_at_certificates(&self) {
         if let Some(tls) = &self.edge.settings.tls {
             tell_of_certificates(&self.edge, tls.acceptor().1);

@@ -5,7 +5,7 @@
 //! and so are its services. When it answers again it is *up*, with the services that it has then. Times are those of
 //! the host's clock, which only goes forward. A clock that jumps makes the node ask again and ends no lease by itself.
 //!
-//! A node reports about another only what it has heard; there is no agreement between them. Two sides of a partition
+//! A node reports about another only news that it has heard; there is no agreement between them. Two sides of a partition
 //! each keep themselves and lose the other.
 
 use std::collections::BTreeMap;
@@ -367,7 +367,7 @@ struct Follower {
     own: Reference<Nodes>,
     address: String,
     link: HttpLink,
-    /// Where this node asks to be followed in turn, and with what.
+    /// Where this node asks to be followed in turn, and with which token.
     back: Option<(Reference<Nodes>, Join)>,
     clock: Clock,
     lease: Duration,
@@ -470,7 +470,7 @@ impl Follower {
         }
     }
 
-    /// What comes first: news, the next turn, or the wish to have it now.
+    /// The first event: news, the next turn, or the wish to have it now.
     async fn first(&self, changes: &mut Subscription<Directory>) -> First {
         let (mut next, mut tick, mut wish) =
             (pin!(changes.next()), pin!(self.clock.sleep(self.period())), pin!(self.turn.receive()));
@@ -506,7 +506,7 @@ impl Follower {
     }
 }
 
-/// Puts what was heard into what is known; says whether that changed.
+/// Merges the news heard into the known state; says whether that changed.
 fn apply(event: Event<Directory>, node: &mut Joined) -> bool {
     match event {
         Event::Seed(seed) => node.services.clone_from(&seed.services),

@@ -191,7 +191,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
     );
 }
 
-/// Puts what a method does to where it does it.
+/// Puts the operation of a method to its path.
 fn at(paths: &mut Map<String, Value>, path: &str, method: &str, page: Value) {
     paths.entry(path).or_insert_with(|| json!({}))[method] = page;
 }

@@ -1,4 +1,4 @@
-//! The page of a node for people who open its address in a browser: what this is, and what can be asked.
+//! The page of a node for people who open its address in a browser: its purpose and its operations.
 
 use lehr_services::Endpoint;
 use maud::{PreEscaped, html};

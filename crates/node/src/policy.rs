@@ -75,14 +75,14 @@ const TOKEN_MIN: usize = 16;
 /// The caller without a token.
 pub(crate) const ANONYMOUS: &str = "anonymous";
 
-/// Allows or denies: what is left out stands for all.
+/// Allows or denies: a part left out stands for all.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Rule {
     effect: Effect,
     callers: Vec<String>,
     verbs: Vec<Verb>,
-    /// A path, and what lies below it.
+    /// A path, and all paths below it.
     paths: Vec<String>,
     contracts: Vec<String>,
 }

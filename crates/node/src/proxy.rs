@@ -1,4 +1,4 @@
-//! Reverse proxies before a node: whose word on the address of a client counts, and what that word is.
+//! Reverse proxies before a node: whose word on the address of a client counts, and its meaning.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -10,7 +10,7 @@ use crate::body::Answer;
 /// The part that a client wants of an answer of so many bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
-    /// All of it: that was asked for, or what was asked for cannot be read.
+    /// All of it, because the request asks for that, or cannot be read.
     Whole,
     Part(Range<usize>),
     /// A part that is not there.
@@ -33,7 +33,7 @@ fn wanted(text: &str, length: usize) -> Wanted {
     }
 }
 
-/// Cuts an answer down to what the request asks for.
+/// Cuts an answer down to the range of the request.
 pub(crate) fn cut(asked: &HeaderMap, mut response: hyper::Response<Answer>) -> hyper::Response<Answer> {
     if response.status() != StatusCode::OK {
         return response;

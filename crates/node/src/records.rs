@@ -1,4 +1,4 @@
-//! Records: documents by key, for what services and people leave for each other.
+//! Records: documents by key, that services and people leave for each other.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Answers to refused requests: a fault, its status, and what the client may do instead.
+//! Answers to refused requests: a fault, its status, and alternatives for the client.
 
 use std::time::Duration;
 

@@ -26,7 +26,7 @@ pub(crate) struct Renewed<T> {
 }
 
 struct Last<T> {
-    /// Of what the files held at the last look, whether that was of use or not.
+    /// Of the content of the files at the last look, useful or not.
     stamp: u64,
     made: T,
 }
@@ -38,7 +38,7 @@ pub(crate) enum News {
     Same,
     /// It has been made again.
     Renewed,
-    /// The files have changed, and what they hold now is of no use.
+    /// The files have changed, and their content now is of no use.
     Refused(Fault),
 }
 

@@ -1,9 +1,9 @@
-//! From a method and a path to what is asked of which service.
+//! From a method and a path to an operation of a service.
 //!
 //! | request | asks for |
 //! | --- | --- |
 //! | `GET /counter` | the state |
-//! | `GET /counter:lookup` | what the service is |
+//! | `GET /counter:lookup` | a description of the service |
 //! | `GET /counter:events` | its changes, as server-sent events |
 //! | `GET /counter:is_above?limit=4` | an operation whose verb is query |
 //! | `POST /counter:add` | any operation, its body in the body |
@@ -11,7 +11,7 @@
 //! | `DELETE /counter` | the end of the service |
 //! | `GET /~/events?services=/a,/b` | the changes of several services, in one stream |
 //!
-//! Names of services have no colon, so nothing here can be two things.
+//! Names of services have no colon, so that nothing here can be two things.
 
 use hyper::Method;
 use lehr_services::{Code, Endpoint, Fault, Verb};

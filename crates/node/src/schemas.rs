@@ -134,7 +134,7 @@ pub(crate) struct Field {
     pub(crate) is_plain: bool,
 }
 
-/// The schema of what is there: in an address or a form there is no `null`.
+/// The schema of a value that is there: in an address or a form there is no `null`.
 fn without_null(mut schema: Value) -> Value {
     let Some(fields) = schema.as_object_mut() else { return schema };
     if let Some(Value::Array(kinds)) = fields.get("type") {
@@ -188,7 +188,7 @@ struct Naming {
 }
 
 impl Naming {
-    /// Names what stands within a schema that is called so.
+    /// Names the parts within a schema that is called so.
     fn inside(&mut self, schema: &mut Value, name: &str) {
         let Some(fields) = schema.as_object_mut() else { return };
         // Of a form that is an object with one field, as of a choice, the name has that field already.
@@ -231,7 +231,7 @@ impl Naming {
         }
     }
 
-    /// Names what stands at a place, if it needs one, and what stands within.
+    /// Names the schema at a place, if it needs a name, and the parts within.
     fn here(&mut self, schema: &mut Value, name: &str) {
         let is_choice = |key: &str| schema[key].as_array().is_some_and(|forms| of_substance(forms) > 1);
         let is_of_parts = ["properties", "enum"].iter().any(|key| schema.get(key).is_some());
@@ -265,7 +265,7 @@ fn of_substance(forms: &[Value]) -> usize {
     forms.iter().filter(|form| form["type"] != "null").count()
 }
 
-/// The field of a form of a choice that always has the same word, and the word.
+/// The field that always has the same word in a form of a choice, with this word.
 fn constant(form: &Value) -> Option<(String, String)> {
     let mut words = form["properties"].as_object()?.iter();
     words.find_map(|(name, field)| Some((name.clone(), field["const"].as_str()?.to_owned())))
@@ -344,8 +344,8 @@ fn simplified(schema: &Value) -> Value {
 
 /// The forms of a choice, those that are objects with one field of their own as one object with one of these fields.
 ///
-/// Generators in Java read a value as each of the forms, without looking at fields that they do not know: it is two of
-/// them at once.
+/// Generators in Java try to read a value as each of the forms, and ignore fields that they do not know. So one value
+/// would have two of the forms at once.
 fn with_one_object(forms: Vec<Value>) -> Vec<Value> {
     let is_single = |form: &Value| {
         let required = form["required"].as_array().and_then(|required| Some(required.first()?.as_str()?.to_owned()));
@@ -373,7 +373,7 @@ fn with_one_object(forms: Vec<Value>) -> Vec<Value> {
     others
 }
 
-/// Puts what is left of a choice in its place.
+/// Puts the rest of a choice in its place.
 fn enumerated(simple: &mut Map<String, Value>, only: Map<String, Value>) {
     for (key, value) in only {
         match (key.as_str(), simple.get("description").and_then(Value::as_str)) {
@@ -386,7 +386,7 @@ fn enumerated(simple: &mut Map<String, Value>, only: Map<String, Value>) {
     }
 }
 
-/// The words that a form of a choice stands for, if it is of words, with what is said of them.
+/// The words that a form of a choice stands for, if it is of words, with their descriptions.
 fn words(form: &Value) -> Option<(Vec<Value>, Option<String>)> {
     let fields = form.as_object()?;
     let is_of_words = fields.keys().all(|key| matches!(key.as_str(), "const" | "enum" | "type" | "description"));

@@ -29,7 +29,7 @@ use crate::{shapes, tables};
 /// The most tags of one `If-Match`: each that is wrong costs a message.
 const TAGS_MAX: usize = 16;
 
-/// Sends what is asked to the service.
+/// Sends the request to the service.
 pub(crate) async fn send(
     (edge, peer): (&Arc<Edge>, &Peer),
     endpoint: &Endpoint,
@@ -235,7 +235,7 @@ async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
     Err(stopping())
 }
 
-/// Waits for an answer, or for what is there instead. If `is_alone` says that this thread has nothing else to do, it
+/// Waits for an answer, or for an event instead. If `is_alone` says that this thread has nothing else to do, it
 /// spins for it, some microseconds at most. Most handlers take less time than falling asleep and being woken does.
 async fn looked_for<T>(
     answer: impl Future<Output = T>,

@@ -37,7 +37,7 @@ pub struct Settings {
     pub is_insecure: bool,
     /// The certificates that it shows and asks for; connections then speak only TLS. Default: none, and no TLS.
     pub tls: Option<Tls>,
-    /// Where it says what it was asked. Default: nowhere.
+    /// Where it logs its requests. Default: nowhere.
     pub log: Option<Log>,
     /// The page that it shows in a browser. Default: a list of its services.
     pub viewer: Viewer,
@@ -56,15 +56,15 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Connections at once. One more takes the place of one that is idle, and is closed at once if none is. Default: 4096.
+    /// How many connections the node keeps at once. One more takes the place of one that is idle, and is closed at once if none is. Default: 4096.
     pub connections: usize,
     /// Connections at once from one address that is no proxy's. Default: 1024.
     pub connections_per_address: usize,
     /// How long a connection may be open without an answer on its way, which may be seen as late as after twice as long. Default: 2 minutes.
     pub idle_time: Duration,
-    /// How old a connection may be until its client is asked to make another one; what is on its way goes on. Default: 1 day.
+    /// How old a connection may be until its client is asked to make another one; answers on their way go on. Default: 1 day.
     pub connection_age: Duration,
-    /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; what
+    /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; the part that
     /// does not is answered 503. Default: 128 MiB.
     pub unsent_connection_bytes: usize,
     /// The same of all connections together. Bytes that several answers share are counted once. Default: 512 MiB.

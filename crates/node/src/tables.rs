@@ -97,7 +97,7 @@ impl Answered {
         Ok(answered)
     }
 
-    /// Where the next piece begins, if one must be asked for. Streams of Arrow cannot be joined, so an answer ends with
+    /// Where the next piece begins, if one must be asked for. Streams of Arrow cannot be joined, so that an answer ends with
     /// its piece.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ impl Tls {
         self.asks
     }
 
-    /// For a connection that begins now, and what has become of the files since the last one.
+    /// For a connection that begins now, and the changes of the files since the last one.
     pub(crate) fn acceptor(&self) -> (TlsAcceptor, News) {
         let (config, news) = self.config.look();
         (TlsAcceptor::from(config), news)

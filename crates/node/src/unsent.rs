@@ -1,6 +1,6 @@
 //! How much of answers is kept until clients take it: on one connection, and on all together.
 //!
-//! Bytes that several answers share are counted once, since they are there once. The cost of each answer beside its
+//! Bytes that several answers share are counted once, because they are there once. The cost of each answer beside its
 //! bytes is counted for each.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::connections::Answering;
 /// The cost of an answer on its way beside its bytes: its stream, its headers, its task.
 const ANSWER_COST: usize = 2 << 10;
 
-/// A bound on what is kept, and what is.
+/// A bound on the bytes kept, and their number.
 #[derive(Debug)]
 pub(crate) struct Unsent {
     limit: usize,

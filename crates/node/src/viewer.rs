@@ -19,12 +19,12 @@ use crate::route::EVENTS;
 /// Where the viewer is. No name of a service has a `~`.
 const ROOT: &str = "/~/";
 
-/// The policy for pages: load only what comes from this node, and no code or style that is written inside of a page.
+/// The policy for pages: load only content of this node, and no code or style that is written inside of a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
     worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
     trusted-types lehr";
 
-/// The policy for the page of a service: load only what it has in itself.
+/// The policy for the page of a service: load only its own content.
 const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; \
     style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
@@ -131,7 +131,7 @@ fn sent_on(to: &'static str) -> Response<Answer> {
     secured(response)
 }
 
-/// A page that a service has made. Its scripts are its own and stand within; a browser gives them no origin, so they can ask the node for nothing.
+/// A page that a service has made. Its scripts are its own and stand within; a browser gives them no origin, so that they can ask the node for nothing.
 pub(crate) fn page_of_service(text: Bytes) -> Response<Answer> {
     let mut response = Response::new(Answer::whole(text));
     let headers = response.headers_mut();
@@ -142,7 +142,7 @@ pub(crate) fn page_of_service(text: Bytes) -> Response<Answer> {
     held(response, POLICY_OF_SERVICE)
 }
 
-/// The headers that hold a page to what is its own.
+/// The headers that hold a page to its own content.
 fn secured(response: Response<Answer>) -> Response<Answer> {
     held(response, POLICY)
 }

@@ -1,6 +1,6 @@
-//! Clients that are sent something and do not take it: after a while their connection ends, and what was kept for them is free.
+//! Clients that are sent something and do not take it: after a while their connection ends, and the memory for their answers is free.
 //!
-//! Two places, since an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that is
+//! Two places, because an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that is
 //! seen below everything else, whatever is spoken above. On HTTP/2 a client may also read its connection, and so answer
 //! every sign of life, and never open the window of one stream. That is seen where the answer is passed on, a piece at
 //! a time.
@@ -24,7 +24,7 @@ pub(crate) const PIECE: usize = 16 << 10;
 ///
 /// The system says that there is room when a third of a socket's buffer is free. That is more than a megabyte on a fast
 /// one. A client that reads slowly may need minutes for that. So when the time is over the socket is asked by writing
-/// to it, which does what it can with any room.
+/// to it, which makes the best use of any room.
 pub(crate) struct WriteTimeout {
     stream: TcpStream,
     limit: Duration,
@@ -77,7 +77,7 @@ fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize>
     Ok(rustix::io::writev(stream.as_fd(), parts)?)
 }
 
-/// Elsewhere what the system says of room is all that is known.
+/// Elsewhere only the system's word on room is known.
 #[cfg(not(unix))]
 fn write_now(_: &TcpStream, _: &[io::IoSlice<'_>]) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())

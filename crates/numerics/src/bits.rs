@@ -63,7 +63,7 @@ impl<T: Real> SoftBitCenters<T> {
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y), log_prior);
     }
 
-    /// Says what rows cost in component `k`, where that is no squared distance: `constant`, and of `terms` those of the columns whose bits are set.
+    /// Sets the cost of rows in component `k`, where that is no squared distance. It is `constant` plus those of `terms` of the columns whose bits are set.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -173,7 +173,7 @@ impl<T: Real> HardBitCenters<T> {
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y));
     }
 
-    /// Says what rows cost in centre `k`, where that is no squared distance: `constant`, and of `terms` those of the columns whose bits are set.
+    /// Sets the cost of rows in centre `k`, where that is no squared distance. It is `constant` plus those of `terms` of the columns whose bits are set.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -251,7 +251,7 @@ impl<T: Real> BitScratch<T> {
     }
 }
 
-/// Adds one block's sums to `sums` (K x [`Sums::len`]): mass and first moment of the bits, or what [`Sums::Along`] says.
+/// Adds one block's sums to `sums` (K x [`Sums::len`]): mass and first moment of the bits, or the sums of [`Sums::Along`].
 ///
 /// Cost: set bits x K x 2 additions, rows x K exponentials. No allocation once `scratch` has grown.
 ///
@@ -334,7 +334,7 @@ pub fn nearest_bit_sums<T: Real>(
     nearest(rows, centers, kind, scratch, sums);
 }
 
-/// Writes the squared distance of each row from each centre, or what it costs there, to `out` (rows x K), none below 0.
+/// Writes the squared distance of each row from each centre, or its cost there, to `out` (rows x K), none below 0.
 ///
 /// Cost: set bits x K additions. No allocation once `scratch` has grown.
 ///
@@ -516,7 +516,7 @@ fn add_row(walks: &Walks, index: usize, weight: f64, squared: f64, sums: &mut [f
     walks.for_each_column(index, |column| moments[column] += weight);
 }
 
-/// Moves what columns hold over into `sums` (K x (1 + D), masses first), and leaves nothing in them. A few columns at a time, so that each line is fetched once for all its centres.
+/// Moves the sums of columns over into `sums` (K x (1 + D), masses first), and leaves nothing in them. A few columns at a time, so that each line is fetched once for all its centres.
 #[inline(always)]
 fn flush<T: Real>(columns: &mut [T::Line], masses: &mut [T::Line], bits: usize, sums: &mut [f64]) {
     let lanes = T::Line::COUNT;

@@ -1,7 +1,7 @@
 //! Rows of dissimilarities as compact as they are stored, and products of them with columns of numbers.
 //!
 //! A matrix of N x N is read once an iteration and takes most of the memory. So kernels read it as it is stored:
-//! numbers of 64 or 32 bits, or whole numbers of 16 bits that are widened in registers. What an entry counts for in a
+//! numbers of 64 or 32 bits, or whole numbers of 16 bits that are widened in registers. The weight of an entry in a
 //! product is an [`Entry`]: the dissimilarity, its square, whether it is there, a weight made of it. Columns
 //! (memberships, positions, directions of a conjugate gradient) are stored as lines, one column after another. So a
 //! line of a row meets a line of each column.
@@ -34,7 +34,7 @@ pub struct Block<'a, T> {
     pub columns: usize,
     /// A dissimilarity is this times the stored number.
     pub factor: f64,
-    /// Stored numbers that are not below this are missing, and so is what is not a number; infinite for matrices in which none is.
+    /// Stored numbers that are not below this are missing, and so is NaN; infinite for matrices in which none is.
     pub limit: f64,
 }
 

@@ -10,7 +10,7 @@ use crate::lanes::Line;
 
 /// The natural logarithm.
 ///
-/// `-inf` of 0, not a number of what is negative. Error below 2 units in the last place (tested against the standard library). Cost: about 20 operations.
+/// `-inf` of 0, NaN of a negative one. Error below 2 units in the last place (tested against the standard library). Cost: about 20 operations.
 ///
 /// # Example
 /// ```
@@ -134,7 +134,7 @@ kernel! {
 /// The exponential function of many numbers, a line at a time, with the same bits on every machine and instruction set.
 /// It takes a tenth of the time of as many calls of [`exp`], and has other bits.
 ///
-/// For numbers of at most 0, as memberships are made of. Relative error below 4 units of rounding times the larger of 1 and |x|; what is below -693 counts as that (2^-1000).
+/// For numbers of at most 0, as memberships are made of. Relative error below 4 units of rounding times the larger of 1 and |x|; a number below -693 counts as that (2^-1000).
 ///
 /// # Example
 /// ```

@@ -2,8 +2,8 @@
 //!
 //! Every rank decomposes the reduced sums for itself and decides by the result, so ranks on unlike processors must get
 //! the same bits. Linear algebra libraries choose the width of their sums by the processor. This file uses additions,
-//! products, quotients and square roots in one order, which IEEE 754 fixes. `docs/design/numerics.md` says what that
-//! costs.
+//! products, quotients and square roots in one order, which IEEE 754 fixes. `docs/design/numerics.md` has the cost
+//! of that.
 
 /// Sweeps over all pairs of coordinates at most. Convergence is quadratic: a matrix of 64 coordinates takes about ten.
 const MOST_SWEEPS: usize = 60;

@@ -1,4 +1,4 @@
-//! Linear forms of several centres side by side: what rows that say only where they are not 0 are held against.
+//! Linear forms of several centres side by side: rows that list only their values other than 0 are compared with them.
 //!
 //! A form is a constant and a term for each column. Centres lie side by side in lines. So the value of a row in all
 //! forms is a sum. It has the constants and, for each of its columns, one line of terms for 8 (16) centres.

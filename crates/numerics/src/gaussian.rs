@@ -9,7 +9,7 @@
 //! C_k += w m_k      M_k += w m_k (x - u_k)      Q_k += w m_k (x - u_k) (x - u_k)'      L += T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Moments are about the component's own mean, so a narrow component far from the origin loses no digits. The memberships of all rows are never
+//! Moments are about the component's own mean, so that a narrow component far from the origin loses no digits. The memberships of all rows are never
 //! stored; four tiles at a time are scored, exponentiated and summed while they are in the first-level cache. Scores are in units of `ln 2`, as in [`crate::soft`].
 
 use crate::cholesky::triangle;
@@ -92,7 +92,7 @@ impl<T: Real> Components<T> {
         }
     }
 
-    /// Adds a component. `log_factor` is what its score has beside the squared distance: `ln P_k - ln det(2 pi S_k) / 2`.
+    /// Adds a component. `log_factor` is the part of its score beside the squared distance: `ln P_k - ln det(2 pi S_k) / 2`.
     ///
     /// # Panics
     /// If `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.
@@ -184,7 +184,7 @@ pub fn gaussian_sums<T: Real>(
 
 /// Gives each row of a block, whatever its weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the logarithm of its density.
 ///
-/// `memberships` is rows x K, `log_densities` one number a row; both overwritten. Cost: as [`gaussian_sums`] without moments.
+/// `memberships` is rows x K, `log_densities` one number for each row; both overwritten. Cost: as [`gaussian_sums`] without moments.
 ///
 /// # Panics
 /// If the shapes disagree or there is no component.

@@ -6,7 +6,7 @@
 //! moment_i = sum_j w_ij t_ij / d_ij (z_i - z_j)        stress_i = sum_j w_ij (d_ij - t_ij)^2        d_ij = |z_i - z_j|
 //! ```
 //!
-//! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so an iteration reads
+//! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so that an iteration reads
 //! the matrix once. Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is
 //! kept finite.
 
@@ -315,7 +315,7 @@ kernel! {
     }
 }
 
-/// Overwrites `out` with each row's moments, one a dimension, and its stress, without the weight of the row's own item.
+/// Overwrites `out` with each row's moments, one for each dimension, and its stress, without the weight of the row's own item.
 ///
 /// Positions, targets and the shift are in one unit, in which they should be of the order of 1: distances below 1e-15 count as none. Relative error of a distance: 3 units of rounding of `T`.
 /// Cost: rows x items x (5 dimensions + 20) operations; the rows are read once.

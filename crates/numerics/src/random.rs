@@ -1,7 +1,7 @@
 //! Random numbers by (seed, purpose, index).
 //!
 //! A number never depends on how many were drawn before it, on the thread, or on the layout: it is a function of three
-//! names. `seed` is the user's. `purpose` says what the number is for, so that two uses of one seed are unrelated.
+//! names. `seed` is the user's. `purpose` gives the use of the number, so that two uses of one seed are unrelated.
 //! `index` counts within the purpose. The generator is ChaCha with 8 rounds, read at the position `index` of the stream
 //! named by `purpose`. Its specification fixes its output, so any machine and any later version can repeat a result.
 //!

@@ -1,6 +1,6 @@
 //! Soft and hard assignment of sparse rows, which store only values other than 0, with the sums for the next centres.
 //!
-//! Rows are not shifted, since that would fill them; centres are. With an origin `o` (the rows' mean), centres `c` counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
+//! Rows are not shifted, because that would fill them; centres are. With an origin `o` (the rows' mean), centres `c` counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
 //!
 //! ```text
 //! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over what is not 0 of x_j 2 c_j
@@ -42,7 +42,7 @@ pub struct SoftSparseCenters<T: Real> {
     of_length: Vec<T::Line>,
     /// For [`Sums::Along`].
     projections: Forms<T>,
-    /// What it counts along a direction: nothing.
+    /// Its count along a direction: nothing.
     nothing: Vec<T::Line>,
 }
 
@@ -165,7 +165,7 @@ impl<T: Real> HardSparseCenters<T> {
     }
 }
 
-/// `|c|^2 + 2 o . c`: what the squared distance of a row from a centre is beside its length and what its values add.
+/// `|c|^2 + 2 o . c`: the part of the squared distance of a row from a centre beside its length and the terms of its values.
 fn constant_of(center: &[f64], origin: &[f64]) -> f64 {
     center.iter().zip(origin).map(|(y, o)| y * (y + 2.0 * o)).sum()
 }
@@ -178,7 +178,7 @@ pub struct SparseScratch<T: Real> {
     projections: Vec<T::Line>,
     /// The same centre by centre, rows side by side.
     scores: Vec<T::Line>,
-    /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, since only columns that a block has are looked at.
+    /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, because only columns that a block has are looked at.
     sums: Vec<T::Line>,
     squares: Vec<f64>,
     nearest: Vec<u32>,
@@ -433,7 +433,7 @@ fn add_row<T: Real>(columns: &[u32], values: &[T], weight: f64, moments: &mut [f
     }
 }
 
-/// Writes the values of all forms in a row to `out`, in which its squared length counts what `of_length` says.
+/// Writes the values of all forms in a row to `out`, in which its squared length counts as `of_length` says.
 #[inline(always)]
 fn add_up<T: Real, V: Lanes<Number = T>>(
     forms: &Forms<T>,
@@ -550,7 +550,7 @@ fn add_to_columns_of<T: Real, V: Lanes<Number = T>, const N: usize>(
     }
 }
 
-/// Moves what columns hold over into `sums` (K x (1 + D), masses first) and `squares`, and leaves nothing in them.
+/// Moves the sums of columns over into `sums` (K x (1 + D), masses first) and `squares`, and leaves nothing in them.
 #[inline(always)]
 fn flush<T: Real>(
     columns: &mut [T::Line],

@@ -33,7 +33,7 @@ pub struct Tiles<T: Real> {
     square: f64,
 }
 
-/// Tiles whose lines went to a file that is being written: what is needed to have them back when it is complete.
+/// Tiles whose lines went to a file that is being written: the handle to have them back when it is complete.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
     rows: usize,

@@ -1,6 +1,6 @@
 //! Dissimilarities of all pairs for `lehr.pairwise_distances`.
 //!
-//! Options are those that `lehr_methods::distances` declares, as JSON, and mean what they mean to `lehr distances`.
+//! Options are those that `lehr_methods::distances` declares, as JSON, and have the same meaning as for `lehr distances`.
 
 use lehr_distances::{Error, Half, Precision, all_pairs};
 use lehr_methods::distances::{self, Element, Items, Options};

@@ -1,6 +1,6 @@
 //! The crates' errors as Python's exceptions, in the words that scikit-learn's users know.
 //!
-//! | what is wrong | exception |
+//! | problem | exception |
 //! | --- | --- |
 //! | data, parameters, a checkpoint of other data | `ValueError` |
 //! | files, disks | `OSError` |
@@ -38,7 +38,7 @@ pyo3::create_exception!(
 
 pyo3::create_exception!(lehr, Full, PyRuntimeError, "A port has no place for one more item.");
 
-/// A parameter's name in Rust, and what estimators call it.
+/// A parameter's name in Rust, and in estimators.
 const NAMES: [(&str, &str); 17] = [
     ("max_iterations", "max_iter"),
     ("dimensions", "n_components"),

@@ -30,8 +30,8 @@ fn checked(labels: &PyReadonlyArray1<'_, i32>, clusters: usize) -> PyResult<Vec<
     }
 }
 
-/// The differences between clusters, by the descriptive columns of a table (`is_described`), or by all. `logs` has what
-/// is added to columns before the logarithms that rows were clustered by.
+/// The differences between clusters, by the descriptive columns of a table (`is_described`), or by all. `logs` has the numbers that
+/// are added to columns before the logarithms that rows were clustered by.
 #[pyfunction]
 pub(crate) fn explain_clusters<'py>(
     py: Python<'py>,

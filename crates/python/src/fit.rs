@@ -129,7 +129,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         )
     }
 
-    /// Runs a method of streams on what `pull(rows)` returns, or resumes the run of an existing checkpoint.
+    /// Runs a method of streams on the results of `pull(rows)`, or resumes the run of an existing checkpoint.
     ///
     /// # Errors
     /// As for [`Fit::run`], and the exceptions of `pull`.

@@ -115,7 +115,7 @@ impl Parts {
     }
 }
 
-/// A map as an estimator keeps it: what `fit_gtm` found, and the width that it was asked for.
+/// A map as an estimator keeps it: the result of `fit_gtm`, and the width of the request.
 #[derive(FromPyObject)]
 pub(crate) struct FittedMap<'py> {
     #[pyo3(item("nodes"))]

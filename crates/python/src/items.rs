@@ -69,9 +69,9 @@ fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
 /// Parameters
 /// ----------
 /// texts : sequence of str
-///     One a sequence, at least one letter each. Gaps (``-`` or ``.``) make them aligned: then all have one length.
+///     One for each sequence, at least one letter each. Gaps (``-`` or ``.``) make them aligned: then all have one length.
 /// ids : sequence of str, default=None
-///     One a sequence; ``None`` numbers them from 0.
+///     One for each sequence; ``None`` numbers them from 0.
 /// alphabet : {'dna', 'protein'}, default=None
 ///     ``None`` finds out: DNA if every letter is one of ``ACGTUN-.``, in either case.
 ///
@@ -100,7 +100,7 @@ impl Sequences {
         Ok(Self(sequences))
     }
 
-    /// One id a sequence.
+    /// One id for each sequence.
     #[getter]
     fn ids(&self) -> Vec<String> {
         self.0.ids().to_vec()
@@ -125,7 +125,7 @@ impl Sequences {
     /// distinct : Sequences
     ///     In the order in which they came up first, with the id that they had there.
     /// counts : ndarray of shape (n_distinct,), float64
-    ///     To be used as ``sample_weight``.
+    ///     Use them as your ``sample_weight``.
     /// inverse : ndarray of shape (n_sequences,), int64
     ///     The place in ``distinct`` of each sequence.
     ///
@@ -179,7 +179,7 @@ impl Sequences {
 /// n_bits : int
 ///     Bits of a row, at least 1.
 /// ids : sequence of str, default=None
-///     One a row; ``None`` numbers them from 0.
+///     One for each row; ``None`` numbers them from 0.
 ///
 /// Examples
 /// --------
@@ -221,7 +221,7 @@ impl Fingerprints {
         Ok(Self(fingerprints))
     }
 
-    /// One id a row.
+    /// One id for each row.
     #[getter]
     fn ids(&self) -> Vec<String> {
         self.0.ids().to_vec()

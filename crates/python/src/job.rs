@@ -146,7 +146,7 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Alone on `threads` threads, or in a job: then with one thread a process unless more are asked for.
+    /// Alone on `threads` threads, or in a job: then with one thread for each process unless more are asked for.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
         if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {
@@ -165,7 +165,7 @@ impl ProcessGroup {
         Ok(Self { execution, is_in_job: place.is_some(), is_lead: place.is_none_or(|place| place.number == 0) })
     }
 
-    /// Compares what all processes are about to compute. `of` is asked for only in a job.
+    /// Compares the coming computations of all processes. `of` is asked for only in a job.
     ///
     /// # Errors
     /// `ValueError`, on all processes, if one is about to compute something else.
@@ -210,7 +210,7 @@ pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>
 }
 
 impl Program {
-    /// Waits for the other processes' ranks to end; what all agree on that went wrong, if something did. `own` is what did here.
+    /// Waits for the other processes' ranks to end; the error on which all agree, if there is one. `own` is the error of this process.
     pub(crate) fn end(&self, py: Python<'_>, own: Option<Outcome>) -> PyResult<Option<String>> {
         let (reply, replies) = sync_channel(1);
         let place = self.place;

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::errors;
 
-/// How deep lists and dictionaries may be nested: what the other end reads.
+/// How deep lists and dictionaries may be nested: the limit of the reader at the other end.
 const DEPTH: usize = 120;
 
 /// A document as dictionaries, lists, texts and numbers.
@@ -40,7 +40,7 @@ pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py,
 /// Python's value as a document. Tuples are lists; numbers and arrays of NumPy are numbers and lists.
 ///
 /// # Errors
-/// `TypeError` or `ValueError` for what has no form in JSON.
+/// `TypeError` or `ValueError` for values without a form in JSON.
 pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     written(object, 0)
 }

@@ -1,4 +1,4 @@
-//! Models as the command has them: what they know of rows that they have not seen, read by the methods' own forms.
+//! Models as the command has them: their answers for rows that they have not seen, read by the methods' own forms.
 
 use lehr_data::geography;
 use lehr_mining::gtm::Map;

@@ -34,7 +34,7 @@ pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
     file.commit().map_err(errors::data)
 }
 
-/// Reads what [`write_model`] wrote, and checks that it is whole.
+/// Reads the bytes of [`write_model`], and checks that it is whole.
 #[pyfunction]
 pub(crate) fn read_model(path: PathBuf) -> PyResult<String> {
     let shown = path.display();

@@ -5,7 +5,7 @@
 //! coroutine that is cancelled meanwhile drops the future, which leaves the item in the port. There is no moment at
 //! which an item is on its way.
 //!
-//! Handlers of an interleave are coroutines of the event loop too, since code that needs the interpreter gains nothing on a worker. A worker holds the handler's
+//! Handlers of an interleave are coroutines of the event loop too, because code that needs the interpreter gains nothing on a worker. A worker holds the handler's
 //! place meanwhile, and waits until the loop says that the coroutine has ended.
 
 use std::future::{Future, poll_fn};
@@ -196,7 +196,7 @@ impl Wait {
         }
     }
 
-    /// Gives the wait up: what it has not taken stays where it is.
+    /// Gives the wait up: items that it has not taken stay where they are.
     fn cancel(&self) {
         // Dropped after the lock: it may wake others.
         drop(self.future.with(Option::take));
@@ -266,7 +266,7 @@ impl Drop for Ended {
     }
 }
 
-/// A handler: what starts its coroutine on the event loop, and the function that makes it.
+/// A handler: the starter of its coroutine on the event loop, and the function that makes it.
 struct Handler {
     start: Item,
     function: Item,
@@ -290,7 +290,7 @@ impl Handler {
     }
 }
 
-/// Adds a branch of any group but teardowns. `given` makes what a handler is given of what its source gives.
+/// Adds a branch of any group but teardowns. `given` makes the argument of a handler from the item of its source.
 fn with_branch<I: IntoSource>(
     handlers: Handlers<State>,
     group: &str,

@@ -2,10 +2,10 @@
 //!
 //! A communicator is carried out of the run that made it. The Python thread whose rank it is polls it, and waits
 //! without the interpreter. No worker and no copy lies between an array and the call that reads or writes it. A thread
-//! that is late costs the others only a wake, since nobody spins.
+//! that is late costs the others only a wake, because nobody spins.
 //!
 //! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not show their type, so before each
-//! collective the ranks exchange what they are about to do ([`Rank::agree`]). A rank that comes with another array ends
+//! collective the ranks exchange descriptions of their coming calls ([`Rank::agree`]). A rank that comes with another array ends
 //! the call on all of them with one error.
 
 use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
@@ -131,7 +131,7 @@ impl Operation {
     }
 }
 
-/// An array, as a rank says what it is about to do with it.
+/// An array, as a rank describes its coming use.
 fn told<T: Number>(shape: &[usize]) -> String {
     let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
@@ -211,7 +211,7 @@ impl Rank {
         }
     }
 
-    /// Compares what all ranks are about to do: a number for each sentence, and the sentences only if those differ.
+    /// Compares the coming calls of all ranks: a number for each sentence, and the sentences only if those differ.
     fn agree(&mut self, py: Python<'_>, own: &str) -> PyResult<()> {
         let mut numbers = vec![0; self.size];
         let (number, all) = ([xxh3_64(own.as_bytes())], &mut numbers);
@@ -342,7 +342,7 @@ fn scatter<'py, T: Number>(
     self::array(py, part, shape)
 }
 
-/// The type and lengths of the array that the root deals; what can be wrong with it, all ranks hear.
+/// The type and lengths of the array that the root deals; all ranks hear of its faults.
 fn dealt<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (): ()) -> PyResult<Vec<u64>> {
     Ok(header(T::CODE, array.shape()))
 }
@@ -516,7 +516,7 @@ impl Ranks {
         self.stop.raise();
     }
 
-    /// Hears how the ranks of the other processes ended, and says how those of this one did: whether one of them raised first, and what.
+    /// Hears how the ranks of the other processes ended, and says how those of this one did. That is whether one of them raised first, and which error.
     fn end(&self, py: Python<'_>, failure: Option<String>, is_first: bool) -> PyResult<Option<String>> {
         let Some(program) = &self.program else { return Ok(None) };
         program.end(py, failure.map(|message| Outcome { is_panic: is_first, message }))

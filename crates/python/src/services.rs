@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 type Item = Py<PyAny>;
 
-/// How a coroutine ends: what it returned or raised, or nothing if it was never run.
+/// How a coroutine ends: its return value or error, or nothing if it was never run.
 #[pyclass(module = "lehr._native", name = "Ending", frozen)]
 pub(crate) struct Ending {
     port: Port<PyResult<Item>>,
@@ -151,7 +151,7 @@ impl Served {
         }
     }
 
-    /// The outcome of a handler: its answer and, if its verb changes it, the state as a document. After a fault the state is what it was.
+    /// The outcome of a handler: its answer and, if its verb changes it, the state as a document. After a fault the state is unchanged.
     fn end(
         &self,
         py: Python<'_>,

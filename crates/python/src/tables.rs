@@ -1,4 +1,4 @@
-//! Ordinary tables for `lehr.read_table`, `lehr.describe_columns` and `lehr.TablePreparation`: data frames of the library's, by column, with what it says of them.
+//! Ordinary tables for `lehr.read_table`, `lehr.describe_columns` and `lehr.TablePreparation`: data frames of the library's, by column, with remarks about them.
 //!
 //! A preparation crosses as the JSON that the command saves with a model, so that estimators pickle it and both read the other's.
 
@@ -268,7 +268,7 @@ pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>)
     rows.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// Reads a table from a file, or from bytes that `name` says the name of; `form` is what is known of it, in JSON.
+/// Reads a table from a file, or from bytes that `name` says the name of; `form` is the known part of its form, in JSON.
 #[pyfunction]
 pub(crate) fn read_table(py: Python<'_>, source: &Bound<'_, PyAny>, name: &str, form: &str) -> PyResult<Table> {
     let form: TableForm = serde_json::from_str(form).map_err(|cause| errors::value(format!("form: {cause}")))?;

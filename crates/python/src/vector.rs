@@ -93,7 +93,7 @@ pub(crate) fn nearest<'py>(
     Ok(found)
 }
 
-/// One row a cluster.
+/// One row for each cluster.
 pub(crate) fn clusters<'py>(py: Python<'py>, clusters: &[Cluster]) -> PyResult<Bound<'py, PyDict>> {
     Ok(Columns::of(py, clusters)
         .with("n_samples", |cluster| cluster.rows as i64)?
@@ -102,7 +102,7 @@ pub(crate) fn clusters<'py>(py: Python<'py>, clusters: &[Cluster]) -> PyResult<B
         .done())
 }
 
-/// One row a temperature.
+/// One row for each temperature.
 pub(crate) fn history<'py>(py: Python<'py>, steps: &[Step]) -> PyResult<Bound<'py, PyDict>> {
     Ok(Columns::of(py, steps)
         .with("temperature", |step| step.temperature)?
@@ -117,7 +117,7 @@ pub(crate) fn history<'py>(py: Python<'py>, steps: &[Step]) -> PyResult<Bound<'p
         .done())
 }
 
-/// One row a division.
+/// One row for each division.
 pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'py, PyDict>> {
     Ok(Columns::of(py, splits)
         .with("temperature", |split| split.temperature)?
@@ -127,7 +127,7 @@ pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'
         .done())
 }
 
-/// One row a number of clusters that was looked at, by falling number; nothing where the number was given.
+/// One row for each number of clusters that was looked at, by falling number; nothing where the number was given.
 fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(number) = number else { return Ok(None) };
     let columns = Columns::of(py, &number.candidates)
@@ -139,7 +139,7 @@ fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<
     Ok(Some(columns.done()))
 }
 
-/// One row a number of clusters, and NaN where it had not ended; nothing where the number was given.
+/// One row for each number of clusters, and NaN where it had not ended; nothing where the number was given.
 pub(crate) fn plateaus<'py>(py: Python<'py>, suggestion: Option<&Suggestion>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(suggestion) = suggestion else { return Ok(None) };
     let columns = Columns::of(py, &suggestion.plateaus)

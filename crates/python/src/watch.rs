@@ -10,7 +10,7 @@
 //! all its data, ends as soon as it can and touches no Python. In a job the others wait for our part, so it is not left
 //! behind; a second Ctrl-C is.
 //!
-//! A stream's batches come from Python too, and the work asks for them in the same way. A generator may hold what is for
+//! A stream's batches come from Python too, and the work asks for them in the same way. A generator may hold resources that are for
 //! the calling thread alone, such as a connection to SQLite.
 //!
 //! Nobody can wait for ever. The work ends its channels when it ends, even by a panic, and the waiting thread ends its
@@ -108,7 +108,7 @@ enum News {
 
 /// A run's reports, on their way to the thread that waits.
 pub(crate) struct Relay {
-    /// News, and what the callback made of them; none without a callback.
+    /// The channels of reports and of the callback's answers; none without a callback.
     line: Option<(SyncSender<News>, Receiver<bool>)>,
     stop: Arc<Flag>,
     saver: Saver,

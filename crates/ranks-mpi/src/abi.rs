@@ -1,6 +1,6 @@
 //! The part of the MPI 5 standard ABI that Lehr uses: types, constants and one table of functions.
 //!
-//! The standard (MPI 5.0, chapter "Application Binary Interface") fixes what each name is in memory. So a program built
+//! The standard (MPI 5.0, chapter "Application Binary Interface") fixes the form of each name in memory. So a program built
 //! once runs with every library that offers `libmpi_abi`. The values here are the standard's; they are declared by hand
 //! because only these few are needed. Counts are the 64-bit ones (functions ending in `_c`), so no message is too long
 //! for an `int`.

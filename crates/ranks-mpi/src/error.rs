@@ -1,4 +1,4 @@
-//! Errors: why there is no MPI, or why MPI did not do what was asked.
+//! Errors: why there is no MPI, or why MPI failed a request.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ pub enum Error {
     NotFound {
         /// The launcher's description of this process.
         started: String,
-        /// Each place that was looked at, with what was wrong there.
+        /// Each place that was looked at, with its problem.
         looked_at: Vec<String>,
     },
     /// The library that was found cannot be used.

@@ -82,7 +82,7 @@ impl Launcher {
         self.processes != Some(1)
     }
 
-    /// Words for a message: who started this, as what, and how that is known.
+    /// Words for a message: who started this, in which role, and how that is known.
     pub fn describe(&self) -> String {
         let Self { name, variable, process, .. } = self;
         match self.processes {

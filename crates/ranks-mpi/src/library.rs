@@ -35,7 +35,7 @@ impl Library {
     /// Opens the first library that the search finds.
     ///
     /// # Errors
-    /// [`Error::NotFound`] with every place; [`Error::Unusable`] if what was found lacks a function.
+    /// [`Error::NotFound`] with every place; [`Error::Unusable`] if the library found lacks a function.
     pub(crate) fn find(launcher: &Launcher) -> Result<Self, Error> {
         let mut looked_at = Vec::new();
         for (place, path) in candidates() {
@@ -65,7 +65,7 @@ impl Library {
     }
 }
 
-/// Each place with what to open there, or why there is nothing to open.
+/// Each place with the file to open there, or why there is nothing to open.
 fn candidates() -> Vec<(String, Result<PathBuf, String>)> {
     if let Some(choice) = environment::path(CHOICE) {
         return vec![(CHOICE.to_owned(), Ok(choice.into()))];
@@ -100,7 +100,7 @@ fn program_on_path(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     std::env::split_paths(path?).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Opens a library so that what it loads itself (its transports, its plugins) sees its symbols.
+/// Opens a library so that its own transports and plugins see its symbols.
 #[allow(unsafe_code, reason = "opening a library runs its initialisers")]
 fn open(path: &Path) -> Result<libloading::Library, String> {
     #[cfg(unix)]

@@ -60,7 +60,7 @@ struct Arriving {
     is_complete: bool,
 }
 
-/// MPI itself, and what is on its way.
+/// MPI itself, and the frames on their way.
 pub(crate) struct Traffic {
     mpi: Mpi,
     comm: Comm,
@@ -276,7 +276,7 @@ impl Traffic {
         self.come.pop_front()
     }
 
-    /// Moves what can be moved, without waiting; what is complete then is given by [`next`](Self::next). Of each ring it takes `most` frames: what stays there may be taken straight.
+    /// Moves all that can be moved, without waiting; [`next`](Self::next) then gives complete frames. Of each ring it takes `most` frames: those that stay there may be taken straight.
     pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
@@ -292,7 +292,7 @@ impl Traffic {
         if until == 0 || self.counts != (0, 0) { self.progress_far() } else { Ok(()) }
     }
 
-    /// Moves what goes by MPI.
+    /// Moves the frames that go by MPI.
     fn progress_far(&mut self) -> Result<(), Error> {
         while let Some(found) = self.mpi.find(self.comm, TAG)? {
             let (source, length) = (found.source, found.length);
@@ -391,7 +391,7 @@ impl Traffic {
         self.come.push_back((source, frame));
     }
 
-    /// Ends the traffic: every process has sent what it had to send, and all have said so. Frames that arrive meanwhile are for
+    /// Ends the traffic: every process has sent all its frames, and all have said so. Frames that arrive meanwhile are for
     /// nobody. Waits for the other processes to come here too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {

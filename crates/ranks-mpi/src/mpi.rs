@@ -22,7 +22,7 @@ pub(crate) struct Found {
     message: Message,
 }
 
-/// [`Mpi::send`] and [`Mpi::receive`] say what a request needs of its buffer.
+/// [`Mpi::send`] and [`Mpi::receive`] state the needs of a request of its buffer.
 #[derive(Debug)]
 pub(crate) struct Pending(Request);
 

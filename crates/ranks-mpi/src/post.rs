@@ -1,10 +1,10 @@
 //! The post office of a process: frames that came are sorted into the inboxes of its ranks.
 //!
 //! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order in which they came,
-//! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so no thread is needed for
+//! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so that no thread is needed for
 //! that. If another task is fetching, there is nothing to do: it sorts for all.
 //!
-//! A process may be faster than another by one run: what it sends then is kept until the run begins here.
+//! A process may be faster than another by one run: its messages are then kept until the run begins here.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::link::{Link, SHORT, Traffic};
 use crate::memory::Memory;
 use crate::trailer::{Kind, Trailer};
 
-/// This process's connection with the others, and what came over it.
+/// This process's connection with the others, and the frames that came over it.
 pub(crate) struct Post {
     process: usize,
     processes: usize,
@@ -132,7 +132,7 @@ impl Post {
         })
     }
 
-    /// Moves what can be moved and sorts what has come, unless another task is at it; looks so often as long as nothing has come. Does not wait.
+    /// Moves all that can be moved and sorts the frames that have come, unless another task is at it. Looks so often as long as nothing has come. Does not wait.
     ///
     /// # Errors
     /// [`Error::Call`], now and ever after.
@@ -151,7 +151,7 @@ impl Post {
         }
     }
 
-    /// The next report, verdict or word, if one has come: who sent it, and what it says. Of different kinds, one may be ahead of the other.
+    /// The next report, verdict or word, if one has come: its sender and its content. Of different kinds, one may be ahead of the other.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
         counter.fetch(self.process, 1, usize::MAX)?;

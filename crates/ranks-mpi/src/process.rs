@@ -76,7 +76,7 @@ impl Process {
         }
     }
 
-    /// Starts MPI and compares what it says with what the launcher says.
+    /// Starts MPI and compares its answers with the launcher's.
     fn start(launcher: &Launcher) -> Result<Self, Error> {
         let Library { functions, path } = Library::find(launcher)?;
         let mpi = Mpi::start(functions)?;
@@ -130,7 +130,7 @@ impl Process {
         self.job
     }
 
-    /// Gives every process the bytes that process 0 has. All processes call it, process 0 with bytes; what the others pass is not looked at.
+    /// Gives every process the bytes that process 0 has. All processes call it, process 0 with bytes; the arguments of the others are ignored.
     ///
     /// Waits for process 0. The bytes go along a binomial tree.
     ///
@@ -160,7 +160,7 @@ impl Process {
         Ok(())
     }
 
-    /// Ends all processes of the job at once, this one with exit code `code`. To be called after the reason has been said.
+    /// Ends all processes of the job at once, this one with exit code `code`. Call it after you have said the reason.
     pub fn abort(mut self, code: u8) -> ! {
         self.end_all(i32::from(code))
     }

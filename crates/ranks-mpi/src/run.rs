@@ -16,14 +16,14 @@ use crate::post::Post;
 use crate::process::Process;
 use crate::trailer::{Kind, Trailer};
 
-/// The process that judges.
+/// The process that decides how a run ended.
 const JUDGE: usize = 0;
 
 impl Process {
     /// Runs `program` on `threads` ranks in this process, as every other process of the job does. Each rank gets its
-    /// communicator of all ranks of all processes. Returns what this process's ranks returned, in order of rank.
+    /// communicator of all ranks of all processes. Returns the results of this process's ranks, in order of rank.
     ///
-    /// The futures may borrow from the caller, who sleeps meanwhile; see [`lehr_ranks::run`] for the rest.
+    /// Your futures may borrow, because your thread sleeps meanwhile; see [`lehr_ranks::run`] for the rest.
     ///
     /// # Errors
     /// The same on all processes: [`Error::Panicked`] in the process whose rank panicked, and its words as [`Error::Elsewhere`] in the
@@ -113,7 +113,7 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
     Some(Outcome { is_panic: *is_panic != 0, message: String::from_utf8_lossy(message).into_owned() })
 }
 
-/// Waits for a paper of a kind: who sent it, and what it says.
+/// Waits for a paper of a kind: its sender and its content.
 pub(crate) fn wait(post: &Post, wanted: Kind) -> Result<(usize, Vec<u8>), Error> {
     loop {
         match post.paper(wanted).map_err(transport)? {

@@ -21,7 +21,7 @@ use crate::launcher::Launcher;
 
 /// Set for the child.
 const KEPT: &str = "LEHR_MPI_KEPT";
-/// The same: the number of the pipe's end in which it notes what it does.
+/// The same: the number of the pipe's end into which it writes its actions.
 const PIPE: &str = "LEHR_MPI_PIPE";
 
 /// The child's notes.
@@ -48,7 +48,7 @@ pub enum Supervised {
     Killed(Killed),
 }
 
-/// A child that was killed or ended in the middle of the job, and what is left to do: tell the user, then [`follow`](Self::follow).
+/// A child that was killed or ended in the middle of the job, and the remaining task: tell the user, then [`follow`](Self::follow).
 #[derive(Debug)]
 #[must_use = "the launcher ends the job when the supervisor follows its child"]
 pub struct Killed {
@@ -57,7 +57,7 @@ pub struct Killed {
 }
 
 impl Killed {
-    /// The message for the user, since the child could not give it.
+    /// The message for the user, because the child could not give it.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -75,7 +75,7 @@ impl Killed {
 
 /// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the module's page.
 ///
-/// To be called first thing in `main`. Signals that ask a program to end (Ctrl-C) reach supervisor and child alike, and the
+/// Call it first thing in your `main`. Signals that ask a program to end (Ctrl-C) reach supervisor and child alike, and the
 /// supervisor must survive them. Make it do so in `ignore_signals`, which is called in the supervisor only.
 ///
 /// # Errors
@@ -118,7 +118,7 @@ pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Supervised> {
     Ok(ended(status, is_in_the_middle(&mut notes), &launcher, id))
 }
 
-/// Notes what this process does, if it has a supervisor.
+/// Records the actions of this process, if it has a supervisor.
 pub(crate) fn note(note: Note) {
     let Some(number) = environment::variable(PIPE).and_then(|text| text.parse::<u32>().ok()) else { return };
     // A system that does not offer this has supervisors that know less.

@@ -4,7 +4,7 @@
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
-//! | 0..4 | run, kind | which run of ranks on this job, from 1, times 8; see [`Kind`] | keep what comes early for the run that it belongs to; tell them apart |
+//! | 0..4 | run, kind | which run of ranks on this job, from 1, times 8; see [`Kind`] | keep early frames for the run that it belongs to; tell them apart |
 //! | 4..8 | source | the rank that sent it | match |
 //! | 8..12 | to | the rank that it is for | find its inbox |
 //! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |

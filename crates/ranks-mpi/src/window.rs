@@ -2,13 +2,13 @@
 //!
 //! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core.
 //! Between processes of one machine a short frame can cross as one between threads does, in the cache line that
-//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, since MPI
+//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because MPI
 //! knows how to share memory on this machine. It has a ring for the frames of each other process.
 //!
 //! Frames that are too long for a ring go by MPI. `link.rs` holds back those that find it full, and keeps the order of
 //! all. Windows are used for nothing but their memory: no epochs, no one-sided calls.
 //!
-//! | words of a segment | what they hold |
+//! | words of a segment | content |
 //! | --- | --- |
 //! | the first 16 | the first of them: the number of the segment's process in the job |
 //! | as many as a ring has, once for each process of the machine | the ring from that process |

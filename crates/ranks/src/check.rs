@@ -1,4 +1,4 @@
-//! Do all ranks make the same call? This file says what is compared, when, and which ranks the error names.
+//! Do all ranks make the same call? This file says which calls are compared, when, and which ranks the error names.
 //!
 //! Each collective has a head: which call it is, and one number that must be the same on all ranks (a root, a length).
 //! It is always compared, at no cost in messages. Between threads the last to arrive compares, and so does the rank
@@ -78,9 +78,9 @@ pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) ->
 impl Communicator {
     /// Whether all ranks tell each other which collective they call before it begins. A disagreement is then an error
     /// on all ranks that names the ranks and their calls. Costs size² small messages a collective; between threads
-    /// nothing, since there the calls are compared anyway, except that shifts and exchanges are compared too.
+    /// nothing, because there the calls are compared anyway, except that shifts and exchanges are compared too.
     ///
-    /// Off at first. To be switched on all ranks alike; duplicates and parts made later have it too.
+    /// Off at first. Switch it on all your ranks alike; duplicates and parts made later have it too.
     ///
     /// # Example
     /// ```
@@ -100,7 +100,7 @@ impl Communicator {
         self.settings.is_checked = is_checked;
     }
 
-    /// Compares a call that has no other synchronisation, if this communicator is checked. Before it, hears what a call that was given up still owes.
+    /// Compares a call that has no other synchronisation, if this communicator is checked. Before it, receives the messages that a given-up call still owes.
     pub(crate) async fn check(&mut self, call: Call, number: usize) -> Result<(), Error> {
         if self.exchange.as_ref().is_some_and(|exchange| exchange.owed().is_some()) {
             self.hear_what_is_owed(call).await?;

@@ -1,7 +1,7 @@
 //! The communicator of a rank: its number, those of the others, and the calls that reach them.
 //!
 //! A communicator is a group of ranks and a context of its own in the fabric, so that its messages meet no others. Messages
-//! between two ranks are in `point_to_point.rs`, what all ranks do together in `collective/`, one a file; new communicators in
+//! between two ranks are in `point_to_point.rs`, calls of all ranks together in `collective/`, one in each file; new communicators in
 //! `group.rs`.
 
 use std::fmt;
@@ -104,9 +104,9 @@ calls! {
     ExchangeOn "exchange_on",
 }
 
-/// First word of what a fold makes: all is well.
+/// First word of the result of a fold: all is well.
 const AGREED: u64 = 0;
-/// First word of what a fold makes: two ranks, whose numbers and heads follow, disagree.
+/// First word of the result of a fold: two ranks, whose numbers and heads follow, disagree.
 const DISAGREED: u64 = 1;
 
 /// Words at the head of each message that must be the same on all ranks: the call, and a number such as the root.
@@ -209,7 +209,7 @@ impl Communicator {
         self.fabric.fail(self.group.blame(culprit));
     }
 
-    /// Waits for what was abandoned: an exchange, or a message in one direction that this rank is to hear.
+    /// Waits for abandoned messages: an exchange, or a message in one direction that this rank is to hear.
     pub(crate) async fn settle(&mut self, call: Call) -> Result<(), Error> {
         if self.shared().owed().is_some() {
             self.hear_what_is_owed(call).await?;

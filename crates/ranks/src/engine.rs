@@ -40,7 +40,7 @@ use crate::trace::Trace;
 
 /// One step of a method over all rows: a map over leaves and a combine.
 ///
-/// It is shared by all who run leaves; what a leaf must change, beside its partial, it keeps in [`LeafCells`].
+/// It is shared by all who run leaves; a leaf keeps its changes, beside its partial, in [`LeafCells`].
 #[allow(clippy::len_without_is_empty, reason = "the length is chosen by the method; nothing is contained")]
 pub trait Round: Sync {
     /// How many numbers a partial has.
@@ -110,7 +110,7 @@ pub trait Rounds: Send {
         done(())
     }
 
-    /// Notes from now on what the ranks do in a trace, of which each process has one. Engines without ranks note nothing.
+    /// Records the actions of the ranks from now on in a trace, of which each process has one. Engines without ranks note nothing.
     ///
     /// # Errors
     /// As for [`round`](Self::round).
@@ -124,7 +124,7 @@ pub trait Rounds: Send {
         let _ = name;
     }
 
-    /// Ends the trace, which is then complete in the process of the lead. Adds up over ranks how long each did what:
+    /// Ends the trace, which is then complete in the process of the lead. Adds up over ranks the time of each by kind of work:
     /// this loop's `phases`, and `computing`, `communicating`, `waiting`. The same table on all ranks; empty for
     /// engines without ranks.
     ///
@@ -148,7 +148,7 @@ pub trait Rounds: Send {
 }
 
 impl dyn Rounds + '_ {
-    /// Gives every process what the leaves' cells hold, where ranks are in several processes; elsewhere there is nothing to do. When it returns, every rank may read all cells.
+    /// Gives every process the content of the leaves' cells, where ranks are in several processes; elsewhere there is nothing to do. When it returns, every rank may read all cells.
     /// `write` appends a cell's content to bytes, `read` overwrites a cell with it.
     ///
     /// # Errors
@@ -284,7 +284,7 @@ impl Default for Execution {
 /// Runs a method over `rows` rows under an engine, on a dispatcher of its own. Returns the lead's result; in each
 /// process of a job, that of its first rank.
 ///
-/// The program may borrow from the caller, who sleeps meanwhile.
+/// Your program may borrow, because your thread sleeps meanwhile.
 ///
 /// # Errors
 /// The program's own error; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another process

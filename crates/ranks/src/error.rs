@@ -1,4 +1,4 @@
-//! The errors of ranks: which rank failed, where, and what the others saw.
+//! The errors of ranks: which rank failed, where, and the errors of the others.
 
 use std::fmt;
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub enum Error {
         /// The collective that was given up.
         collective: &'static str,
     },
-    /// A message could not be moved: a fault of the fabric or of what is under it.
+    /// A message could not be moved: a fault of the fabric or of the layer under it.
     Transport {
         /// The transport's message.
         message: String,

@@ -4,7 +4,7 @@
 //! to say who has ended. Everything else, collectives included, is built on that. So a new fabric has little to do, and
 //! one more line in a table runs the conformance cases on it.
 //!
-//! | fabric | what it is | messages |
+//! | fabric | meaning | messages |
 //! | --- | --- | --- |
 //! | [`threads`] | ranks of one process | stay where they are written; collectives have a path of their own, the *exchange* |
 //! | [`ports`] | ranks of one process over ports of the runtime, as papers 000 to 004 have it | are posted |
@@ -201,7 +201,7 @@ pub trait Fabric: Send + Sync {
     /// How many ranks there are.
     fn size(&self) -> usize;
 
-    /// Hands a message over to rank `to`, which may be this one. Never waits: what cannot be sent at once is kept.
+    /// Hands a message over to rank `to`, which may be this one. Never waits: a message that cannot be sent at once is kept.
     ///
     /// # Errors
     /// [`Error::Transport`]. That the receiver has ended is no error: nobody will miss the message.
@@ -260,7 +260,7 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
-    /// Empty memory for a message of so many bytes that is to be sent: with room for what the fabric adds, or used before.
+    /// Empty memory for a message of so many bytes that is to be sent: with room for the header of the fabric, or used before.
     fn memory(&self, length: usize) -> Vec<u8> {
         Vec::with_capacity(length)
     }
@@ -290,7 +290,7 @@ pub trait Fabric: Send + Sync {
         false
     }
 
-    /// Gives up a turn. To be called whenever a pending receive or probe is dropped; harmless otherwise.
+    /// Gives up a turn. Call it whenever you drop a pending receive or probe; harmless otherwise.
     fn forget(&self, turn: &mut Ticket);
 
     /// Says that this rank cannot go on because of rank `culprit` (perhaps itself). The error of those who wait for

@@ -10,7 +10,7 @@
 //! | 24..28 | tag | the label's | match |
 //! | 28..32 | receipt | the label's | tell the sender that the message was taken, if it is not 0 |
 //! | 32..36 | kind | 0 for a message; 1, 2 for the last frame of a rank that ended in order, that failed | tell them apart |
-//! | 36..40 | | zeros | nothing; they keep what follows aligned |
+//! | 36..40 | | zeros | nothing; they keep the next field aligned |
 //!
 //! All numbers are little-endian.
 

@@ -87,7 +87,7 @@ impl Group {
         self.books.lock().owed.push(receipt);
     }
 
-    /// A number for a receipt; never 0. Throws away what has come of those that nobody waits for.
+    /// A number for a receipt; never 0. Throws away messages for those that nobody waits for.
     pub(crate) fn receipt(&self, fabric: &dyn Fabric) -> u32 {
         let owed = std::mem::take(&mut self.books.lock().owed);
         // One that cannot be looked for is one that will not come.

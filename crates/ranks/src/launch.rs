@@ -9,9 +9,9 @@ use crate::error::Error;
 use crate::fabric::Kind;
 use crate::layout::Layout;
 
-/// Runs `program` once per rank, each with its communicator, and returns what they returned, in order of rank.
+/// Runs `program` once per rank, each with its communicator, and returns their results, in order of rank.
 ///
-/// The futures may borrow from the caller, who sleeps meanwhile. There may be more ranks than workers and more workers than
+/// Your futures may borrow, because your thread sleeps meanwhile. There may be more ranks than workers and more workers than
 /// cores. Between two awaits a rank runs without interruption.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ where
     run_on(dispatcher, Kind::Threads, layout, program)
 }
 
-/// As [`run`], over a fabric of the caller's choice: any of those whose ranks are in this process.
+/// As [`run`], over the fabric that you choose: any of those whose ranks are in this process.
 ///
 /// # Errors
 /// As for [`run`].

@@ -2,7 +2,7 @@
 //!
 //! [`run`] starts a program once per rank, as tasks on a dispatcher, and gives each a [`Communicator`]:
 //!
-//! | call | what it does |
+//! | call | effect |
 //! | --- | --- |
 //! | [`send`](Communicator::send), [`receive`](Communicator::receive), [`receive_any`](Communicator::receive_any), [`probe`](Communicator::probe) | messages between two ranks; synchronous, persistent and combined forms beside them |
 //! | [`shift`](Communicator::shift), [`exchange`](Communicator::exchange), [`exchange_on`](Communicator::exchange_on) | values to and from neighbours on a line, a ring, a [`Grid`] |

@@ -162,7 +162,7 @@ impl Communicator {
     }
 }
 
-/// Maps leaves; for each key its values, one a leaf, in order of the leaves.
+/// Maps leaves; for each key its values, one for each leaf, in order of the leaves.
 fn map<M: MapReduce>(
     method: &M,
     partition: &Partition,
@@ -231,7 +231,7 @@ impl Positions {
     }
 }
 
-/// Combines and reduces what all ranks sent for the keys that belong here.
+/// Combines and reduces the values that all ranks sent for the keys that belong here.
 fn reduce<M: MapReduce>(method: &M, received: &[Vec<u64>], leaves: usize, state: &M::State) -> BTreeMap<u64, Vec<f64>> {
     let mut values = BTreeMap::<u64, Vec<Emitted>>::new();
     // Ranks have ascending runs of leaves, so each key's nodes come in ascending order.

@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         Self { words }
     }
 
-    /// The body of what a rank deposited.
+    /// The body of a rank's deposit.
     pub(crate) fn of(deposits: &Deposits<'a>, rank: usize) -> Self {
         Self { words: &deposits.of(rank)[HEAD..] }
     }

@@ -59,7 +59,7 @@ pub enum Control {
 /// ```
 /// use lehr_ranks::observe::{Control, Observer, Progress};
 ///
-/// /// Stops once half of the work is done.
+/// Stops once half of the work is done.
 /// struct Half;
 ///
 /// impl Observer for Half {
@@ -93,7 +93,7 @@ pub trait Observer: Send {
         None
     }
 
-    /// Is handed where the step that was given up began, after an interrupt of this or another process, instead of the next progress.
+    /// After an interrupt of this or another process, receives the state at which the given-up step began, instead of the next progress.
     ///
     /// Not called before the first step, because there is nothing to resume from. The run ends with its method's error
     /// `Stopped`. By default this is a checkpoint like any other, but no other comes after it.
@@ -101,7 +101,7 @@ pub trait Observer: Send {
         self.checkpoint(checkpoint);
     }
 
-    /// Where the run is to note what each rank does, if anybody wants that.
+    /// Where the run is to record the actions of each rank, if anybody wants that.
     ///
     /// The run asks once, before it begins. In a job of several processes the observers of all of them have a trace, or none has; at the end the lead's is whole.
     fn trace(&self) -> Option<&Trace> {
@@ -169,7 +169,7 @@ impl dyn AnyCheckpoint {
 ///
 /// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an
 /// interrupt ([`Observer::interrupt`]), the run asks that before each leaf of rows (some hundreds to thousands of
-/// them). It leaves out what is left of the pass, and the step counts as never begun. It gives its observer the
+/// them). It leaves out the rest of the pass, and the step counts as never begun. It gives its observer the
 /// checkpoint from before that step; a run that resumes from there ends with the same bits. Before the first step there
 /// is nothing to resume from, because the run is still finding out where it begins. It is given up all the same, and
 /// gives no checkpoint.
@@ -191,7 +191,7 @@ impl dyn AnyCheckpoint {
 pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl Interrupt {
-    /// Interrupts from the moment that `is_asked` says so. All threads of a run call it, before each leaf; it should return at once, and never take back what it has said.
+    /// Interrupts from the moment that `is_asked` says so. All threads of a run call it, before each leaf; it should return at once, and never take its answer back.
     ///
     /// # Example
     /// See [`Interrupt`].

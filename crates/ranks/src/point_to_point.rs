@@ -169,7 +169,7 @@ impl Communicator {
         self.values(&message)
     }
 
-    /// As [`receive`](Self::receive), into memory of the caller. The message may be shorter: the status says how long it is.
+    /// As [`receive`](Self::receive), into your memory. The message may be shorter: the status says how long it is.
     ///
     /// # Errors
     /// As for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.
@@ -229,7 +229,7 @@ impl Communicator {
         Ok((self.values(&message)?, self.status(&message)))
     }
 
-    /// Waits until there is a message that will do, and says what it is. It stays where it is.
+    /// Waits until there is a message that will do, and describes it. It stays where it is.
     ///
     /// Between a probe and the receive that follows another receive of this rank may take the message.
     ///

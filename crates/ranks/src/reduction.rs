@@ -119,7 +119,7 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Combines a partial with what there is, which must be at most one partial, in the order of the calls and not of the tree.
+    /// Combines a partial with the present ones, which must be at most one partial, in the order of the calls and not of the tree.
     pub(crate) fn append(&mut self, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         debug_assert!(self.nodes.len() < 2, "what was pushed has been collapsed");
         let place = self.nodes.len();
@@ -209,7 +209,7 @@ impl<T: Copy + Default> Fold<T> {
 }
 
 /// Folds the partials of `ranks` ranks in the tree over rank numbers, and writes the root to `root`. `partial` shows a rank's, of the same length; `memory`
-/// is used for what lies between, and used again.
+/// is used for partial results, and used again.
 pub(crate) fn fold_ranks<'a, T: bytemuck::Pod>(
     ranks: usize,
     root: &mut [T],
@@ -223,7 +223,7 @@ pub(crate) fn fold_ranks<'a, T: bytemuck::Pod>(
     fold_node(Node { level, index: 0 }, ranks, root, memory, &partial, combine);
 }
 
-/// Writes a node's value to `value`, with `memory` for what is under it.
+/// Writes a node's value to `value`, with `memory` for the nodes under it.
 fn fold_node<'a, T: Copy>(
     node: Node,
     ranks: usize,

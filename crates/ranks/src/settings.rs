@@ -1,4 +1,4 @@
-//! How a communicator does what it does: whether calls are checked, in which order reductions are taken, how long it waits.
+//! How a communicator works: whether calls are checked, in which order reductions are taken, how long it waits.
 //!
 //! Duplicates and parts begin with the settings of the communicator that they are made from.
 
@@ -10,7 +10,7 @@ use lehr_sync::Arc;
 use crate::communicator::Communicator;
 use crate::trace::Track;
 
-/// In which order the partials of a reduction are combined.
+/// The order in which the partials of a reduction are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. The default.
@@ -27,12 +27,12 @@ pub(crate) struct Settings {
     pub(crate) order: Order,
     /// How long a rank waits for others, and by which clock.
     pub(crate) patience: Option<(Clock, Duration)>,
-    /// Where this rank notes what it does.
+    /// Where this rank records its actions.
     pub(crate) track: Option<Arc<Track>>,
 }
 
 impl Communicator {
-    /// In which order reductions are taken. To be set on all ranks alike.
+    /// The order in which reductions are combined. Set it on all your ranks alike.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! The clock, nested timers over it, and what timers say on all ranks together. Nothing that is computed depends on it.
+//! The clock, nested timers over it, and the sums of timers over all ranks. Nothing that is computed depends on it.
 #![allow(clippy::disallowed_methods, reason = "this is the door to the clock")]
 
 use std::time::Instant;

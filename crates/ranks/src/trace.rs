@@ -5,8 +5,8 @@
 //! The time between two of them counts as computing. Phases of the program surround all of them. [`json`](Trace::json)
 //! gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
-//! Ranks in several processes have a trace in each: [`align_trace`](Communicator::align_trace) agrees on the time, [`gather_trace`](Communicator::gather_trace) brings
-//! what all noted to the process of rank 0. Where only the sums are wanted, [`sums_only`](Trace::sums_only) keeps no spans.
+//! Ranks in several processes have a trace in each. [`align_trace`](Communicator::align_trace) agrees on the time, [`gather_trace`](Communicator::gather_trace) brings
+//! the records of all to the process of rank 0. Where only the sums are wanted, [`sums_only`](Trace::sums_only) keeps no spans.
 
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ impl Activity {
 pub struct Span {
     /// Its activity.
     pub activity: Activity,
-    /// The call or, for computing, what the program calls it.
+    /// The call or, for computing, the program's name for it.
     pub name: &'static str,
     /// When it began, in seconds since the beginning of the trace.
     pub start_s: f64,
@@ -113,7 +113,7 @@ struct State {
 /// The name of a computation that the program does not name.
 const COMPUTE: &str = "compute";
 
-/// How long a rank did what, in seconds.
+/// The time of a rank by kind of work, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
     /// Computing.
@@ -140,7 +140,7 @@ impl State {
         }
     }
 
-    /// Notes what was computed until now; what is computed from now on is called `next`.
+    /// Records the computation until now; the one from now on is called `next`.
     fn compute(&mut self, now_s: f64, next: &'static str) {
         let start_s = std::mem::replace(&mut self.idle_since_s, now_s);
         let name = std::mem::replace(&mut self.computing, next);
@@ -169,7 +169,7 @@ impl Trace {
         Self { start: Stopwatch::start(), keeps_spans: true, noted: Arc::default() }
     }
 
-    /// One that keeps no spans, only how long each rank did what ([`Communicator::stop_recording`]).
+    /// One that keeps no spans, only the time of each rank by kind of work ([`Communicator::stop_recording`]).
     pub fn sums_only() -> Self {
         Self { keeps_spans: false, ..Self::new() }
     }
@@ -243,7 +243,7 @@ fn microseconds(ns: i64) -> String {
 }
 
 impl Communicator {
-    /// Notes from now on what this rank does, with this communicator and with those made from it later.
+    /// Records the actions of this rank from now on, with this communicator and with those made from it later.
     ///
     /// Cost: two looks at the clock a call, and memory for its spans, if the trace keeps them.
     ///
@@ -263,7 +263,7 @@ impl Communicator {
     }
 
     /// Agrees with the ranks in other processes on the time of their traces. It is that of the process of rank 0, to
-    /// within the time of a barrier. To be called by all ranks after [`record`](Self::record).
+    /// within the time of a barrier. Call it on all your ranks after [`record`](Self::record).
     ///
     /// Takes no account of clocks that run at different speeds.
     ///
@@ -285,7 +285,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Brings what ranks in other processes noted into the trace of rank 0, for its [`json`](Trace::json). To be called by all ranks that record, when all of them have
+    /// Brings the records of ranks in other processes into the trace of rank 0, for its [`json`](Trace::json). Call it on all your ranks that record, when all of them have
     /// [stopped](Self::stop_recording).
     ///
     /// # Errors
@@ -336,7 +336,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Ends what [`record`](Self::record) began: how long this rank did what, if it recorded.
+    /// Ends what [`record`](Self::record) began: gives the time of this rank by kind of work, if it recorded.
     ///
     /// # Example
     /// ```
@@ -361,7 +361,7 @@ impl Communicator {
         Some(state.sums)
     }
 
-    /// Names what the rank has computed since its last call; nothing if nobody records.
+    /// Names the computation of the rank since its last call; nothing if nobody records.
     ///
     /// # Example
     /// ```
@@ -389,7 +389,7 @@ impl Communicator {
         }
     }
 
-    /// Names what the rank computes from now until its next call; nothing if nobody records.
+    /// Names the computation of the rank from now until its next call; nothing if nobody records.
     ///
     /// # Example
     /// See [`note_phase`](Self::note_phase).

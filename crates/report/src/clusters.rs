@@ -364,7 +364,7 @@ impl Page<'_> {
         }
     }
 
-    /// Where there are several ranks: how evenly they spent their time, and on what.
+    /// Where there are several ranks: how evenly they spent their time, and on which work.
     fn timers(&self) -> Markup {
         let timers = &self.model.timers;
         if timers.iter().all(|spread| spread.ranks < 2) {

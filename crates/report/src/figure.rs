@@ -21,7 +21,7 @@ impl Figures {
         html! { div.figure id=(id) {} }
     }
 
-    /// All of them as JSON that cannot end the script element in which it stands. They are megabytes, so they are not copied where they need not be.
+    /// All of them as JSON that cannot end the script element in which it stands. They are megabytes, so that they are not copied where they need not be.
     pub(crate) fn json(self) -> String {
         let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
         // A text that grows takes twice its room.
@@ -35,7 +35,7 @@ impl Figures {
     }
 }
 
-/// Counts what is written to it.
+/// Counts the bytes written to it.
 struct Length(usize);
 
 impl Write for Length {
@@ -54,7 +54,7 @@ pub fn lines(lines: Vec<Value>) -> Value {
     json!({ "kind": "lines", "lines": lines })
 }
 
-/// An annealing, to be replayed. `command` is what was typed, without the number of clusters.
+/// An annealing, to be replayed. `command` is the command as typed, without the number of clusters.
 pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&str>) -> Value {
     let steps: Vec<Value> =
         history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();

@@ -186,7 +186,7 @@ impl Page<'_> {
         })
     }
 
-    /// Every beginning that was followed, with what came of it.
+    /// Every beginning that was followed, with its result.
     fn beginnings(&self) -> String {
         let one = |candidate: &Candidate| {
             format!(

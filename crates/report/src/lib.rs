@@ -1,10 +1,10 @@
-//! One page that tells what a method found, and loads nothing.
+//! One page about the results of a method, and loads nothing.
 //!
 //! The words, the figures and the tables are written here, so that a page says everything without its script. The script is
 //! the viewer's (`web/src/report.tsx`): it draws from the data in the page, and makes tables sortable. Rows are laid out by
-//! [`picture`] and packed by [`packed`]; [`scene`], [`heat`] and [`figure`] say what is drawn.
+//! [`picture`] and packed by [`packed`]; [`scene`], [`heat`] and [`figure`] decide the drawing.
 //!
-//! A page is made of the data and the result ([`lehr_methods::Fit`]), and of what [`Run`] tells about how the run came
+//! A page is made of the data and the result ([`lehr_methods::Fit`]), and of the facts in [`Run`] about how the run came
 //! about. It does not matter who ran the method.
 #![forbid(unsafe_code)]
 
@@ -29,11 +29,11 @@ use lehr_methods::{About, Data, Fit, Rows};
 use lehr_ranks::{Engine, Layout};
 use maud::Markup;
 
-/// How a result came about: what a page tells that neither the data nor the result know.
+/// How a result came about: the facts of a page that neither the data nor the result know.
 pub struct Run<'a> {
     /// The method.
     pub about: &'a About,
-    /// The file, as its user named it; of other data, what they are called.
+    /// The file, as its user named it; of other data, their name.
     pub source: &'a str,
     /// The kind of the rows, if it is known.
     pub subject: Option<Subject<'a>>,

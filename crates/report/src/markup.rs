@@ -1,4 +1,4 @@
-//! The frame of a page, and the parts that several pages have. They are templates: what is put into one is text, unless its type says that it is markup.
+//! The frame of a page, and the parts that several pages have. They are templates: a value put into one is text, unless its type says that it is markup.
 
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -152,7 +152,7 @@ pub(crate) fn tiles(label: &str, tiles: impl IntoIterator<Item = Markup>) -> Mar
     html! { dl.tiles aria-label=(label) { @for tile in tiles { (tile) } } }
 }
 
-/// A figure in large letters under its name, with its unit and what there is to say beside it.
+/// A figure in large letters under its name, with its unit and the remark beside it.
 pub(crate) fn tile(name: &str, big: impl AsRef<str>, unit: &str, beside: impl AsRef<str>) -> Markup {
     html! {
         div {

@@ -4,10 +4,10 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The label of what has none.
+/// The label of a point that has none.
 pub const NO_LABEL: u16 = u16::MAX;
 
-/// Values of four bytes each; what is no number stays none.
+/// Values of four bytes each; NaN stays NaN.
 pub fn floats(values: impl Iterator<Item = f64>) -> String {
     base64(&values.flat_map(|value| (value as f32).to_le_bytes()).collect::<Vec<u8>>())
 }
@@ -23,7 +23,7 @@ pub fn rows(rows: impl Iterator<Item = usize>) -> String {
     base64(&rows.flat_map(|row| (row as u32).to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// Shares of one byte each: 0 to 254 for 0 to 1, and 255 for what is not known.
+/// Shares of one byte each: 0 to 254 for 0 to 1, and 255 for an unknown share.
 pub fn shares(shares: impl Iterator<Item = Option<f64>>) -> String {
     let level = |share: Option<f64>| share.map_or(255, |share| (254.0 * share.clamp(0.0, 1.0)).round() as u8);
     base64(&shares.map(level).collect::<Vec<u8>>())

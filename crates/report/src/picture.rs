@@ -1,4 +1,4 @@
-//! Points on a page: two coordinates for rows of any dimension, and what to call the axes.
+//! Points on a page: two coordinates for rows of any dimension, and the names of the axes.
 //!
 //! - Longitude and latitude are drawn as they are, with degrees of longitude narrowed by the cosine of the middle
 //!   latitude. The map is cut where the widest empty stretch of the circle is, so data across the date line stay
@@ -154,7 +154,7 @@ impl Meridians {
         self.cut + (longitude - self.cut).rem_euclid(360.0)
     }
 
-    /// Where a longitude is on the page, in degrees but for what is left out; of a stretch that is left out, within its gutter.
+    /// Where a longitude is on the page, in degrees except for the parts left out; in a stretch that is left out, within its gutter.
     pub fn place(&self, longitude: f64) -> f64 {
         let longitude = self.unwrapped(longitude);
         let gone = |(from, to, gutter): &(f64, f64, f64)| {

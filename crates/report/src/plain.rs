@@ -1,4 +1,4 @@
-//! The page of a method that draws nothing of its own: what it reports, its figures, its tables.
+//! The page of a method that draws nothing of its own: its reports, its figures, its tables.
 
 use lehr_methods::numbers::{counted, significant};
 use lehr_methods::{Column, Content, Data, Fit, Table, shown_label};

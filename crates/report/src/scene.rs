@@ -1,4 +1,4 @@
-//! The points of a page: what each is called, its values, and where it is drawn.
+//! The points of a page: the name of each, its values, and where it is drawn.
 
 use lehr_data::frame::{Values, date};
 use lehr_methods::Rows;
@@ -117,7 +117,7 @@ impl Scene {
         self.fields.insert("table".into(), json!(id));
     }
 
-    /// A picture, with what it has beyond its points.
+    /// A picture, with its data beyond its points.
     pub fn picture(&mut self, picture: &Picture, beyond: Value) {
         let axes = [0, 1]
             .map(|axis| packed::floats(picture.points.iter().map(|point| if axis == 0 { point.0 } else { point.1 })));
@@ -158,7 +158,7 @@ impl Scene {
     }
 }
 
-/// A column. `json!` would copy what it has.
+/// A column. `json!` would copy its values.
 fn named(name: &str, key: &str, values: Value) -> Value {
     Value::Object(Map::from_iter([("name".to_owned(), json!(name)), (key.to_owned(), values)]))
 }

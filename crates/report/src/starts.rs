@@ -1,4 +1,4 @@
-//! The part of the page about the starts of k-means: what each came to.
+//! The part of the page about the starts of k-means: the result of each.
 
 use crate::figure::{Figures, lines};
 use crate::markup;
@@ -6,7 +6,7 @@ use lehr_methods::numbers::{counted, grouped, quantity, significant};
 use maud::Markup;
 use serde_json::json;
 
-/// Starts that are drawn; of more, those in their order that come first.
+/// The most starts that are drawn. If there are more, the first ones are.
 const DRAWN_MAX: usize = 500;
 
 /// Starts this near to the best, as a share, count as having found the same.

@@ -11,7 +11,7 @@
 //! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the one
 //! exception, and are documented so.
 //!
-//! A choice needs no protocol of its own: its branches hold nothing, so it polls them in order, and the first that claims wins
+//! A choice needs no protocol of its own, because its branches hold nothing. It polls them in order, and the first that claims wins
 //! (`choice.rs`).
 
 pub mod choice;
@@ -65,7 +65,7 @@ impl Verdict {
     }
 }
 
-/// Decides for an arbiter, from what it sees at each of its ports.
+/// Decides for an arbiter, from its view of each of its ports.
 pub(crate) fn judge(ready: &[Ready]) -> Verdict {
     if let Some(branch) = ready.iter().position(|ready| *ready == Ready::Never) {
         Verdict::Closed(branch)

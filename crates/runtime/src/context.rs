@@ -5,7 +5,7 @@
 //! [`Port::on`](crate::Port::on) enters the one that its item was posted in. A post and a spawn take along the context
 //! they happen in; nothing else does.
 //!
-//! When you make the context you say what a post or a spawn takes along. Causes, deadline, cancellation, error sink and
+//! When you make the context you choose the parts that a post or a spawn takes along. Causes, deadline, cancellation, error sink and
 //! trace always go along; baggage only where it is marked [`Inheritance::Crosses`].
 //!
 //! A program that never makes a context pays one predicted branch per post and per poll. Read next: `context/current.rs` (entering
@@ -89,7 +89,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// Begins a context below the one that the caller runs in, or below none.
+    /// Begins a context below the one that you run in, or below none.
     ///
     /// # Example
     /// ```
@@ -116,7 +116,7 @@ impl Context {
         ContextBuilder::new(name.into(), Some(self.clone()))
     }
 
-    /// The context that the caller runs in. Cost: where no context was ever made, one load.
+    /// The context that you run in. Cost: where no context was ever made, one load.
     ///
     /// # Example
     /// ```
@@ -192,7 +192,7 @@ impl Context {
         self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
     }
 
-    /// Until when what happens in it should be over, on the clock it was made with: its own deadline or an outer one, if earlier.
+    /// Until when its work should be over, on the clock it was made with: its own deadline or an outer one, if earlier.
     ///
     /// # Example
     /// ```
@@ -244,7 +244,7 @@ impl Context {
         }
     }
 
-    /// Cancels what runs in it and below it: tasks spawned there end as
+    /// Cancels the work in it and below it: tasks spawned there end as
     /// [`TaskError::Cancelled`](crate::TaskError::Cancelled), their futures are dropped, a [`call`](Self::call) ends as
     /// [`Cause::Cancelled`]. Only the first call has an effect. A context that was not made
     /// [`cancellable`](ContextBuilder::cancellable) is not cancelled, and neither is the nearest outer one that was. So

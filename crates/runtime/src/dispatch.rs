@@ -1,7 +1,7 @@
 //! The dispatcher: a fixed set of worker threads that poll tasks.
 //!
 //! Work waits in a first-in-first-out queue per worker and in one queue for posts from outside; a worker without work
-//! steals. A woken task goes to the queue of the worker that wakes it, so a conversation stays on one core until
+//! steals. A woken task goes to the queue of the worker that wakes it. Therefore a conversation stays on one core until
 //! another core is idle. Idle workers search for a while before they sleep ([`Idle`]). This is because waking a
 //! sleeping core costs tens of microseconds, and finding a message a tenth of one.
 //!
@@ -59,7 +59,7 @@ pub use watchdog::{Named, Stuck, named};
 pub(crate) const RUNNING: usize = 0;
 /// Tasks run; only tasks of this dispatcher may add new ones.
 pub(crate) const DRAINING: usize = 1;
-/// Nothing is polled any more; what is scheduled is dropped.
+/// Nothing is polled any more; scheduled tasks are dropped.
 pub(crate) const ABORTING: usize = 2;
 
 /// How long a worker without work looks for some before it sleeps.
@@ -208,7 +208,7 @@ impl Builder {
         self
     }
 
-    /// The weight of what is spawned on the dispatcher itself beside its named queues
+    /// The weight of tasks spawned on the dispatcher itself beside its named queues
     /// ([`Priority::Share`](crate::Priority::Share)). 0, the default, means 1.
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = weight;
@@ -231,8 +231,8 @@ impl Builder {
         self
     }
 
-    /// How large the stack of each worker and of each spare thread is, for deep recursion in joins. Default: what the system's library
-    /// gives a thread, two million bytes as a rule. The system rounds it, and takes memory only for what is used.
+    /// How large the stack of each worker and of each spare thread is, for deep recursion in joins. Default: the size that the system's library
+    /// gives a thread, two million bytes as a rule. The system rounds it, and takes memory only for the used part.
     ///
     /// # Example
     /// ```
@@ -269,7 +269,7 @@ impl Builder {
     /// before this.
     ///
     /// Nothing is bound where there are fewer cores than parts, or one part, and on systems other than Linux. Threads that a worker starts have its share. Takes the place of [`cores`](Self::cores).
-    /// Default: all may run everywhere, which is best beside other programs and for what seldom waits so.
+    /// Default: all may run everywhere, which is best beside other programs and for tasks that seldom wait so.
     ///
     /// # Example
     /// ```
@@ -522,11 +522,11 @@ impl Handle {
 
     /// Calls a closure once on a worker: the cheapest way to have something done by somebody else.
     ///
-    /// There is no handle: use [`spawn`](Self::spawn) for what has a result, waits or may be cancelled. The closure must not
+    /// There is no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The closure must not
     /// block. A drain waits for it; after an abort it is dropped if it has not begun.
     ///
     /// # Errors
-    /// Gives the closure back if the dispatcher has begun to shut down; while it drains, only what does not run on it is refused.
+    /// Gives the closure back if the dispatcher has begun to shut down; while it drains, only closures from outside are refused.
     ///
     /// Cost: no allocation if the closure holds at most three words; called from a worker, no lock and no shared counter.
     ///
@@ -658,7 +658,7 @@ pub(crate) struct Shared {
     pub(crate) stage: CachePadded<AtomicUsize>,
     /// How many workers have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
-    /// 1 when the owner has dropped what was left and looks for the last time: what comes later is dropped by [`Shared::drop_late`].
+    /// 1 when the owner has dropped the rest and looks for the last time: later ones are dropped by [`Shared::drop_late`].
     pub(crate) is_swept: AtomicUsize,
     pub(crate) live: Live,
     /// The names of tasks that have one.
@@ -749,7 +749,7 @@ impl Shared {
         self.drop_late();
     }
 
-    /// Whether some worker has forked what nobody has begun.
+    /// Whether some worker has a fork that nobody has begun.
     pub(crate) fn has_forks(&self) -> bool {
         self.forks.iter().any(|forks| !forks.is_empty())
     }

@@ -93,7 +93,7 @@ const _: () = assert!(size_of::<std::task::Poll<Result<u64, ReceiveError>>>() ==
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReceiveErrorKind {
-    /// The port is closed and does not hold what was asked of it; what it does hold stays there.
+    /// The port is closed and does not hold the wanted items; those it holds stay there.
     Closed {
         /// The port's name.
         port: String,

@@ -1,9 +1,9 @@
 //! Fork and join: two closures, or a set of them, of which idle workers take a part, and a wait that works.
 //!
 //! [`join`] puts its second closure where idle workers look, calls the first, and takes the second back if nobody came.
-//! What was taken is waited for by *helping*: the worker that waits runs what the taker forks meanwhile. It never runs
+//! A taken fork is waited for by *helping*: the worker that waits runs the forks of the taker meanwhile. It never runs
 //! anything else on the waiting stack, neither a task nor another worker's fork. So it cannot wait for itself, and its
-//! stack gets no deeper than by calling both closures one after the other. Why that is so, and what it costs:
+//! stack gets no deeper than by calling both closures one after the other. Why that is so, and its cost:
 //! `docs/design/fork-join.md`.
 //!
 //! Not here: work that outlives its caller (tasks), and waiting for messages (futures). The loop over a range,
@@ -39,15 +39,14 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 
 /// Calls two closures, maybe at once, and gives both results.
 ///
-/// The caller calls `a`. Meanwhile an idle worker may call `b`; if none came, the caller does so itself when `a` has
-/// ended. Both may borrow from the caller's stack. While it waits for a `b` that another worker has begun, the caller
-/// runs the forks of that worker. It sleeps only if there are none. It does so in a task too. The worker is held until
-/// both have ended. So a long join in a task delays the others of its worker as any long poll does.
+/// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none came, your thread does so itself when `a` has ended. Both may borrow from your stack. While
+/// it waits for a `b` that another worker has begun, your thread runs the forks of that worker. It sleeps only if there are none. It does so in a task too. The
+/// worker is held until both have ended. So a long join in a task delays the others of its worker as any long poll does.
 ///
 /// On a thread that is no worker, and on a dispatcher of one, it is `(a(), b())`: use [`Handle::install`] to begin.
 ///
 /// Neither closure may wait for the other by its own means, such as a channel, or a lock that is held across `join`.
-/// They need not run at the same time, and the caller may hold both.
+/// They need not run at the same time: your thread may hold both.
 ///
 /// Cost: if nobody takes `b`, an entry and its removal in the worker's own queue (some 20 ns); no allocation.
 ///
@@ -149,11 +148,11 @@ fn wait_for(current: &Current, half: &Head) -> End {
     latch.end().expect("the wait is over")
 }
 
-/// Runs the oldest fork of `thief`, if that is still busy with what we wait for; whether there was one.
+/// Runs the oldest fork of `thief`, if that is still busy with our fork; whether there was one.
 ///
 /// A worker that waits has no fork of its own left in its queue. The oldest are stolen first, and the one it waits for
 /// was stolen. A worker that takes a fork begins with an empty queue. So all that is in the thief's queue belongs to
-/// what it runs. If it has ended that meanwhile, what we took may be anybody's: it goes back to its owner.
+/// its work. If it has ended that meanwhile, the fork that we took may be anybody's: it goes back to its owner.
 fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {
     let Some(queue) = thief.and_then(|thief| current.shared.forks.get(thief)) else { return false };
     if queue.is_empty() {
@@ -208,9 +207,9 @@ pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
 impl Handle {
     /// Runs a closure on a worker of this dispatcher and gives its result; the way from outside into [`join`] and [`scope()`].
     ///
-    /// On a worker of this dispatcher it is a call. Elsewhere the caller sleeps until a worker has run it, so it may
-    /// borrow from the caller's stack. On a worker of another dispatcher, that worker is held meanwhile. If this
-    /// dispatcher ends before it has begun, the caller runs it itself.
+    /// On a worker of this dispatcher it is a call. Elsewhere your thread sleeps until a worker has run it, so that it may borrow from your stack. On a worker of
+    /// another dispatcher, that worker is held meanwhile. If this
+    /// dispatcher ends before it has begun, your thread runs it itself.
     ///
     /// Cost from outside: two allocations, and waking a worker if all sleep.
     ///

@@ -140,7 +140,7 @@ impl Inspector {
 
     /// Looks at nothing yet, and will say since which of its looks, by this clock, it has seen each wait ([`WaitView::since`]).
     ///
-    /// A wait that began between two looks counts from the second, so what it says is at most the truth. Cost: an entry for each wait that the last
+    /// A wait that began between two looks counts from the second, so its duration is at most the true one. Cost: an entry for each wait that the last
     /// look saw; those who wait pay nothing.
     ///
     /// # Example

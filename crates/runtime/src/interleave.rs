@@ -10,7 +10,7 @@
 //! - *teardown* ([`Handlers::teardown`]): once; closes the ports, waits until nothing runs, and consumes the state.
 //!
 //! Who goes first is a setting ([`Order`]): by default the order of arrival, across all ports. Deliberately not here: a bound on
-//! what waits (that is the port's), and a lock for code that is not a handler.
+//! waiting items (those are the port's), and a lock for code that is not a handler.
 //!
 //! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item), `docs/design/interleave.md`.
 
@@ -45,7 +45,7 @@ use teardown::Teardown;
 /// The branches of an interleave: which handler gets the items of which port, in which group.
 ///
 /// A handler is called with its guard and an item and gives a future. Write the type of the guard, `|state: Exclusive<Counter>,
-/// n|`: it says the group, and tells the compiler what the state is.
+/// n|`: it says the group, and tells the compiler the type of the state.
 ///
 /// # Example
 /// See [`Interleave`].
@@ -92,7 +92,7 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
 
     /// Adds handlers that look at the state and run beside each other, but not beside exclusive ones.
     ///
-    /// They see what every exclusive handler before them did. A request that such a handler makes to a concurrent
+    /// They see the changes of every exclusive handler before them. A request that such a handler makes to a concurrent
     /// branch of its own interleave starts at once, even if others wait: it shares already.
     ///
     /// # Example
@@ -376,7 +376,7 @@ impl Settings {
 
 /// Handlers around one state, running; the owner. See the page of [`Handlers`] for the groups.
 ///
-/// Dropping it ends it at once: the branches leave their ports, which stay open with what is in them, and running handlers are
+/// Dropping it ends it at once: the branches leave their ports, which stay open with their items, and running handlers are
 /// cancelled. Let a teardown item end it, or [`stop`](Self::stop), to have running handlers come to their end;
 /// [`detach`](Self::detach) lets it live until then without an owner.
 ///
@@ -432,7 +432,7 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
 
     /// Ends the interleave as a teardown item would, without a handler and without closing ports, and gives the state.
     ///
-    /// Nothing more starts; what runs comes to its end; what is pending stays in its port. Cancel-safe: dropped half-way it is as
+    /// Nothing more starts; running handlers come to their end; pending items stay in their ports. Cancel-safe: dropped half-way it is as
     /// if the interleave had been dropped.
     ///
     /// # Errors
@@ -538,7 +538,7 @@ impl<S: Send + Sync + 'static> Drop for Interleave<S> {
     }
 }
 
-/// An interleave without owning it: to add branches, to look at what it does, to wait for its end. Cheap to clone.
+/// An interleave without owning it: to add branches, to look at its activity, to wait for its end. Cheap to clone.
 ///
 /// # Example
 /// See [`Interleave::handle`].
@@ -663,7 +663,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     }
 
     /// Takes a pending item of `port` away from the interleave, if more than `deeper_than` wait there: for shedding load. The
-    /// caller decides what becomes of it, and can answer the request that it carries.
+    /// caller decides its fate, and can answer the request that it carries.
     ///
     /// # Example
     /// ```
@@ -726,8 +726,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         })
     }
 
-    /// The state, if a concurrent handler that took no time could start and end now: nothing exclusive runs or waits. So it sees what
-    /// every item before it did, and needs no turn, no task and no place in the count of handlers. For more than a look, send an item.
+    /// The state, if a concurrent handler that took no time could start and end now: nothing exclusive runs or waits. So it sees the changes of
+    /// every item before it, and needs no turn, no task and no place in the count of handlers. For more than a look, send an item.
     ///
     /// Cost: one lock.
     ///

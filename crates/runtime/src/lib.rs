@@ -2,7 +2,7 @@
 //!
 //! A [`Port`] is a typed queue that anybody may post to. Waits at ports are futures. [`Port::receive`] waits for one
 //! item, [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for the first of
-//! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when what it waits for has come.
+//! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has come.
 //! An [`Interleave`] puts handlers around one state and says who may run beside whom. A [`Context`] follows all of it.
 //!
 //! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no item and
@@ -35,7 +35,7 @@
 //!
 //! # Several ports at once
 //!
-//! A join takes from all its ports together or from none. A choice takes what comes first, and leaves the rest where it is.
+//! A join takes from all its ports together or from none. A choice takes the first item that comes, and leaves the rest where it is.
 //!
 //! ```
 //! use lehr_runtime::{Port, block_on, choice, join};
@@ -60,7 +60,7 @@
 //!
 //! # Questions
 //!
-//! A question carries its [`Reply`]. One that is dropped is an answer too, so nobody waits for ever.
+//! A question carries its [`Reply`]. One that is dropped is an answer too, so that nobody waits for ever.
 //!
 //! ```
 //! use lehr_runtime::{Port, Refusal, Reply, block_on};
@@ -99,7 +99,7 @@
 //!
 //! # Queues, and the end
 //!
-//! A named [`Queue`] says how many tasks may wait to begin, and whose work goes first. Shutting down says what became of all.
+//! A named [`Queue`] says how many tasks may wait to begin, and whose work goes first. Shutting down reports the outcomes of all.
 //!
 //! ```
 //! use std::time::Duration;
@@ -145,11 +145,11 @@
 //! assert_eq!(block_on(late), Err(TaskError::Cancelled)); // its context's time has passed
 //! ```
 //!
-//! # Where to find what
+//! # Where to look
 //!
 //! | wanted | found |
 //! | --- | --- |
-//! | capacity, permits, what becomes of one item too many | [`Port::builder`], [`Overflow`], [`Port::reserve`] |
+//! | capacity, permits, the fate of one item too many | [`Port::builder`], [`Overflow`], [`Port::reserve`] |
 //! | several kinds of messages as one enum | [`port_set`] |
 //! | at most n handlers at once | [`Port::on`]; with a state, [`Settings::max_concurrent`] |
 //! | code that blocks a thread | [`blocking`] |
@@ -158,7 +158,7 @@
 //! | a loop over an array, futures that borrow | [`ParallelLoop`], [`Handle::parallel_for`], [`Dispatcher::run_all`] |
 //! | who is stuck, how full it is | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
 //!
-//! What is deliberately not here: sockets and files, ranks (crate `lehr-ranks`), anything of HTTP, a global pool. The guide,
+//! Deliberately not here: sockets and files, ranks (crate `lehr-ranks`), anything of HTTP, a global pool. The guide,
 //! `docs/guide/ports.md`, goes the same way more slowly; `docs/design/runtime.md` says why things are as they are. The way of a
 //! message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` → `dispatch/worker.rs`, never back.
 #![deny(unsafe_code)]

@@ -1,11 +1,11 @@
-//! Work that borrows from the caller's stack: parallel loops, loans of a body to other threads, and whole futures.
+//! Work that borrows from your stack: parallel loops, loans of a body to other threads, and whole futures.
 //!
 //! The one idea: a [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use borrowed data
 //! they must enter, which fails once the lender has closed the gate. The lender does not return before everybody who
 //! entered has left. So nobody waits for a helper that never came, and a helper that comes late finds the gate closed
 //! and goes away.
 //!
-//! The lifetimes of what is borrowed are not the compiler's to see here, hence `unsafe`: each block says why it is right.
+//! The lifetimes of the borrowed values are not the compiler's to see here, hence `unsafe`: each block says why it is right.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -127,7 +127,7 @@ impl Gate {
     }
 }
 
-/// Waits for a while without sleeping; whether what it waited for has come. A model has no patience: it must see every sleep.
+/// Waits for a while without sleeping; whether its event has come. A model has no patience: it must see every sleep.
 pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
     if cfg!(any(loom, shuttle)) {
         return has_come();
@@ -211,7 +211,7 @@ impl<A> Loan<A> {
         result
     }
 
-    /// Calls what is lent; false, without a call, if nothing is.
+    /// Calls the lent closure; false, without a call, if nothing is.
     ///
     /// # Example
     /// See [`Loan`].
@@ -363,7 +363,7 @@ impl ParallelLoop {
         Self { handle: handle.clone(), on_panic: OnPanic::Cancel, region: Arc::new(region) }
     }
 
-    /// Says what becomes of the other blocks when one panics. Default: [`OnPanic::Cancel`].
+    /// Decides the fate of the other blocks when one panics. Default: [`OnPanic::Cancel`].
     ///
     /// # Example
     /// See [`OnPanic`].
@@ -372,17 +372,17 @@ impl ParallelLoop {
         self
     }
 
-    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on the caller and every worker that comes.
+    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that comes.
     ///
-    /// The caller works too, and returns when all blocks have ended; it waits only for blocks that others have begun.
-    /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with what those blocks fork, loops and
+    /// Your thread works too, and returns when all blocks have ended; it waits only for blocks that others have begun.
+    /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with the forks of those blocks, loops and
     /// scopes in them included. Blocks are handed out in ascending order, each to the next worker that asks; in a block
     /// the indices ascend. It may be called on a worker and outside.
     ///
     /// Cost: one atomic addition per block, one queue entry per helper, called from outside, or one fork; no allocation.
     ///
     /// # Panics
-    /// With the first panic of `body`, after all blocks that had begun have ended; what becomes of the others,
+    /// With the first panic of `body`, after all blocks that had begun have ended; the fate of the others,
     /// [`on_panic`](Self::on_panic) says. If `grain` is 0.
     ///
     /// # Example
@@ -439,7 +439,7 @@ impl ParallelLoop {
 }
 
 impl Handle {
-    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on the caller and every worker that comes.
+    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that comes.
     ///
     /// One run of a [`ParallelLoop`], with its promises and panics; keep one of those to repeat the loop without allocating.
     ///
@@ -459,9 +459,9 @@ impl Handle {
 }
 
 impl Dispatcher {
-    /// Runs futures that may borrow from the caller as tasks here, and returns their outputs in order once all have ended.
+    /// Runs your futures, which may borrow, as tasks here, and returns their outputs in order once all have ended.
     ///
-    /// For threads outside: the caller sleeps meanwhile. A future that panics ends as [`TaskError::Panicked`]; the others run
+    /// For threads outside: your thread sleeps meanwhile. A future that panics ends as [`TaskError::Panicked`]; the others run
     /// on, so futures that wait for each other must notice by themselves.
     ///
     /// # Panics

@@ -4,7 +4,7 @@
 //! itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds nothing, and
 //! dropping it at any moment loses nothing and disturbs no order.
 //!
-//! Who gets an item: the receivers for single items in order of registration; what they leave, whichever take or join
+//! Who gets an item: the receivers for single items in order of registration; the items that they leave, whichever take or join
 //! is satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one on its way to a
 //! receiver, which then keeps waiting at its old place.
 //!
@@ -371,7 +371,7 @@ impl<T> Port<T> {
     /// receives that find nothing end as `Closed`. While [`Permit`](crate::Permit)s are out, their items are still
     /// taken, and receives wait for them.
     ///
-    /// Nothing else closes a port: all its handles are alike, so there is no last poster whose end could. So the task
+    /// Nothing else closes a port: all its handles are alike, so that there is no last poster whose end could. So the task
     /// that feeds a loop of receives must close the port on every way out. Or the owner of both must when one has
     /// failed. And a close answers no question that is in the port: [`drain`](Self::drain) does, by dropping it.
     ///
@@ -462,7 +462,7 @@ impl<T> Port<T> {
         self.core.state.lock().waiters.len()
     }
 
-    /// After the lock: drops what a predicate panicked with under it, and says so if one took too long.
+    /// After the lock: drops the payload of a predicate's panic, and says so if one took too long.
     #[inline]
     pub(crate) fn settle_predicates(&self) {
         predicate::settle(|| self.name());
@@ -548,7 +548,7 @@ impl<T> Port<T> {
         })
     }
 
-    /// A waiter goes away: what it was offered is offered to the next.
+    /// A waiter goes away: its offered item is offered to the next.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&self, ticket: Ticket) {

@@ -1,6 +1,6 @@
 //! Sets of ports: several kinds of messages that belong together, as one enum.
 //!
-//! `#[derive(PortSet)]` has two modes. The first is what most want; the second is for joins over kinds and for capacities of
+//! `#[derive(PortSet)]` has two modes. The first is the one that most want; the second is for joins over kinds and for capacities of
 //! their own.
 //!
 //! **One queue** (the default): `enum Ops` gives `OpsPort`, a [`Port<Ops>`](crate::Port) that keeps the order of
@@ -58,7 +58,7 @@
 //! assert_eq!(block_on(join((&parts.frame, (&parts.wheel, 2)))), Ok(("red", vec![1, 2])));
 //! ```
 //!
-//! What cannot be a set is refused where it stands:
+//! The macro refuses a type that cannot be a set where it stands:
 //!
 //! ```compile_fail
 //! #[derive(lehr_runtime::PortSet)]

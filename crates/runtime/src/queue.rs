@@ -2,12 +2,12 @@
 //!
 //! The dispatcher's workers poll a task of a queue like any other. But its first poll, and every wake after that, goes
 //! to its queue and not to a worker. So the queue's place among the others holds for the whole life of the task.
-//! Admission is asked once, before the first poll: what has begun is never thrown away.
+//! Admission is asked once, before the first poll: a task that has begun is never thrown away.
 //!
 //! Refused work is not lost. [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
 //! replies it holds resolve. Its handle answers [`TaskError::Discarded`], and the queue counts it and calls its sink.
 //!
-//! Not here: what a worker takes next (`queue/priority.rs`), who may come in (`queue/admission.rs`). Read next: those two.
+//! Not here: the next choice of a worker (`queue/priority.rs`), who may come in (`queue/admission.rs`). Read next: those two.
 
 pub(crate) mod admission;
 mod builder;
@@ -74,7 +74,7 @@ impl fmt::Debug for Queue {
 /// See [`Queue::suspend`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
-    /// Tasks that wait for their first poll: what [`Admission::Depth`] limits.
+    /// Tasks that wait for their first poll, whose number [`Admission::Depth`] limits.
     pub depth: usize,
     /// Tasks that have begun, were woken and wait for a worker.
     pub woken: usize,
@@ -177,7 +177,7 @@ impl Queue {
     }
 
     /// Lets no task of the queue be polled until [`resume`](Self::resume); polls in progress end. Tasks are still admitted,
-    /// and what is woken waits here. Suspending twice counts once.
+    /// and woken tasks wait here. Suspending twice counts once.
     ///
     /// # Example
     /// ```
@@ -281,7 +281,7 @@ impl Queue {
         count
     }
 
-    /// The numbers of the queue, read one after the other: a sum of them may be off by what happened meanwhile.
+    /// The numbers of the queue, read one after the other: a sum of them may be off by the changes meanwhile.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).

@@ -67,7 +67,7 @@ enum Cell<T> {
 /// ```
 #[must_use = "a reply that is dropped refuses its question: answer it"]
 pub struct Reply<T> {
-    /// Taken when the reply is used, so that dropping what is left of it does nothing.
+    /// Taken when the reply is used, so that dropping the rest of it does nothing.
     cell: Option<Arc<SpinLock<Cell<T>>>>,
 }
 

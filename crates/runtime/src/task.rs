@@ -1,4 +1,4 @@
-//! A task: what a future becomes on a dispatcher. Panics are caught at each poll and become [`TaskError::Panicked`].
+//! A task: a future on a dispatcher. Panics are caught at each poll and become [`TaskError::Panicked`].
 
 use std::fmt;
 use std::future::Future;
@@ -111,7 +111,7 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
 }
 
 /// Counts as a wait that was answered at once. It returns immediately, unless the task has had so many of them that the
-/// others of its worker are due. Then it waits for its next turn. For what gives a result without a port, as often as
+/// others of its worker are due. Then it waits for its next turn. For work that gives a result without a port, as often as
 /// it is asked.
 ///
 /// On no worker, as under [`block_on`], nobody counts: there it lets the other futures of the same task be polled each time.
@@ -141,7 +141,7 @@ pub async fn consume_budget() {
 
 /// Wakes a task for whichever worker comes first.
 ///
-/// A worker queues the tasks that it wakes for itself, since a task that wakes another is mostly about to wait. The two
+/// A worker queues the tasks that it wakes for itself, because a task that wakes another is mostly about to wait. The two
 /// then talk on one core, without a message crossing to another. For a task that goes on without a wait, computing or
 /// spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no
 /// worker it is [`Waker::wake`].

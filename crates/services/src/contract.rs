@@ -1,4 +1,4 @@
-//! Contracts: what a service is to those who use it, as data.
+//! Contracts: a service as its users see it, as data.
 //!
 //! A contract is a name, a version, the type of the state document and the operations. Its schema is derived from the types and
 //! hashed, so two builds can tell whether they mean the same without comparing texts. Compatibility itself is decided where it
@@ -37,7 +37,7 @@ use crate::verb::{Kind, Verb};
 pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// A name that nobody else gives to something else, such as `example.org/counter`.
     const NAME: &'static str;
-    /// Raise the minor number for what old clients need not know, the major one for what they would get wrong.
+    /// Raise the minor number for changes that old clients need not know, the major one for those that they would get wrong.
     const VERSION: Version;
     /// Whether this is the document of many contracts, whose names are known when the program runs. Their services are started by [`Host::start_as`](crate::Host::start_as). A
     /// reference takes each service whose document has the fields that this one cannot be read without, or those of [one contract](crate::Reference::of_contract). A partner with it is one that
@@ -57,7 +57,7 @@ pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSch
 pub struct Version {
     /// Clients of another one are refused.
     pub major: u16,
-    /// Grows with what is added.
+    /// Grows with additions.
     pub minor: u16,
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for Version {
 /// See [`Description`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationDescription {
-    /// What it does to the state.
+    /// Its effect on the state.
     pub verb: Verb,
     /// The JSON schema of its body.
     pub body: Value,
@@ -101,7 +101,7 @@ impl OperationDescription {
     }
 }
 
-/// A contract as data: what [`Verb::Lookup`](crate::Verb) answers about the kind of a service.
+/// A contract as data: the answer of [`Verb::Lookup`](crate::Verb) about the kind of a service.
 ///
 /// # Example
 /// ```
@@ -173,7 +173,7 @@ pub(crate) fn body_schema<O: Operation>() -> Value {
     schema::<O>()
 }
 
-/// In which fields two schemas of one document differ, a line each: what is sent against what is expected.
+/// In which fields two schemas of one document differ, a line each: the sent against the expected one.
 ///
 /// # Example
 /// ```

@@ -62,7 +62,7 @@ pub struct Record {
     pub incarnation: u64,
     /// Where in that life.
     pub phase: Phase,
-    /// What was wrong when it started, such as a state that had to be restored from its copy. It works, and somebody should look.
+    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but somebody should look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }
@@ -78,7 +78,7 @@ impl Contract for Directory {
 pub struct Announce {
     /// Where.
     pub path: String,
-    /// What.
+    /// Its entry.
     pub record: Record,
 }
 

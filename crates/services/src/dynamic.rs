@@ -61,7 +61,7 @@ pub struct OutlinedOperation {
     pub reply: Value,
 }
 
-/// A contract as data, with the group of each operation: what a dynamic service is started with.
+/// A contract as data, with the group of each operation: the description that a dynamic service is started with.
 ///
 /// # Example
 /// ```
@@ -122,7 +122,7 @@ pub struct Outline {
     pub operations: BTreeMap<String, OutlinedOperation>,
 }
 
-/// The document of a dynamic service: JSON. Cheap to clone; what one clone has never changes.
+/// The document of a dynamic service: JSON. Cheap to clone; the content of a clone never changes.
 ///
 /// # Example
 /// ```
@@ -433,7 +433,7 @@ fn handlers(operations: &BTreeMap<String, OutlinedOperation>) -> Result<Handlers
     handlers.checked()
 }
 
-/// A name of an operation for as long as the program runs: one copy of each, however often its services start. They come from outlines, so there are no more than the
+/// A name of an operation for as long as the program runs: one copy of each, however often its services start. They come from outlines, so that there are no more than the
 /// program has operations.
 fn lasting(name: &str) -> &'static str {
     static NAMES: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();

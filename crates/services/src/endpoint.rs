@@ -60,7 +60,7 @@ impl Endpoint {
         Info::of(&self.at)
     }
 
-    /// The numbers that the service shows, beside what it has counted.
+    /// The numbers that the service shows, beside its counts.
     ///
     /// # Example
     /// See [`Measures`](crate::Measures).
@@ -201,7 +201,7 @@ pub(crate) trait Encoded: Send + Sync {
 
     fn subscribe(&self, at: &Arc<Local>, subscriber: Arc<Subscriber>, accept: Format) -> Result<Subscribed, Fault>;
 
-    /// Closes it, and refuses what waits.
+    /// Closes it, and refuses the requests that wait.
     fn close(&self);
 }
 

@@ -1,6 +1,6 @@
-//! Faults: what went wrong with a request, in a text for the client and another for the log.
+//! Faults: the reasons why a request failed, in a text for the client and another for the log.
 //!
-//! A fault is an answer. Its code says what the client can do, and its reason is written for the sender of the request.
+//! A fault is an answer. Its code tells the client's options, and its reason is written for the sender of the request.
 //! Text that only the operator may read (a panic's text, a path, a cause inside) is in the log text, which never leaves
 //! the process.
 
@@ -11,7 +11,7 @@ use lehr_runtime::{Cause as ContextCause, Context, ContextError, PostError, Reas
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of fault it is: one for each thing that a client can do about it.
+/// The kind of the fault: one for each thing that a client can do about it.
 ///
 /// # Example
 /// ```
@@ -25,13 +25,13 @@ use serde::{Deserialize, Serialize};
 pub enum Code {
     /// The contract has no such operation, or the service does not offer it.
     ActionNotSupported,
-    /// The body is not what the operation expects.
+    /// The body is not as the operation expects.
     MessageNotSupported,
     /// The service speaks another contract than the client.
     ContractMismatch,
-    /// What was to be added is there already.
+    /// The element to add exists already.
     DuplicateEntry,
-    /// What was named is not there.
+    /// Nothing has this name.
     UnknownEntry,
     /// The body could be read, and its values cannot be meant.
     InvalidValue,
@@ -45,9 +45,9 @@ pub enum Code {
     OperationCancelled,
     /// The service failed in doing it: its handler panicked, or gave no answer.
     OperationFailed,
-    /// Who asks is not known.
+    /// The node doesn't know the client.
     Unauthenticated,
-    /// Who asks may not.
+    /// The client has no right to do this.
     PermissionDenied,
     /// Too many requests wait already.
     QueuingLimitExceeded,
@@ -116,7 +116,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// A fault behind a fault: what an inner service answered.
+/// A fault behind a fault: the answer of an inner service.
 ///
 /// # Example
 /// See [`Fault::caused_by`].

@@ -1,4 +1,4 @@
-//! Turns handlers into branches of an interleave: what happens around a handler, the same for all of them.
+//! Turns handlers into branches of an interleave: the steps around a handler, the same for all of them.
 //!
 //! Before it: the version that the client expects, the key under which it may have been done already. After it: the version goes on, the
 //! subscribers hear of the change, the answer is given. A panic is an answer too.
@@ -403,14 +403,14 @@ fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> 
     is_told.then(|| Change::typed(shared.incarnation, name, operation.clone()))
 }
 
-/// An exclusive handler on its way: if it does not come to its end, nobody knows what it did to the state.
+/// An exclusive handler on its way: if it does not come to its end, nobody knows its effect on the state.
 struct Attempt<'a, S: Service> {
     service: &'a mut S,
     revision: &'a mut u64,
     shared: &'a Shared,
     operation: &'static str,
     changes: bool,
-    /// The document before, if it is kept on disk: what is there and what is here stay the same.
+    /// The document before, if it is kept on disk: the copies on disk and in memory stay the same.
     before: Option<S::Document>,
     is_settled: bool,
 }
@@ -423,7 +423,7 @@ impl<'a, S: Service> Attempt<'a, S> {
         Self { service, revision, shared, operation: name, changes, before, is_settled: false }
     }
 
-    /// Makes the change known, or what became of it.
+    /// Makes the change known, or its fate.
     fn end<T>(mut self, call: &Call, ended: Ended<T>, told: Option<Change>) -> Result<T, Fault> {
         let (outcome, panic) = ended.outcome(call, self.operation);
         match panic {

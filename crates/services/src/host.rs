@@ -60,7 +60,7 @@ type Constructor = Arc<dyn Fn(Host, Placement) -> Pending<'static, Result<(), Fa
 /// How a host reaches a service of another node.
 type Reach = Arc<dyn Fn(&str) -> Result<Arc<dyn Link>, Fault> + Send + Sync>;
 
-/// A kind of services that a host can make: what must be known to place one.
+/// A kind of services that a host can make: the facts needed to place one.
 ///
 /// # Example
 /// See [`Host::kind`].
@@ -70,7 +70,7 @@ pub struct Kind {
     pub configuration: Option<Value>,
     /// The names of its partners, with the contract of each.
     pub partners: BTreeMap<String, String>,
-    /// What it decides for itself, and a placement may not: "queue", "restart", "keep", "cores".
+    /// Settings that it decides for itself, and a placement may not: "queue", "restart", "keep", "cores".
     pub fixed: Vec<String>,
 }
 
@@ -189,7 +189,7 @@ impl Host {
         &self.inner.clock
     }
 
-    /// Spawns a task on the workers of the host, in a context of its own: it outlives the request that it is started in. Dropping what is
+    /// Spawns a task on the workers of the host, in a context of its own: it outlives the request that it is started in. Dropping the handle that is
     /// given back ends it.
     ///
     /// # Example
@@ -208,7 +208,7 @@ impl Host {
         self.spawn_boxed(name, Box::pin(future))
     }
 
-    /// The same for all kinds of futures: what a task is made of is compiled once.
+    /// The same for all kinds of futures: the code of a task is compiled once.
     fn spawn_boxed(&self, name: &str, future: Pending<'static, ()>) -> Task<()> {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
@@ -236,7 +236,7 @@ impl Host {
         self.launch(placement.into(), Form::of(make)).await
     }
 
-    /// Starts a service whose contract has a name that is known only now: what its types say of it goes through `describe`. The rest is as for [`start`](Self::start).
+    /// Starts a service whose contract has a name that is known only now: the description by its types goes through `describe`. The rest is as for [`start`](Self::start).
     ///
     /// Its document should be [shared](Contract::IS_SHARED), so that references of its type find it behind a link too.
     ///
@@ -248,7 +248,7 @@ impl Host {
     /// # use lehr_services::*;
     /// # use schemars::JsonSchema;
     /// # use serde::{Deserialize, Serialize};
-    /// /// What an instrument shows, whichever it is.
+    /// What an instrument shows, whichever it is.
     /// #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
     /// struct Reading { value: f64 }
     ///
@@ -470,7 +470,7 @@ impl Host {
         self.find(path).map(|found| found.shared().counts())
     }
 
-    /// The phase of what stands at a path; nothing if nothing does.
+    /// The phase of the service at a path; nothing if nothing does.
     pub fn phase(&self, path: &str) -> Option<Phase> {
         let table = self.inner.table.lock();
         table.places.get(path).map(|place| match &place.what {
@@ -481,7 +481,7 @@ impl Host {
         })
     }
 
-    /// What was wrong when services started, by path: they work, and somebody should look.
+    /// Troubles of services at their start, by path: they work, but somebody should look.
     ///
     /// # Example
     /// See [`Starting::report`](crate::Starting::report).
@@ -567,7 +567,7 @@ impl Host {
         table.incarnation
     }
 
-    /// Says what stands at a path from now on.
+    /// Sets the service at a path from now on.
     pub(crate) fn occupy(&self, path: &str, what: Occupant) {
         let (waiting, _before) = {
             let mut table = self.inner.table.lock();
@@ -589,7 +589,7 @@ impl Host {
         }
     }
 
-    /// Tells the directory what a service is now, and waits until it knows.
+    /// Tells the directory the present record of a service, and waits until it knows.
     pub(crate) async fn announce(&self, local: &Local, phase: Phase) {
         let announce = Announce { path: local.shared().path.clone(), record: record(local, phase) };
         self.tell(News::Announce(announce)).await;
@@ -663,14 +663,14 @@ impl Host {
         self.until(|host| (!host.inner.table.lock().places.contains_key(path)).then_some(())).await;
     }
 
-    /// Ends what stands at a path at once: its supervisor is dropped, and with that its interleave and its ports.
+    /// Ends the service at a path at once: its supervisor is dropped, and with that its interleave and its ports.
     fn cut_off(&self, path: &str) {
         let place = self.inner.table.lock().places.remove(path);
         drop(place);
     }
 }
 
-/// Starts the directory and tells it what happens, one after the other.
+/// Starts the directory and tells it the events, one after the other.
 async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     let Some(strong) = host.upgrade() else { return };
     // Its own announcement waits in the port until it is ready.

@@ -12,7 +12,7 @@ use crate::main_port::Local;
 use crate::shared::Counts;
 use crate::verb::Verb;
 
-/// What [`Verb::Lookup`] answers.
+/// The answer of [`Verb::Lookup`].
 ///
 /// # Example
 /// See [`Reference::lookup`](crate::Reference::lookup).
@@ -24,18 +24,18 @@ pub struct Info {
     pub incarnation: u64,
     /// Where in that life it is.
     pub phase: Phase,
-    /// What it can be asked.
+    /// Its operations.
     pub contract: Description,
-    /// Whether only its node ends it, and nobody who asks.
+    /// Whether only its node may end it, and no client.
     #[serde(default)]
     pub is_permanent: bool,
     /// How many hear of its changes.
     pub subscribers: usize,
-    /// What it has done.
+    /// Its counts of requests.
     pub counts: Counts,
-    /// What waits for it.
+    /// The requests that wait for it.
     pub waiting: Vec<Waiting>,
-    /// What was wrong when it started, such as a state that had to be restored from its copy. It works, and somebody should look.
+    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but somebody should look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }

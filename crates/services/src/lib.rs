@@ -73,7 +73,7 @@
 //! .unwrap();
 //! ```
 //!
-//! # Where to find what
+//! # Where to look
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -84,11 +84,11 @@
 //! | other services that one needs | [`Partners`], [`Starting`] |
 //! | restarting after a crash, bounds of queues | [`Placement`] |
 //! | which services there are | [`Directory`], itself a service |
-//! | what runs, waits and is stuck | [`Host::inspect`] |
+//! | handlers that run, wait or are stuck | [`Host::inspect`] |
 //! | requests as bytes, for an edge | [`Endpoint`], [`Link`] |
 //! | services whose contract no type has | [`Outline`], [`Program`], [`Host::start_dynamic`] |
 //!
-//! What is deliberately not here: anything of HTTP (crate `lehr-node`). Why things are as they are: `docs/design/services.md`. The way of a
+//! Deliberately not here: anything of HTTP (crate `lehr-node`). Why things are as they are: `docs/design/services.md`. The way of a
 //! request through the files: `reference.rs` → `main_port.rs` → `handlers.rs` → the author's handler → `publisher.rs`.
 #![forbid(unsafe_code)]
 

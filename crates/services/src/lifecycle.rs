@@ -21,9 +21,9 @@ pub enum Phase {
     Starting,
     /// It handles requests.
     Ready,
-    /// What runs comes to its end; requests are refused.
+    /// Requests that run come to their end; new ones are refused.
     Stopping,
-    /// It has crashed and is about to start anew.
+    /// It has crashed and is about to start again.
     Restarting,
     /// It could not be started, or crashed too often.
     Failed,
@@ -79,7 +79,7 @@ pub enum Restart {
     OnPanic {
         /// How many restarts.
         max: usize,
-        /// In which span, on the host's clock.
+        /// The span, on the host's clock.
         within: Duration,
     },
 }

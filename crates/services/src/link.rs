@@ -1,4 +1,4 @@
-//! The seam between a reference and a service that is not in this process: requests as bytes, with what comes along.
+//! The seam between a reference and a service that is not in this process: requests as bytes, with their options.
 //!
 //! An edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side and calls [`Endpoint`](crate::Endpoint),
 //! which is a link too, on the other. You can put the two together without anything between them. Then a reference goes

@@ -1,7 +1,7 @@
 //! The main port of a running service: a bounded port for each operation, and those of the fixed verbs.
 //!
 //! A port for each operation keeps messages typed, with no enum to convert to and nothing on the heap but the reply. The order of
-//! arrival is kept across all of them by the interleave, which stamps what arrives.
+//! arrival is kept across all of them by the interleave, which stamps arrivals.
 
 use std::any::TypeId;
 use std::fmt;
@@ -28,7 +28,7 @@ pub(crate) struct MainPort {
     entries: Vec<Entry>,
 }
 
-/// What an encoded request becomes: the reply in the form asked for.
+/// The result of an encoded request: the reply in the form asked for.
 pub(crate) type Bytes = Pending<'static, Result<Vec<u8>, Fault>>;
 
 type Invoke =
@@ -230,7 +230,7 @@ impl Local {
         self.is_permanent
     }
 
-    /// Takes no more requests, refuses what waits, and tells subscribers. After a teardown only the last is left to do.
+    /// Takes no more requests, refuses the waiting ones, and tells subscribers. After a teardown only the last is left to do.
     pub(crate) fn end(&self) {
         self.main.entries.iter().for_each(|entry| (entry.close)(&*entry.port));
         self.encoded.close();

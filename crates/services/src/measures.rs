@@ -8,7 +8,7 @@ use lehr_sync::{Arc, Mutex};
 
 /// A number's name and meaning, and whether it only grows.
 ///
-/// Names follow Prometheus: lower case with `_`, the unit last, `_total` for what only grows.
+/// Names follow Prometheus: lower case with `_`, the unit last, `_total` for counters.
 ///
 /// # Example
 /// See [`Measures`].
@@ -39,11 +39,11 @@ pub struct Measure {
 #[derive(Clone, Debug, Default)]
 pub struct Measures(Arc<Mutex<BTreeMap<(Measure, MeasureLabel), f64>>>);
 
-/// What tells the numbers of one measure apart: a name and a value, such as `("state", "running")`.
+/// The mark that tells the numbers of one measure apart: a name and a value, such as `("state", "running")`.
 pub type MeasureLabel = Option<(&'static str, &'static str)>;
 
 impl Measures {
-    /// Says what a number is now.
+    /// Sets the present value of a number.
     pub fn set(&self, measure: Measure, label: MeasureLabel, value: f64) {
         self.0.lock().insert((measure, label), value);
     }

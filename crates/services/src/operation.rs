@@ -16,7 +16,7 @@ use crate::verb::{self, Kind};
 
 /// A message that a service of some contract can be sent.
 ///
-/// A value moves: between services of one process nothing is copied or encoded, and nobody else sees what its receiver makes of it.
+/// A value moves: between services of one process nothing is copied or encoded, and nobody else sees the receiver's changes.
 ///
 /// # Example
 /// ```

@@ -19,7 +19,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 
 /// The partners that a service needs, each with a name of its own; see [`Service::partners`](crate::Service::partners).
 ///
-/// A binding of the placement goes before what is said here, and may name a service of another node. A partner is found
+/// A binding of the placement goes before this setting, and may name a service of another node. A partner is found
 /// again after it has been restarted, or when its node comes back. While it is away, requests to it fail with
 /// [`Code::Unavailable`](crate::Code).
 ///
@@ -219,7 +219,7 @@ async fn find_partner(
     }
 }
 
-/// Asks a service of another node what it is, until it is ready.
+/// Asks a service of another node for its description, until it is ready.
 async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration) -> Result<Found, Fault> {
     let link = host.link(address)?;
     let mut last = None;
@@ -259,7 +259,7 @@ async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration)
     )
 }
 
-/// Whether what is not there now may be there later.
+/// Whether a service that is not there now may be there later.
 fn is_away(code: Code) -> bool {
     code.may_pass() || matches!(code, Code::UnknownService | Code::ResponseTimeout | Code::StartFailed)
 }

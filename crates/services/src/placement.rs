@@ -75,7 +75,7 @@ impl Placement {
         self
     }
 
-    /// Which service stands for one of its partners; goes before what the author says. A path, or the address of a service of another node, such as
+    /// Which service stands for one of its partners; goes before the author's choice. A path, or the address of a service of another node, such as
     /// `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
     ///
     /// # Example
@@ -98,7 +98,7 @@ impl Placement {
 
     /// Keeps its document in this file: read when a life begins, if it is there, and written after each change.
     ///
-    /// A change is answered when it is on disk, so what was acknowledged is there after a crash of the machine. A change that cannot be
+    /// A change is answered when it is on disk, so that an acknowledged change is there after a crash of the machine. A change that cannot be
     /// written, panics or is cancelled is taken back. Default: the document is not kept.
     ///
     /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk. No other
@@ -148,9 +148,9 @@ impl Placement {
         self.configuration.as_ref()
     }
 
-    /// Runs the handlers of the service on these cores, by workers of its own, one a core. Default: on the workers of the host.
+    /// Runs the handlers of the service on these cores, by workers of its own, one for each core. Default: on the workers of the host.
     ///
-    /// What the service computes elsewhere it places by itself: [`Starting::cores`](crate::Starting::cores) says where. Two services on
+    /// The service places its computations elsewhere by itself: [`Starting::cores`](crate::Starting::cores) says where. Two services on
     /// disjoint cores do not take turns on a worker.
     ///
     /// # Example
@@ -231,7 +231,7 @@ fn is_service_of_a_node(at: &str) -> bool {
         )
 }
 
-/// Whether a text is a path of a service. Dots alone are no name, so nothing here climbs anywhere.
+/// Whether a text is a path of a service. Dots alone are no name, so that nothing here climbs anywhere.
 fn is_path(path: &str) -> bool {
     let is_name = |name: &str| {
         let mut bytes = name.bytes();

@@ -1,7 +1,7 @@
 //! The subscribers to the changes of one service: a bounded queue for each, so that a slow one costs nobody else
 //! anything.
 //!
-//! A change is published while its handler still has the state to itself, so the order of changes is that of their
+//! A change is published while its handler still has the state to itself, so that the order of changes is that of their
 //! versions. A subscriber registers in the concurrent group, where no change happens. So between its snapshot and its
 //! first change there is nothing. A full queue is emptied and marked. Its subscriber learns how much it has missed and
 //! gets the state again.
@@ -255,7 +255,7 @@ struct Step {
     goes_on: bool,
 }
 
-/// One who hears of changes, with what it has not heard yet.
+/// One who hears of changes, with the changes that it has not heard yet.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     name: Option<String>,

@@ -1,7 +1,7 @@
 //! A reference to a service: the same calls whether it is in this process or behind an edge.
 //!
 //! In this process an operation is moved into the main port; nothing is copied, encoded or put on the heap but the reply. Behind a
-//! [`Link`] it travels as bytes. What a caller may rely on is the same: one answer, in order of the calls, and a fault that says why not.
+//! [`Link`] it travels as bytes. You may rely on the same: one answer, in order of the calls, and a fault that says why not.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -167,7 +167,7 @@ impl<D: Contract> Reference<D> {
         Self { target: Target::Link(link), options: None, is_partner: false, _document: PhantomData }
     }
 
-    /// Whether the service is in this process, so that what it is sent moves and is not encoded.
+    /// Whether the service is in this process, so that a request moves and is not encoded.
     ///
     /// # Example
     /// ```
@@ -191,9 +191,9 @@ impl<D: Contract> Reference<D> {
         self
     }
 
-    /// Its requests end after this time: the caller gets [`Code::ResponseTimeout`] and the handler's future is dropped.
+    /// Its requests end after this time: you get [`Code::ResponseTimeout`] and the handler's future is dropped.
     ///
-    /// Default: as long as the context of the caller; a handler's requests have at most what is [left](crate::Call::time_left) to it, also on other nodes. Between nodes there is always a limit, of 30 seconds if nothing else is said.
+    /// Default: as long as the context of the caller; a handler's requests have at most the time [left](crate::Call::time_left) to it, also on other nodes. Between nodes there is always a limit, of 30 seconds if nothing else is said.
     ///
     /// Cost: a context and a timer for each request.
     pub fn within(self, time: Duration) -> Self {
@@ -258,9 +258,9 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Sends an operation now; its answer is awaited when the caller likes. So many can be on their way at once, in order.
+    /// Sends an operation now; await its answer when you like. So many can be on their way at once, in order.
     ///
-    /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the answer is first polled. An answer that is dropped is given up; what has been
+    /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the answer is first polled. An answer that is dropped is given up; a request that has been
     /// sent is done all the same.
     ///
     /// # Errors
@@ -380,7 +380,7 @@ impl<D: Contract> Reference<D> {
         if found.is_of::<D>() { Ok(found) } else { Err(other_contract::<D>(found.shared())) }
     }
 
-    /// For a partner, what is not there is away for a time.
+    /// For a partner, a service that is not there is away for a time.
     fn absent(&self, fault: Fault) -> Fault {
         if self.is_partner && matches!(fault.code(), Code::UnknownService | Code::ServiceStopping) {
             return Fault::new(Code::Unavailable, "the partner is not there now").caused_by(&fault).here();
@@ -432,7 +432,7 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Adds to the fault of a body that was not understood in what the two builds differ.
+    /// Adds to the fault of a body that was not understood the differences of the two builds.
     async fn explain<O: Operation>(&self, link: &dyn Link, fault: Fault) -> Fault {
         if D::IS_SHARED {
             // Its services may ask for more than these types say, each for something else.
@@ -531,7 +531,7 @@ impl<D: Contract> Reference<D> {
         Ok(State::owned(document, answered.version.unwrap_or_default(), answered.incarnation))
     }
 
-    /// What the service is: contract, path, operations, phase.
+    /// A description of the service: contract, path, operations, phase.
     ///
     /// # Errors
     /// Why it could not be asked.
@@ -585,7 +585,7 @@ impl<D: Contract> Reference<D> {
     }
 
     /// Subscribes, and again whenever the service or the way to it comes back. Nothing is sent before it is first asked for an event;
-    /// `clock` is what its pauses are measured by.
+    /// `clock` measures its pauses.
     ///
     /// # Example
     /// See [`Following`].
@@ -695,7 +695,7 @@ fn context(name: &str, host: &WeakHost, limit: Duration) -> Context {
     }
 }
 
-/// Cancels a context when it is dropped: nobody waits any more for what runs in it.
+/// Cancels a context when it is dropped: nobody waits any more for the work in it.
 pub(crate) struct Cancels(pub(crate) Context);
 
 impl Drop for Cancels {

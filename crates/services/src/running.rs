@@ -1,11 +1,11 @@
-//! The running handlers of a service, since when they run, and what they wait for. Read it to see why something is stuck.
+//! The running handlers of a service, since when they run, and the things that they wait for. Read it to see why something is stuck.
 //!
 //! A handler that does not wait is never noted. It is at its end after its first poll, and costs two stores to a
-//! thread's own word. One that waits is noted at its first wait, with the task that it runs in, and says what it waits
-//! for at each. An answer of another service says so itself (`waiting_for`). The runtime's inspector knows a wait at a
+//! thread's own word. One that waits is noted at its first wait, with the task that it runs in, and names its reason
+//! at each. An answer of another service says so itself (`waiting_for`). The runtime's inspector knows a wait at a
 //! port or a timer, by the task.
 //!
-//! What this does not see: a handler that computes, or blocks its thread, within its first poll. The queue behind it is seen, and the
+//! This does not see a handler that computes, or blocks its thread, within its first poll. The queue behind it is seen, and the
 //! runtime's watchdog names its worker.
 
 use std::cell::{Cell, RefCell};
@@ -125,7 +125,7 @@ pub(crate) fn time_left() -> Option<Duration> {
     Some(deadline.saturating_sub(Clock::current().now()))
 }
 
-/// Not inlined: what does not wait does not come here.
+/// Not inlined: a future that does not wait does not come here.
 #[cold]
 fn note(call: &Call, operation: &'static str, noted: &mut Option<Noted>, task: usize) {
     let reason = REASON.take();
@@ -151,7 +151,7 @@ fn note(call: &Call, operation: &'static str, noted: &mut Option<Noted>, task: u
 }
 
 pin_project! {
-    /// A wait that says what it is for, if a handler waits.
+    /// A wait that names its reason, if a handler waits.
     pub(crate) struct WaitingFor<W, F> {
         what: W,
         #[pin]
@@ -159,7 +159,7 @@ pin_project! {
     }
 }
 
-/// Says what a handler waits for while `future` is not there. `what` is called only then.
+/// Names the reason of a handler's wait while `future` is not there. `what` is called only then.
 pub(crate) fn waiting_for<W: Fn() -> String, F: Future>(what: W, future: F) -> WaitingFor<W, F> {
     WaitingFor { what, future }
 }

@@ -43,7 +43,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Says which other services it needs; see [`Partners`]. Default: none.
     fn partners(_needs: &mut Partners) {}
 
-    /// The JSON schema of what a [`Placement`](crate::Placement::configuration) may tell it; nothing if it takes
+    /// The JSON schema of its settings in a [`Placement`](crate::Placement::configuration); nothing if it takes
     /// nothing. A configuration that does not fit is found where the placement is planned; one that the service still
     /// does not understand fails the start.
     fn configuration() -> Option<Value> {
@@ -96,7 +96,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     note = "write `impl Concurrent<{O}> for {Self}`"
 )]
 pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
-    /// Does what the operation asks for.
+    /// Carries out the operation.
     ///
     /// # Errors
     /// The fault is the answer.
@@ -125,7 +125,7 @@ pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
         Ok(operation)
     }
 
-    /// Does what the operation asks for.
+    /// Carries out the operation.
     ///
     /// # Errors
     /// The fault is the answer; the state is as before.
@@ -162,7 +162,7 @@ pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
     note = "write `impl Independent<{O}> for {Self}`"
 )]
 pub trait Independent<O: Operation<Contract = Self::Document>>: Service {
-    /// Does what the operation asks for.
+    /// Carries out the operation.
     ///
     /// # Errors
     /// The fault is the answer.

@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) host: WeakHost,
     /// Its handlers that wait.
     pub(crate) handling: Handling,
-    /// What was wrong when it started, and what was done about it: it works, and somebody should look.
+    /// Troubles of its start, with their repair: it works, but somebody should look.
     reports: Mutex<Vec<String>>,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
@@ -50,7 +50,7 @@ pub(crate) struct StopRequest {
     pub(crate) reply: Reply<Result<(), Fault>>,
 }
 
-/// What a service has counted since it started.
+/// The counts of a service since it started.
 ///
 /// # Example
 /// See [`Host::counts`].
@@ -68,7 +68,7 @@ pub struct Counts {
     pub repeated: u64,
 }
 
-/// [`Counts`] as they are counted: each by itself, since every request counts.
+/// [`Counts`] as they are counted: each by itself, because every request counts.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) handled: Count,

@@ -171,7 +171,7 @@ impl Starting {
     }
 }
 
-/// Describes a service: how one is made, what it can be asked, and what that is called.
+/// Describes a service: how one is made, its operations, and their names.
 pub(crate) struct Form<S: Service> {
     /// Called for each of its lives.
     pub(crate) make: Box<dyn Fn() -> S + Send + Sync>,
@@ -189,7 +189,7 @@ impl<S: Service> Form<S> {
         }
     }
 
-    /// As its types say, but for what `describe` changes.
+    /// As its types say, with the changes of `describe`.
     pub(crate) fn described(self, describe: impl Fn(Description) -> Description + Send + Sync + 'static) -> Self {
         let typed = self.describe;
         let describe = move |operations| {
@@ -400,7 +400,7 @@ impl Drop for Gone {
     }
 }
 
-/// Answers what is asked of the state as a whole. No change happens meanwhile.
+/// Answers a question about the state as a whole. No change happens meanwhile.
 fn answer_whole<S: Service>(shared: &Shared, held: Snapshot<Held<S>>, ask: Ask<S::Document>) {
     let state = State::of::<S>(held, shared.incarnation);
     // Whoever has the answer finds it counted.

@@ -4,8 +4,8 @@
 //! synchronised, and renamed over the old one, and the folder is synchronised. However that is stopped, the name leads
 //! to the old state or to the new one. A checksum tells a file that is neither.
 //!
-//! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so it costs little. If the file is damaged
-//! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it never goes on without what it
+//! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so that it costs little. If the file is damaged
+//! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it never goes on without the changes that it
 //! had acknowledged, and it removes nothing.
 
 use std::ffi::OsString;
@@ -37,7 +37,7 @@ struct Header {
 pub(crate) trait Files: Send + Sync {
     /// Makes a file with these bytes.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Has what was written reach the disk.
+    /// Has the written bytes reach the disk.
     fn synchronise(&self, path: &Path) -> io::Result<()>;
     /// Renames a file over another.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -98,10 +98,10 @@ impl Store {
         Self { path, contract: contract.to_owned(), version, files: Box::new(Disk) }
     }
 
-    /// Writes a state. When this returns without a fault, it is what the file has, whatever happens later.
+    /// Writes a state. When this returns without a fault, the file has it, whatever happens later.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`]; the file has what it had, unless the fault is that of the last step.
+    /// [`Code::InsufficientResources`]; the file is unchanged, unless the fault is that of the last step.
     pub(crate) fn save<D: Contract>(&self, document: &D) -> Result<(), Fault> {
         let text = serde_json::to_string(document).map_err(|error| {
             Fault::new(Code::OperationFailed, "the state has no form in JSON").log(error.to_string())
@@ -248,7 +248,7 @@ enum Found<D> {
     Whole(D, Vec<u8>),
 }
 
-/// The contract and the document of a state, from the bytes of the file in which it is kept, if they are what was written.
+/// The contract and the document of a state, from the bytes of its file, if they are as they were written.
 ///
 /// # Errors
 /// The fault in them.
@@ -266,7 +266,7 @@ fn start_failed(reason: String) -> Fault {
     Fault::new(Code::StartFailed, reason)
 }
 
-/// The checksum of a first line without one, and of what follows it.
+/// The checksum of a first line without one, and of the rest.
 fn checksum(first: &str, rest: &str) -> String {
     let mut hash = Xxh3Default::new();
     [first, "\n", rest].iter().for_each(|text| hash.update(text.as_bytes()));

@@ -79,7 +79,7 @@ impl Subscribe {
         self
     }
 
-    /// Only changes about keys that this regular expression finds something in; with [`keys`](Self::keys), either.
+    /// Only changes about keys that match this regular expression. With [`keys`](Self::keys), one of the two is enough.
     pub fn pattern(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());
         self

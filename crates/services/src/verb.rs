@@ -1,4 +1,4 @@
-//! The fixed verbs: what an operation may do to the state of a service, known without reading its code.
+//! The fixed verbs: the effect of an operation on the state of a service, known without reading its code.
 //!
 //! Every service answers [`Verb::Lookup`], [`Verb::Get`], [`Verb::Subscribe`] and [`Verb::Drop`] without a handler of
 //! its author. Other verbs are given to operations by a type ([`Operation::Verb`](crate::Operation::Verb)). So the
@@ -10,7 +10,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an operation does, in one of eleven words.
+/// The effect of an operation: one of eleven.
 ///
 /// # Example
 /// ```
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
-    /// What the service is: contract, path, operations, partners.
+    /// A description of the service: contract, path, operations, partners.
     Lookup,
     /// The whole state.
     Get,

@@ -172,7 +172,7 @@ pub struct Fetch {
     fetched: Fetched,
     getter: Getter,
     folder: PathBuf,
-    /// Whether the document outlives the process, and with it what is half-brought.
+    /// Whether the document outlives the process, and with it half-brought files.
     is_kept: bool,
     running: Arc<Mutex<BTreeMap<String, Task<()>>>>,
 }
@@ -406,7 +406,7 @@ struct Bringing {
     told: u64,
 }
 
-/// A file that grows, with the checksum of what it has.
+/// A file that grows, with the checksum of its bytes.
 struct Growing {
     file: File,
     sum: Sha256,
@@ -430,7 +430,7 @@ impl Growing {
         }
     }
 
-    /// Forgets what it has.
+    /// Forgets its bytes.
     fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.rewind()?;
@@ -468,7 +468,7 @@ impl Bringing {
         let _ = self.own.call(Progress { name: self.name.clone(), transfer: self.transfer.clone() }).await;
     }
 
-    /// Tells how far it is: what a kept document says is there, is on disk.
+    /// Tells how far it is: the bytes that a kept document counts are on disk.
     async fn tell_of(&mut self, growing: &Growing) -> Result<(), Fault> {
         if self.is_kept {
             blocking("the disk", || growing.file.sync_data()).map_err(|error| disk(&self.partial, &error))?;
@@ -532,7 +532,7 @@ impl Bringing {
         Ok(sum)
     }
 
-    /// Asks for what is missing and writes what comes.
+    /// Asks for the missing bytes and writes them.
     async fn try_once(&mut self, growing: &mut Growing) -> Result<(), Broken> {
         let url = self.transfer.url.clone();
         let from =

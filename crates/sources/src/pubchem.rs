@@ -20,7 +20,7 @@ use crate::transfer::{Getter, TransferRequest};
 /// Where the service for PubChem stands.
 pub const PUBCHEM: &str = "/pubchem";
 
-/// The time between two requests: what PubChem asks its users for is no more than five a second.
+/// The time between two requests: PubChem asks its users for no more than five a second.
 const BETWEEN: Duration = Duration::from_millis(200);
 
 /// How long a request may wait for its turn.
@@ -301,7 +301,7 @@ fn document(text: &str) -> Result<Value, Fault> {
     serde_json::from_str(text).map_err(|error| strange(text).log(error.to_string()))
 }
 
-/// The fault of an answer that is not what the documentation says.
+/// The fault of an answer that is not as the documentation says.
 fn strange(text: &str) -> Fault {
     let beginning: String = text.chars().take(80).collect();
     Fault::new(Code::OperationFailed, format!("PubChem has answered something else than expected: {beginning:?}"))

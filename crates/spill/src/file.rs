@@ -15,7 +15,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::Error;
 
-/// A folder for what memory should not hold.
+/// A folder for numbers that memory should not hold.
 ///
 /// # Example
 /// ```
@@ -48,7 +48,7 @@ impl Spill {
     }
 
     /// A new file for numbers of which there will be `expected`, or 0 if nobody knows. Their space is reserved at once
-    /// where the file system can do that, so a full disk is reported before the work begins.
+    /// where the file system can do that, so that a full disk is reported before the work begins.
     ///
     /// # Errors
     /// [`Error`] if the folder takes no files, or none without a name, or has no room for so many numbers.
@@ -146,7 +146,7 @@ fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
 }
 
 struct Mapped {
-    /// None of no numbers, since no system maps nothing.
+    /// None of no numbers, because no system maps nothing.
     map: Option<Mmap>,
     spill: Spill,
 }

@@ -2,12 +2,12 @@
 //!
 //! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all are written it becomes a
 //! [`Slab`], which is a `&[T]` like any other. The file is mapped: the system reads the pages that are used, and drops
-//! those that have not been used lately. So a program may go over far more numbers than there is memory for.
-//! [`Storage`] is what a type has for a field whose numbers may be in either place, and [`Builder`] puts one together.
+//! those that have not been used lately. So you may go over far more numbers than there is memory for.
+//! [`Storage`] is the type of a field whose numbers may be in either place, and [`Builder`] puts one together.
 //!
 //! The file has no name. It is made without one, or deleted as soon as it is made, and refused if it has a name all the
 //! same. Its only handle is closed before anybody reads from it. So nobody else writes to it or cuts it short, and
-//! nothing of it is left when the program ends, however that ends. All of it is on the disk before it is read, so what
+//! nothing of it is left when the program ends, however that ends. All of it is on the disk before it is read. So a part that
 //! the disk did not take is an error and not other numbers.
 //!
 //! The folder should be on a disk: in one whose files are kept in memory (`tmpfs`) nothing is gained.

@@ -1,4 +1,4 @@
-//! Atomic numbers and flags. Types of their own, since to the lints a re-export is still the type of `std`, which they ban
+//! Atomic numbers and flags. Types of their own, because to the lints a re-export is still the type of `std`, which they ban
 //! outside this crate.
 
 use std::sync::atomic::AtomicU64;

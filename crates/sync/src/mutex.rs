@@ -35,7 +35,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Uses what it protects. Not to be called from within.
+    /// Uses the protected value. Not to be called from within.
     #[inline]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         change(&mut self.lock())

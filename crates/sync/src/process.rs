@@ -49,7 +49,7 @@ impl<T: ?Sized> Setting<T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sets it and gives back what it was, to be dropped by the caller.
+    /// Sets it and gives back the earlier value, which you drop.
     pub fn replace(&self, value: Option<Arc<T>>) -> Option<Arc<T>> {
         std::mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), value)
     }

@@ -13,7 +13,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::{Cell, Ordering, imp, spin_loop, thread};
 
-/// Looks at a taken lock before the core is given away: about a microsecond, ten times what a section lasts. (In a
+/// Looks at a taken lock before the core is given away: about a microsecond, ten times the length of a section. (In a
 /// model looking is giving away.)
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 64 };
 
@@ -23,7 +23,7 @@ const YIELDS: u32 = if cfg!(loom) { u32::MAX } else { 64 };
 /// The shortest and the longest sleep, in microseconds.
 const SLEEP: (u64, u64) = (50, 1_000);
 
-/// Mutual exclusion for short sections. A holder that panics gives it back: user code never runs under our locks, so what
+/// Mutual exclusion for short sections. A holder that panics gives it back: user code never runs under our locks, so the value that
 /// it protects is whole.
 pub struct SpinLock<T> {
     is_taken: imp::sync::atomic::AtomicBool,

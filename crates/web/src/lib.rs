@@ -18,7 +18,7 @@ pub struct File {
     pub bytes: &'static [u8],
 }
 
-/// One entry: a name in `web/dist` and what it is.
+/// One entry: a name in `web/dist` and its kind.
 macro_rules! file {
     ($name:literal, $media_type:literal) => {
         File { name: $name, media_type: $media_type, bytes: include_bytes!(concat!("../../../web/dist/", $name)) }

@@ -47,7 +47,7 @@ const STEPS_MAX: usize = 1000;
 pub struct Workflow {
     tree: Tree,
     definition: Definition,
-    /// The steps in an order in which each stands after what it needs.
+    /// The steps in an order in which each stands after the steps that it needs.
     order: Vec<String>,
     /// By step: the steps that it needs.
     needs: BTreeMap<String, BTreeSet<String>>,
@@ -64,7 +64,7 @@ pub(crate) struct Definition {
     /// Its purpose.
     #[serde(default)]
     pub(crate) about: String,
-    /// What can be set for each run: a default, whose type then holds, or a table with `type`.
+    /// The values that can be set for each run: a default, whose type then holds, or a table with `type`.
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Parameter>,
     /// Services that it needs, as in a node's manifest. A run without a node starts them.
@@ -81,7 +81,7 @@ pub(crate) struct Definition {
     pub(crate) parallel: Option<usize>,
 }
 
-/// A parameter: a plain default, or what may be given.
+/// A parameter: a plain default, or the form of the value.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Parameter {
@@ -117,7 +117,7 @@ pub(crate) struct Described {
     /// Its purpose.
     #[serde(default)]
     pub(crate) about: String,
-    /// Its value if none is given. Default: it must be given.
+    /// Its value if you give none. Without a default, you must give one.
     #[serde(default)]
     pub(crate) default: Option<Value>,
 }
@@ -240,7 +240,7 @@ impl Retry {
 }
 
 impl Workflow {
-    /// Reads a workflow. `file` is what messages call it.
+    /// Reads a workflow. Messages call it `file`.
     ///
     /// # Errors
     /// Every fault that shows without its services: no TOML, unknown fields, wrong types, references to steps and parameters that are not there, circles.
@@ -540,7 +540,7 @@ fn unknown_step(definition: &Definition, found: &str) -> String {
     format!("expected a step ({}), found {found:?}", known.join(", "))
 }
 
-/// The steps, each after what it needs. A circle is a fault that names all that are in it.
+/// The steps, each after the steps that it needs. A circle is a fault that names all that are in it.
 fn order(tree: &Tree, needs: &BTreeMap<String, BTreeSet<String>>, findings: &mut Findings) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     let mut left: BTreeSet<&String> = needs.keys().collect();

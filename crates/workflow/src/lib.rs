@@ -4,10 +4,10 @@
 //! | --- | --- |
 //! | a workflow from its file, with every fault by line and field | [`Workflow`] |
 //! | runs as a service: begin, watch, cancel, resume, do again from a step | [`Workflows`] |
-//! | what a run has done, as a document | [`Run`] |
-//! | what happens next, apart from everything that waits | [`machine`] |
+//! | the progress of a run, as a document | [`Run`] |
+//! | the next step, apart from everything that waits | [`machine`] |
 //!
-//! The way of a run: `definition.rs` (read) → `plan.rs` (compared with the services) → `machine.rs` (what next) → `runner.rs` (does it) →
+//! The way of a run: `definition.rs` (read) → `plan.rs` (compared with the services) → `machine.rs` (next step) → `runner.rs` (does it) →
 //! `attempt.rs` (one request) → `run.rs` (the document). Values between steps are references (`template.rs`). Why it is so: `docs/design/workflow.md`.
 #![forbid(unsafe_code)]
 

@@ -6,7 +6,7 @@
 //!
 //! - A step is *expanded* when all that it needs is done: then it is known how many items it has (one, unless it is mapped).
 //! - Each item is begun, and succeeds or fails. A failure that may pass is tried again after a wait, as often as the step says.
-//! - After a failure that stands, nothing new begins; what runs comes to its end, and the run has failed.
+//! - After a failure that stands, nothing new begins; running steps come to their end, and the run has failed.
 //! - Cancelled, everything that runs is given up at once.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,7 +145,7 @@ enum Stage {
     Failed,
 }
 
-/// A run, between two events.
+/// The state of a run between two events.
 ///
 /// # Example
 /// ```
@@ -181,7 +181,7 @@ impl Machine {
         Self::resume(nodes, parallel, &Progress::default())
     }
 
-    /// A run that goes on: what is done is not done again. Attempts are counted from 0 again.
+    /// A run that goes on: finished steps are not done again. Attempts are counted from 0 again.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -370,7 +370,7 @@ impl Machine {
     }
 }
 
-/// Whether the steps can be put into an order in which each stands after what it needs.
+/// Whether the steps can be put into an order in which each stands after the steps that it needs.
 fn is_acyclic(nodes: &[Node]) -> bool {
     let mut done = vec![false; nodes.len()];
     loop {

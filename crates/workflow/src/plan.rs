@@ -1,4 +1,4 @@
-//! Plans a run before it does anything: the services are there, have the operations, and are sent what they expect.
+//! Plans a run before it does anything: the services are there, have the operations, and are sent bodies as they expect them.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -253,7 +253,7 @@ struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    /// The schema of what a reference stands for; nothing if that is not known.
+    /// The schema of the value of a reference; nothing if that is not known.
     fn of(&'a self, reference: &Reference, item: Option<Schema<'a>>) -> Result<Option<Schema<'a>>, String> {
         match &reference.source {
             Source::Parameters => {
@@ -319,7 +319,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The schema of the entries of what a step is mapped over; as an error, what is found if that is no list.
+    /// The schema of the entries of the list that a step is mapped over; as an error, the found type if that is no list.
     fn entries(&'a self, map: &Value) -> Result<Option<Schema<'a>>, String> {
         match map {
             Value::Array(_) => Ok(None),

@@ -1,4 +1,4 @@
-//! A run as a document: what was done, what is being done, what came out. Only its runner's reports change it, so every
+//! A run as a document: finished steps, running steps, results. Only its runner's reports change it, so that every
 //! subscriber to the changes has the same document.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,7 +119,7 @@ pub struct ItemRecord {
     /// When its last attempt ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// What was answered.
+    /// The answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// Why the last attempt failed.
@@ -157,7 +157,7 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
-    /// What it has answered, if it is done: of a mapped step, the list of answers.
+    /// Its answer, if it is done: of a mapped step, the list of answers.
     pub fn output(&self) -> Option<Value> {
         if self.state != StepState::Done {
             return None;
@@ -260,7 +260,7 @@ pub enum Progress {
         step: String,
         /// The item.
         item: usize,
-        /// What was answered.
+        /// The answer.
         output: Value,
     },
     /// An attempt has failed.
@@ -296,7 +296,7 @@ pub(crate) fn is_fate_unknown(fault: &Fault) -> bool {
 }
 
 impl Run {
-    /// Makes it a run that goes on: what is done stays. From a step: that step and `again`, all that need it, are done
+    /// Makes it a run that goes on: finished steps stay. From a step: that step and `again`, all that need it, are done
     /// again.
     pub(crate) fn reopen(&mut self, again: &BTreeSet<String>) {
         (self.state, self.fault, self.wish, self.output) = (RunState::Running, None, None, Value::Null);
@@ -319,7 +319,7 @@ impl Run {
         }
     }
 
-    /// Changes the document as what has happened says, at a time of the run.
+    /// Changes the document by an event, at a time of the run.
     ///
     /// # Example
     /// ```

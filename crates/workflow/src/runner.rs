@@ -1,6 +1,6 @@
-//! Does a run: the commands of the machine become requests, waits and changes of the document; what comes of them becomes its events.
+//! Does a run: the commands of the machine become requests, waits and changes of the document; their outcomes become its events.
 //!
-//! A change is in the document, and on disk if the document is kept, before what follows from it is done. So a runner
+//! A change is in the document, and on disk if the document is kept, before its consequences are carried out. So a runner
 //! that ends at any moment leaves a run that another can resume. Finished work is not done again, and work under way is
 //! sent again with the same key.
 
@@ -109,7 +109,7 @@ impl Runner {
         }
     }
 
-    /// Does what the machine commands, but the end.
+    /// Carries out the commands of the machine, except the end.
     async fn carry_out(&mut self, command: Command, part: &mut Part, at_ms: u64) -> Result<(), Deposed> {
         match command {
             Command::Expand(step) => {

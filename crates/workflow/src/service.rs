@@ -109,7 +109,7 @@ impl Contract for WorkflowState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Says what a run of a workflow would do, or what is wrong with it. Nothing is done.
+/// Lists the steps of a run of a workflow, or its faults. Nothing is done.
 ///
 /// # Example
 /// ```
@@ -193,12 +193,12 @@ impl Wait {
 pub struct Resume {
     /// The run.
     pub run: String,
-    /// The step. Default: what is done stays.
+    /// The step. Default: finished steps stay.
     #[serde(default)]
     pub from: Option<String>,
 }
 
-/// Ends a run: what is under way is given up, jobs are cancelled. Answered when the wish is noted; [`Wait`] for the end.
+/// Ends a run: running requests are given up, jobs are cancelled. Answered when the wish is noted; [`Wait`] for the end.
 ///
 /// # Example
 /// ```
@@ -211,7 +211,7 @@ pub struct Cancel {
     pub run: String,
 }
 
-/// Stops a run, to be resumed: what is under way is given up, jobs go on and are found again.
+/// Stops a run, to be resumed: running requests are given up, jobs go on and are found again.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! References in the values of a workflow: `${read.rows}` stands for a field of what an earlier step answered.
+//! References in the values of a workflow: `${read.rows}` stands for a field of the answer of an earlier step.
 //!
 //! A text that is one reference stands for the value itself, with its type. References within a longer text are written into it. `$${` is `${` itself.
 

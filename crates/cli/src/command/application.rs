@@ -91,7 +91,7 @@ pub fn run(
     publish(&application, &outcome, &plan, layout, &mut folder, clock)
 }
 
-/// Writes the results, all or none, and shows what was found.
+/// Writes the results, all or none, and shows them.
 fn publish(
     application: &Application,
     outcome: &Outcome,

@@ -12,7 +12,7 @@ use crate::exit::{Failure, Kind};
 use crate::output;
 use lehr_methods::numbers::left_aligned;
 
-/// Sends manifests to a node, and shows what they changed, or would.
+/// Sends manifests to a node, and shows their changes, done or planned.
 ///
 /// # Errors
 /// [`Kind::BadData`] with every fault of the manifests; why they could not be applied.

@@ -127,7 +127,7 @@ pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints the state of a service, or what it is.
+/// Prints the state of a service, or its description.
 ///
 /// # Errors
 /// Why it could not be asked.

@@ -51,7 +51,7 @@ pub fn is_of_jobs(plan: &MethodPlan) -> bool {
     plan.execution.engine == Engine::Ranks && plan.execution.ranks == plan.execution.threads
 }
 
-/// Runs the workflow of a demonstration, or one of its nodes, and shows what came out.
+/// Runs the workflow of a demonstration, or one of its nodes, and shows the result.
 ///
 /// # Errors
 /// Why there is no result; then nothing is written.

@@ -154,10 +154,10 @@ pub(super) fn described(
     }
 }
 
-/// Computes all pairs, watched, from the beginning or from the checkpoint that the plan names, and says what was kept of them.
+/// Computes all pairs, watched, from the beginning or from the checkpoint that the plan names, and says which of them were kept.
 ///
 /// # Errors
-/// [`Kind::Stopped`], with what is finished kept; a checkpoint that is not there or of something else; failed ranks.
+/// [`Kind::Stopped`], with the finished part kept; a checkpoint that is not there or of something else; failed ranks.
 pub(super) fn compute<T: Precision>(
     plan: &DistancesPlan,
     group: &ProcessGroup<'_>,

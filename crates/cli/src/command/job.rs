@@ -16,7 +16,7 @@ use crate::{environment, kept, output};
 /// Takes part in the job of a folder, alone or with the other processes.
 ///
 /// # Errors
-/// What has become of this process alone: the others may wait for it.
+/// The outcome of this process alone: the others may wait for it.
 fn run(folder: &Path, process: Option<&Process>) -> Result<(), Failure> {
     let is_lead = process.is_none_or(|process| process.number() == 0);
     let mut order = if is_lead { processes::order(folder).map_err(told)? } else { Vec::new() };

@@ -1,4 +1,4 @@
-//! `lehr keep`: backs up, restores and checks what a node keeps.
+//! `lehr keep`: backs up, restores and checks the folder of a node.
 
 use lehr_jobs::backup::{self, Counted, Error};
 use lehr_methods::numbers::counted;
@@ -7,7 +7,7 @@ use crate::arguments::KeepCommand;
 use crate::exit::{Failure, Kind};
 use crate::output;
 
-/// Does what was asked for, and says how much there was.
+/// Carries out the request, and says how much there was.
 ///
 /// # Errors
 /// [`Kind::BadData`] for files that are damaged; [`Kind::Environment`] for folders that cannot be used.

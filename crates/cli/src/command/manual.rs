@@ -1,4 +1,4 @@
-//! `lehr completions` and `lehr man`: what shells and `man` need, made from the command line's own definition.
+//! `lehr completions` and `lehr man`: files for shells and `man`, made from the command line's own definition.
 
 use std::path::Path;
 

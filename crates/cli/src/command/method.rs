@@ -96,7 +96,7 @@ fn named(selection: &Selection) -> Option<String> {
     selection.id.clone().filter(|id| id.parse::<usize>().is_err())
 }
 
-/// Writes the results, all or none. The answer is what is shown: the table, or the summary as JSON.
+/// Writes the results, all or none. The answer is the text to show: the table, or the summary as JSON.
 ///
 /// From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
 ///
@@ -225,7 +225,7 @@ fn fit(
     }
 }
 
-/// Why there is no result. Of a stream, what was wrong with its rows, which came after the sample.
+/// Why there is no result. Of a stream, the faults of its rows, which came after the sample.
 fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &MethodPlan) -> Failure {
     match (error, data, saved) {
         (lehr_mining::Error::Data(error), Data::Stream(_), Saved::Checkpoint) => {

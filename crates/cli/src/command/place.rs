@@ -2,7 +2,7 @@
 //!
 //! The map was made from a sample, by `lehr embed`. Each new item is compared only with the items of the sample and
 //! placed by the nearest of them. So N items cost N times the sample, and not N times N. Items do not see each other:
-//! they are placed in blocks, and what is finished is kept ([`log`]).
+//! they are placed in blocks, and finished ones are kept ([`log`]).
 
 mod log;
 
@@ -82,7 +82,7 @@ struct Map {
 }
 
 impl Map {
-    /// Reads what `lehr embed` left in a folder.
+    /// Reads the results of `lehr embed` from a folder.
     fn read(folder: &Path) -> Result<Self, Failure> {
         let summary = folder.join(folder::SUMMARY);
         let text = std::fs::read(&summary).map_err(|cause| {
@@ -195,7 +195,7 @@ impl Map {
     }
 }
 
-/// Whether a parameter of a dissimilarity is what it was. Columns may come in another order; whether there are gaps is a matter of the rows.
+/// Whether a parameter of a dissimilarity is unchanged. Columns may come in another order; whether there are gaps is a matter of the rows.
 fn is_same(name: &str, own: &Value, asked: &Value) -> bool {
     let sorted = |names: &Value| {
         let mut names: Vec<String> = names.as_array().into_iter().flatten().map(Value::to_string).collect();

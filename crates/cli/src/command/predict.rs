@@ -15,7 +15,7 @@ use crate::plan::{of_bits_only, of_sparse_only};
 use lehr_methods::predict::{OfTable, Predicted, Refusal};
 use lehr_methods::{Frame, Learnt, ModelFile};
 
-/// Asks the model about the rows, and writes what it says.
+/// Asks the model about the rows, and writes the answers.
 ///
 /// # Errors
 /// [`Kind::BadData`]: a file that is no model, or a table that lacks its columns. [`Kind::Usage`]: options that do not

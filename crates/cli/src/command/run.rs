@@ -150,7 +150,7 @@ async fn start(
 pub struct Again {
     /// The command that does it.
     pub command: String,
-    /// Whether that is what was typed.
+    /// Whether the user typed that.
     pub is_wanted: bool,
     /// The step from which on everything is done again.
     pub from: Option<String>,
@@ -177,13 +177,13 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Shows what would be done.
+    /// Shows the steps without doing them.
     fn review(&self, begin: Begin) -> Result<(), Failure> {
         let plan = block_on(self.workflows.call(Review(begin))).map_err(|fault| failure(&fault))?;
         show(&plan, self.is_json)
     }
 
-    /// Runs it to its end, and shows what came out.
+    /// Runs it to its end, and shows the result.
     ///
     /// # Errors
     /// As for [`run`].
@@ -195,7 +195,7 @@ impl Session<'_> {
     /// Runs it to its end, whichever that is: the name of the run, and the run.
     ///
     /// # Errors
-    /// If it could not begin, or nobody knows what becomes of it.
+    /// If it could not begin, or nobody knows its outcome.
     pub fn carry_out(&self, begin: Begin) -> Result<(String, Run), Failure> {
         let heard = Port::named("a run");
         let interrupts = heard.clone();
@@ -258,7 +258,7 @@ impl Session<'_> {
         Ok(id)
     }
 
-    /// Shows what happens until the run is over.
+    /// Shows the events until the run is over.
     fn watch(&self, id: &str, heard: &Port<WatchEvent>) -> Result<Run, Failure> {
         let gone = || Failure::new(Kind::NoResult, format!("{id} has been removed"));
         let state = block_on(self.workflows.get()).map_err(|fault| failure(&fault))?;

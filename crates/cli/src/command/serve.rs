@@ -94,12 +94,12 @@ fn reload(node: &Node, asking: &Client, arguments: &ServeArguments) {
     node.look_at_certificates();
 }
 
-/// Says what is most likely not meant.
+/// Warns of entries that are most likely not meant.
 fn warn_of(policy: &Policy) {
     policy.warnings().iter().for_each(|warning| output::warning(&format!("policy: {warning}")));
 }
 
-/// Says what is wrong with a policy.
+/// Reports the faults of a policy.
 ///
 /// # Errors
 /// [`Kind::BadData`] with every fault; [`Kind::Environment`] if the file cannot be read.

@@ -10,7 +10,7 @@ use crate::command::ask::{failure, link};
 use crate::exit::{Failure, Kind};
 use crate::output;
 
-/// Uploads a file, and prints what became of it.
+/// Uploads a file, and prints the outcome.
 ///
 /// # Errors
 /// [`Kind::Usage`] if the name shows neither the format of the file nor the name of the data set. Otherwise the reason

@@ -1,8 +1,8 @@
 //! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The request is that of dissimilarities
 //! ([`super::pairs`]), and all continue from there.
 //!
-//! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the order and the exit status nothing can happen
-//! to the lead alone: what ends a stage early ends it for all.
+//! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the request and the exit status nothing can happen
+//! to the lead alone: an early end of a stage is one for all.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::execution;
 
-/// Follows the lead to the end: the exit code. Says nothing, since the lead does.
+/// Follows the lead to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
@@ -46,7 +46,7 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
     Ok(code)
 }
 
-/// Computes this process's part of all stages. The outcome is the lead's, who tells it: all agree on it.
+/// Computes this process's part of all stages. The outcome is the lead's, which it sends to all, so that all agree.
 fn compute(
     metric: &dyn Metric,
     (clustering, embedding): &(pairwise::Parameters, smacof::Parameters),

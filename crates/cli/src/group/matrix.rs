@@ -1,4 +1,4 @@
-//! The order of a method on a matrix: what to do, and the matrix.
+//! The order of a method on a matrix: the task and the matrix.
 //!
 //! | part of an request | bytes |
 //! | --- | --- |

@@ -125,8 +125,7 @@ impl ProcessGroup<'_> {
 }
 
 impl Request {
-    /// Does it beside the lead. What comes out is the lead's, who tells it: all agree on it. Nothing if that is no
-    /// result.
+    /// Runs the method beside the lead. The result is the lead's, which it sends to all, so that all agree. Nothing if that is no result.
     pub(super) fn follow(
         &self,
         data: Data<'_>,
@@ -140,7 +139,7 @@ impl Request {
     }
 }
 
-/// Follows the lead of a method to the end: the exit code. Says nothing, since the lead does.
+/// Follows the lead of a method to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then

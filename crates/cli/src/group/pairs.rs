@@ -1,6 +1,6 @@
-//! The same for dissimilarities: the order says the items, and what an earlier run finished of their pairs.
+//! The same for dissimilarities: the order says the items, and the pairs that an earlier run finished.
 //!
-//! Every process was started with the same command line, so the order has what only the lead knows: what it read. All compute, each the leaves of its
+//! Every process was started with the same command line, so that the request has the part that only the lead knows: its input. All compute, each the leaves of its
 //! ranks, and share the values step by step; the lead writes them and sends the exit status.
 //!
 //! | part of an request | bytes |
@@ -48,7 +48,7 @@ enum ItemKind {
 }
 
 impl ProcessGroup<'_> {
-    /// Tells the others to compute all pairs of `items`, from what `log` has on. All make the same call of
+    /// Tells the others to compute all pairs of `items`, from the end of `log` on. All make the same call of
     /// [`all_pairs`].
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl ProcessGroup<'_> {
     }
 }
 
-/// Follows the lead to the end: the exit code. Says nothing, since the lead does.
+/// Follows the lead to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
@@ -91,7 +91,7 @@ pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Fai
     Ok(code)
 }
 
-/// Computes this process's part. The outcome is the lead's, who tells it: all agree on it.
+/// Computes this process's part. The outcome is the lead's, which it sends to all, so that all agree.
 fn compute<T: Precision>(metric: &dyn Metric, execution: &Execution, log: Option<Vec<u8>>) -> Result<(), Failure> {
     let read = |bytes| LogReader::of_bytes::<T>(bytes, Path::new("the checkpoint of process 0"), metric);
     let mut kept = log.map(read).transpose()?;

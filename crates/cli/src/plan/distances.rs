@@ -1,4 +1,4 @@
-//! The plan of `lehr distances`: what is read, how items are compared, where the matrix goes.
+//! The plan of `lehr distances`: the input, how items are compared, where the matrix goes.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,7 +25,7 @@ pub struct DistancesPlan {
     pub input: PathBuf,
     /// Its contents.
     pub holds: Holds,
-    /// How items are compared, and what becomes of equal ones.
+    /// How items are compared, and the treatment of equal ones.
     pub options: Options,
     /// The character between fields of a table, if it was named.
     pub delimiter: Option<u8>,
@@ -39,9 +39,9 @@ pub struct DistancesPlan {
     pub out: PathBuf,
     /// The folder with the checkpoint to resume.
     pub resumed: Option<PathBuf>,
-    /// Replace what would otherwise be protected.
+    /// Replace files that would otherwise be protected.
     pub force: bool,
-    /// Seconds between two looks at what is finished, to keep it.
+    /// Seconds between two looks at the finished part, to keep it.
     pub checkpoint_seconds: f64,
     /// The most bytes that values may take; none where nobody knows.
     pub memory: Option<u64>,

@@ -1,4 +1,4 @@
-//! The plan of a method that `lehr-methods` declares: what its command line means together.
+//! The plan of a method that `lehr-methods` declares: the meaning of its command line as a whole.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const STANDARD_INPUT: &str = "-";
 /// How many clusters the demonstration looks for.
 const DEMO_CLUSTERS: u64 = 20;
 
-/// One run: where the data come from, what is done with them, what becomes of the results.
+/// One run: where the data come from, the method, and where the results go.
 pub struct MethodPlan {
     /// The method.
     pub method: &'static dyn Method,
@@ -44,13 +44,13 @@ pub struct MethodPlan {
     pub layout: Layout,
     /// The folder for results.
     pub out: PathBuf,
-    /// Replace what would otherwise be protected.
+    /// Replace files that would otherwise be protected.
     pub force: bool,
     /// Print the summary as JSON.
     pub json: bool,
     /// No progress.
     pub quiet: bool,
-    /// The file for what each rank did when.
+    /// The file for the actions of each rank with their times.
     pub trace: Option<PathBuf>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
@@ -60,11 +60,11 @@ pub struct MethodPlan {
 
 /// Where the data come from, and how they are read.
 pub struct Source {
-    /// The file, as typed; of other data, what they are called.
+    /// The file, as typed; of other data, their name.
     pub path: PathBuf,
     /// Whether it is a file.
     pub origin: Origin,
-    /// Which of its columns mean what.
+    /// The roles of its columns.
     pub selection: Selection,
     /// Cells without a value are missing, not faults.
     pub missing: bool,
@@ -76,7 +76,7 @@ pub struct Source {
     pub weights_from: Option<PathBuf>,
     /// Where rows are kept that memory should not hold.
     pub spill: Option<Spill>,
-    /// In which space rows are compared.
+    /// The space in which rows are compared.
     pub frame: Frame,
     /// Where known classes of the items of a matrix are.
     pub classes: Option<ClassSource>,

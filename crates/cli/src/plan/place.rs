@@ -37,9 +37,9 @@ pub struct PlacePlan {
     pub out: PathBuf,
     /// The folder with the checkpoint to resume.
     pub resumed: Option<PathBuf>,
-    /// Replace what would otherwise be protected.
+    /// Replace files that would otherwise be protected.
     pub force: bool,
-    /// Seconds between two writings of what is finished.
+    /// Seconds between two writings of the finished part.
     pub checkpoint_seconds: f64,
     /// Print the summary.
     pub json: bool,

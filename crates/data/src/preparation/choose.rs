@@ -1,4 +1,4 @@
-//! Chooses the columns that are used and how: what was asked for, and what the table says where nothing was.
+//! Chooses the columns that are used and how: as requested, and otherwise as the table suggests.
 
 use super::{ColumnUse, Feature, FeatureValue, Missing, Preparation, Wishes};
 use crate::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
@@ -17,7 +17,7 @@ const RARE: f64 = 0.01;
 const NORMAL_RANGE: f64 = 1.349;
 
 impl Preparation {
-    /// Decides what becomes of each column of a table.
+    /// Decides the use of each column of a table.
     ///
     /// # Errors
     /// - [`Error::NoSuchColumns`] if a column that is named is not there.
@@ -299,7 +299,7 @@ fn kept_levels(texts: &Categories) -> Vec<(Option<String>, usize)> {
     levels
 }
 
-/// A feature of numbers with its shift, divisor and fill, by what is there of its column.
+/// A feature of numbers with its shift, divisor and fill, by the values that its column has.
 fn scaled(feature: Feature, column: &FrameColumn, scale: Scale, missing: Missing) -> Result<Feature, Error> {
     let rows = 0..column.values.len();
     let mut present: Vec<f64> =

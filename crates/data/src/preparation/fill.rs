@@ -1,4 +1,4 @@
-//! Gaps filled from the rows that are nearest by what both have.
+//! Gaps filled from the rows that are nearest by the columns that both have.
 
 /// Rows that values are taken from, at most.
 const DONORS: usize = 2_000;
@@ -8,7 +8,7 @@ const NEAREST: usize = 5;
 /// Fills the gaps (NaN) of rows one after another with the mean of the nearest rows that have a value there.
 ///
 /// The distance of two rows is the mean squared difference over the features that both have. Donors are rows evenly
-/// spaced in their order, so the result depends on the rows alone. Gaps stay where no donor shares a feature with the
+/// spaced in their order, so that the result depends on the rows alone. Gaps stay where no donor shares a feature with the
 /// row.
 ///
 /// Source: Troyanskaya et al. 2001 (KNNimpute), with equal weights.
@@ -37,7 +37,7 @@ pub(super) fn from_nearest(values: &mut [f64], width: usize) {
     }
 }
 
-/// The mean squared difference of two rows over what both have, if there is anything.
+/// The mean squared difference of two rows over the columns that both have, if there are any.
 fn apart(left: &[f64], right: &[f64]) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0usize);
     for (a, b) in left.iter().zip(right) {

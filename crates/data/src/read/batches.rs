@@ -1,6 +1,6 @@
 //! A table as a stream: some rows at a time, so that no more of it is held than those.
 //!
-//! The first rows of the stream decide what the first rows of a table decide: columns, header, delimiter. Rows of
+//! The first rows of the stream decide columns, header and delimiter, as those of a table do. Rows of
 //! weight 0, which influence nothing, are looked at and left out, so that where batches are cut does not hang on them.
 
 use std::io::Read;
@@ -54,14 +54,14 @@ impl Batches<'static> {
     ///
     /// # Errors
     /// As [`points`](super::points), except for faults of rows. Also [`Error::Format`] for an array that is stored
-    /// column after column, since no row is whole before the last column.
+    /// column after column, because no row is whole before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
         Self::of(rows_of(path)?, &again(path), selection)
     }
 }
 
 impl<'a> Batches<'a> {
-    /// The rows of what a reader gives; `name` is what messages call it.
+    /// The rows of a reader; messages call it `name`.
     ///
     /// # Errors
     /// As [`Batches::open`], except for those of opening a file.
@@ -86,7 +86,7 @@ impl<'a> Batches<'a> {
     /// After an error the rest can be read on: the rows of the batch in which the fault was are behind.
     ///
     /// # Errors
-    /// [`Error::Faults`] for what is wrong with these rows, or at the end with all; [`Error::Read`], [`Error::CutShort`], [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
+    /// [`Error::Faults`] for the faults of these rows, or at the end with all; [`Error::Read`], [`Error::CutShort`], [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
     ///
     /// # Panics
     /// If `rows` is 0.

@@ -20,7 +20,7 @@ pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String
     told(Source::open(path)?, id, class, |_| false)
 }
 
-/// As [`classes`], from a reader; `name` is what messages call it.
+/// As [`classes`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// As [`classes`], except for those of opening a file.
@@ -39,7 +39,7 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
     told(Source::new(reader, name)?, id, class, |_| false)
 }
 
-/// The class of each of these items, none of what the table says nothing of; rows of other items do not matter.
+/// The class of each of these items, none of items that the table doesn't have; rows of other items do not matter.
 ///
 /// If a table has just these items in this order, its rows give the classes, whatever the ids. So items that share an
 /// id have the classes of their own rows in the results of a run over them. In any other, items are found by their ids.

@@ -1,6 +1,6 @@
 //! The format that a file seems to have. With it, a file given to the wrong reader is reported by its own format.
 //!
-//! A reader that cannot take what is there answers with [`Error::Contents`](crate::Error::Contents). Nothing here
+//! A reader that cannot take the contents answers with [`Error::Contents`](crate::Error::Contents). Nothing here
 //! changes how a file is read. The readers of fingerprints and sparse rows decide whether a source is theirs.
 
 use std::path::Path;
@@ -72,7 +72,7 @@ pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) 
     Ok((!head.is_empty() && is_text && !head.contains(&0)).then_some(Contents::Table))
 }
 
-/// Whether there is a header of dissimilarities beside an array that names it: then it is known what its numbers are.
+/// Whether there is a header of dissimilarities beside an array that names it: then the meaning of its numbers is known.
 pub(super) fn is_described(array: &Path) -> bool {
     let is_array =
         array.extension().is_some_and(|ending| ["npy", "bin"].iter().any(|own| ending.eq_ignore_ascii_case(own)));

@@ -1,4 +1,4 @@
-//! Tables of text into points: which columns, header or not, and every field that is not what it should be.
+//! Tables of text into points: which columns, header or not, and every field that is wrong.
 //!
 //! The first [`SAMPLE_ROWS`] rows decide, before any number is kept, whether there is a header. If no columns were
 //! asked for, they also decide which columns are numeric. Then rows stream through one at a time.
@@ -49,7 +49,7 @@ pub(super) fn points(source: Source<'_>, selection: &Selection, spill: Option<&S
     Ok(table(source, selection, false, spill)?.into_points()?)
 }
 
-/// Rows with gaps: what [`MISSING`] lists, infinities apart, is a gap.
+/// Rows with gaps: the texts of [`MISSING`], infinities apart, are gaps.
 pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<Incomplete, Refused> {
     Ok(table(source, selection, true, None)?.into_incomplete()?)
 }
@@ -169,7 +169,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
     }
 
-    /// Rows behind what is said to stand before them, in columns and forms that are known.
+    /// Rows behind the lines that stand before them, in columns and forms that are known.
     pub fn written(source: Source<'a>, written: Written) -> Result<Self, Error> {
         let Written { delimiter, quoting, lines, has_header, names, columns, forms, weights, id, left_out, notes } =
             written;
@@ -192,7 +192,7 @@ impl<'a> Rows<'a> {
     /// The next rows of weight above 0, so many at most; none at the end.
     ///
     /// # Errors
-    /// Those of reading; the faults of these rows; at the end what can be said of all rows only.
+    /// Those of reading; the faults of these rows; at the end the faults of all rows together.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         while self.table.kept < rows {
             match self.sample.next() {
@@ -255,7 +255,7 @@ pub(super) fn is_numeric(rows: &[Record], column: usize) -> bool {
     rows.iter().any(|row| row.field(column).is_some_and(|field| number(field).is_some()))
 }
 
-/// Which columns are what.
+/// The roles of the columns.
 struct Layout {
     /// All columns of the file; `x0`, `x1`, … without a header.
     names: Vec<String>,
@@ -392,7 +392,7 @@ impl Layout {
     }
 }
 
-/// The rows read so far and what was wrong with them.
+/// The rows read so far and their faults.
 struct Table {
     layout: Layout,
     /// Fields in each row of the file.
@@ -576,7 +576,7 @@ impl Table {
         points_of(&self.layout, self.faults.name(), self.values.finish()?, self.weights, self.ids)
     }
 
-    /// The rows that were kept since the last call, if nothing was wrong with what was read meanwhile.
+    /// The rows that were kept since the last call, if the rows read meanwhile had no fault.
     fn taken(&mut self) -> Result<Points, Error> {
         self.look_at_the_total_weight();
         let name = self.faults.name().to_owned();

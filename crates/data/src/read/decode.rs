@@ -75,7 +75,7 @@ impl Census {
     }
 }
 
-/// A reader of UTF-8 of what another reads in an encoding.
+/// A reader that turns the text of another, in its encoding, into UTF-8.
 pub(super) struct Decoder<R> {
     reader: R,
     encoding: Encoding,

@@ -1,4 +1,4 @@
-//! Dissimilarities from files: what [`crate::write::dissimilarities`] writes, what NumPy and SciPy write, and big-endian 16-bit rows.
+//! Dissimilarities from files: those of [`crate::write::dissimilarities`], of NumPy and SciPy, and big-endian 16-bit rows.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const HEADER_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: it cannot be read to its end.
-/// - [`Error::Contents`]: a table, sequences, an array of rows: what dissimilarities can be computed of.
+/// - [`Error::Contents`]: a table, sequences, an array of rows: input for computing dissimilarities.
 /// - [`Error::Format`]: no array, no header of ours, one that contradicts its array, fixed point without a header, a number of values that no N has.
 /// - [`Error::Faults`]: negative or infinite values, a matrix that is not symmetric or not 0 on the diagonal; the first ten and their number.
 ///
@@ -77,7 +77,7 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
     }
 }
 
-/// Dissimilarities from one run of bytes: the header, and behind it the array that it names, as `cat d.json d.npy` makes them. `name` is what messages call it.
+/// Dissimilarities from one run of bytes: the header, and behind it the array that it names, as `cat d.json d.npy` makes them. Messages call it `name`.
 ///
 /// # Errors
 /// As [`matrix`].
@@ -130,7 +130,7 @@ pub fn header(path: &Path) -> Result<Header, Error> {
     Err(Error::Format { name: shown, expected, found: "more bytes".into() })
 }
 
-/// Reads a header, and not what stands behind it.
+/// Reads a header, and not the bytes behind it.
 ///
 /// # Errors
 /// As [`matrix`].

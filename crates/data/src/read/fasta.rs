@@ -2,7 +2,7 @@
 //!
 //! Whether the letters are nucleotides or amino acids is found out, unless given: nucleotides if at least nine letters in ten are `ACGTUN`. Lower case,
 //! `\r\n`, blanks and blank lines among the letters, and a `*` at the end of a protein are fine. Everything else that is no letter of the alphabet is a
-//! fault, with its line. Gaps are letters only where the caller expects aligned sequences.
+//! fault, with its line. Gaps are letters only if you expect aligned sequences.
 
 use std::io::Read;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
     sequences_from(open(path)?, &path.display().to_string(), expected)
 }
 
-/// Sequences from a reader of FASTA; `name` is what messages call it.
+/// Sequences from a reader of FASTA; messages call it `name`.
 ///
 /// # Errors
 /// As [`sequences`], except for those of opening a file.

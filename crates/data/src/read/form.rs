@@ -32,7 +32,7 @@ pub struct TableForm {
     pub skip: Option<usize>,
     /// The sheet of a workbook: its name, or its number counted from 1.
     pub sheet: Option<String>,
-    /// What stands before the fraction of numbers: `.` or `,`.
+    /// The mark before the fraction of numbers: `.` or `,`.
     pub decimal: Option<char>,
     /// The mark between thousands.
     pub thousands: Option<char>,

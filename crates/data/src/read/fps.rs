@@ -32,7 +32,7 @@ pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
     fingerprints_from(open(path)?, &path.display().to_string())
 }
 
-/// Fingerprints from a reader of FPS; `name` is what messages call it.
+/// Fingerprints from a reader of FPS; messages call it `name`.
 ///
 /// # Errors
 /// As [`fingerprints`], except for those of opening a file.

@@ -1,4 +1,4 @@
-//! A table as people have it into a [`DataFrame`]: what each column is shows in all of its values.
+//! A table as people have it into a [`DataFrame`]: all values of a column decide its type.
 //!
 //! First the rows of a table become a [`Grid`] of fields. Then every column is surveyed, and all of them are decided on
 //! together (`written.rs`). Last, each becomes values. Every decision that is not the usual one is a note of the data
@@ -24,7 +24,7 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 
 /// A table of named columns of numbers, categories and times, each read as all of its values show.
 ///
-/// Everything that `form` leaves open is detected. The data frame says what was found: for each column in
+/// Everything that `form` leaves open is detected. The data frame reports the findings: for each column in
 /// [`read_as`](FrameColumn::read_as), for the table in [`dialect`](DataFrame::dialect), and for people in
 /// [`notes`](DataFrame::notes).
 ///
@@ -49,7 +49,7 @@ pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
     Ok(framed(&|| Source::open(path), form)?.sound()?.frame)
 }
 
-/// As [`data_frame`], from a reader; `name` is what messages call it.
+/// As [`data_frame`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// As [`data_frame`], except for those of opening a file.
@@ -70,7 +70,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
 }
 
-/// A column as its caller has it.
+/// A column as you have it.
 #[derive(Clone, Debug)]
 pub enum InputColumn {
     /// Its values are known.
@@ -82,7 +82,7 @@ pub enum InputColumn {
 /// A data frame of columns that are there already.
 ///
 /// # Errors
-/// [`Error::Faults`] for texts that are not what `form` says of their column; those of [`DataFrame::new`].
+/// [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of [`DataFrame::new`].
 ///
 /// # Example
 /// ```
@@ -441,7 +441,7 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
     Ok(Framed { frame, grid, rows, as_numbers: read.as_numbers, missing: form.missing.clone(), faults })
 }
 
-/// Columns that were read, and what was decided for it.
+/// Columns that were read, and the decisions for it.
 pub(super) struct Columns {
     pub(super) columns: Vec<FrameColumn>,
     decimal: Option<char>,

@@ -1,4 +1,4 @@
-//! The fields of a table as text, before anybody knows what they are.
+//! The fields of a table as text, before their types are known.
 //!
 //! All values of a column show its type, so all are kept until then, as one text with the positions where fields end.
 //! That costs four bytes for each field beside its letters. Sheets and documents in JSON have typed values; these stand

@@ -1,6 +1,6 @@
 //! Detects whether the first row of a table of text has names or values.
 //!
-//! 1. What the caller says; a `#` before the row, as NumPy writes one; columns asked for by a name: these decide.
+//! 1. The caller's word; a `#` before the row, as NumPy writes one; columns asked for by a name: these decide.
 //! 2. A word in a wanted column is a name, and so the row is a header. The mark of a missing value
 //!    ([`MISSING`](super::csv::MISSING)) is no word. Beside true numbers, text that begins with a digit, a sign or a
 //!    point is none either. So a first row of values with an `n/a` or a `3.5x` is reported, not taken for names.

@@ -27,7 +27,7 @@ pub(super) struct Row<'r> {
     pub id: Option<String>,
 }
 
-/// Takes rows in: what is chosen of them, and what is wrong with them.
+/// Takes rows in: the chosen ones, and the faults of others.
 pub(super) struct Intake<'l> {
     layout: &'l Layout,
     faults: Faults,

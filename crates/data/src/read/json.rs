@@ -131,7 +131,7 @@ pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     }
 }
 
-/// Rows, their columns, and what is to be said of them.
+/// Rows, their columns, and remarks about them.
 pub(super) struct Objects {
     pub(super) grid: Grid,
     pub(super) names: Vec<String>,

@@ -1,7 +1,7 @@
 //! The position of the table in a file. Above it are title lines and units, below it totals and sources, and within it
 //! rows that are not its own.
 //!
-//! The fields and types of most rows show what the others are. A row is left out only where it can be no row of the
+//! The fields and types of most rows show the form of the others. A row is left out only where it can be no row of the
 //! table, and a note reports each that is left out. Rows that may be a total are kept apart until numbers are known:
 //! then the sum shows it (`frame.rs`).
 
@@ -19,7 +19,7 @@ const TITLE_ROWS: usize = 50;
 const HEADER_ROWS: usize = 4;
 /// How many rows below a table may be notes on it.
 const FOOTER_ROWS: usize = 20;
-/// How many rows are looked at to find out what columns hold.
+/// How many rows are looked at to find out the types of columns.
 const SAMPLE_ROWS: usize = 100;
 
 /// A table in its place.

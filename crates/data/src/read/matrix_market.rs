@@ -2,7 +2,7 @@
 //!
 //! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order,
 //! none of one place twice; values of 0 are dropped. Dense (`array`) files and complex numbers are refused by name. So
-//! are matrices that store only one half (`symmetric` and similar ones), since they are no rows of a table.
+//! are matrices that store only one half (`symmetric` and similar ones), because they are no rows of a table.
 
 use std::io::Read;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub fn rows(path: &Path) -> Result<Sparse, Error> {
     rows_from(open(path)?, &path.display().to_string())
 }
 
-/// Sparse rows from a reader of a Matrix Market file; `name` is what messages call it.
+/// Sparse rows from a reader of a Matrix Market file; messages call it `name`.
 ///
 /// # Errors
 /// As [`rows`], except for those of opening a file.
@@ -119,7 +119,7 @@ pub(super) fn read(mut source: Source<'_>) -> Result<Sparse, Error> {
     in_rows(entries, rows as usize, columns as usize, &name)
 }
 
-/// Whether the file is of a pattern; `Err` with what was expected and what was found.
+/// Whether the file is of a pattern; `Err` with the expected and the found value.
 fn header(text: &str) -> Result<bool, (&'static str, String)> {
     const EXPECTED: &str = "a Matrix Market file that begins with \"%%MatrixMarket matrix coordinate\"";
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_lowercase).collect();
@@ -156,7 +156,7 @@ fn sizes_of(text: &str) -> Result<[u64; 3], (String, String)> {
     Ok([*rows, *columns, *entries])
 }
 
-/// The entry of a line; `Err` with what was expected.
+/// The entry of a line; `Err` with the expected form.
 fn entry(text: &str, [rows, columns, _]: [u64; 3], is_pattern: bool, line: u64) -> Result<Entry, String> {
     let mut fields = text.split_ascii_whitespace();
     let whole = || match is_pattern {

@@ -1,7 +1,7 @@
 //! The columns of numbers of a table as people have it, as rows for methods: points, or rows with gaps.
 //!
 //! A table of numbers as programs write them is read row by row (`csv.rs`), which is fast and holds no text. Whatever that reader finds wrong or doubtful is read here instead, as a data
-//! frame is: forms of numbers, titles and totals, encodings. So both say the same of a table; what is wrong is said once, for all columns together.
+//! frame is: forms of numbers, titles and totals, encodings. So both say the same of a table; a fault is reported once, for all columns together.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -79,7 +79,7 @@ pub(super) fn incomplete_of_typed<'a>(again: Again<'_, 'a>, selection: &Selectio
     })
 }
 
-/// The table as a data frame, or what is wrong with it, from the reader that finds less.
+/// The table as a data frame, or its faults, from the reader that finds less.
 fn settled<'a, T>(
     refused: csv::Refused,
     again: Again<'_, 'a>,
@@ -393,7 +393,7 @@ impl Measures {
     }
 }
 
-/// A reader that keeps what it has given, so that it can be read once more, unless that becomes too much.
+/// A reader that keeps the bytes that it has given, so that it can be read once more, unless that becomes too much.
 pub(super) struct Stream<'a> {
     reader: RefCell<Box<dyn Read + 'a>>,
     /// The bytes that were read; `None` if they were too many.
@@ -405,7 +405,7 @@ impl<'a> Stream<'a> {
         Rc::new(Stream { reader: RefCell::new(Box::new(reader)), kept: RefCell::new(Some(Rc::default())) })
     }
 
-    /// All of it, with what has not been read yet; nothing if that is too much.
+    /// All of it, with the rest that has not been read yet; nothing if that is too much.
     pub(super) fn whole(self: &Rc<Self>, name: &str) -> Option<Result<Source<'a>, Error>> {
         let rest = io::copy(&mut Handle(Rc::clone(self)), &mut io::sink());
         if let Err(cause) = rest {

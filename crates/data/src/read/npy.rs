@@ -54,7 +54,7 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
     intake.into_points()
 }
 
-/// Rows and columns, if the file is an array and long enough for what its header promises.
+/// Rows and columns, if the file is an array and long enough for the shape in its header.
 pub(super) fn shape(source: &mut Source<'_>) -> Result<Option<[usize; 2]>, Error> {
     // What cannot be read is told by who reads it.
     if !source.peek(MAGIC.len()).starts_with(MAGIC) {
@@ -176,7 +176,7 @@ pub(super) fn bytes(source: &mut Source<'_>) -> Result<([usize; 2], Vec<u8>), Er
     Ok((header.shape, bytes))
 }
 
-/// Which columns of an array are what.
+/// The roles of the columns of an array.
 struct Chosen {
     /// How many columns the array has.
     dimension: usize,
@@ -416,7 +416,7 @@ impl Header {
         }
     }
 
-    /// How many rows there will be, as far as a file is long enough for what its header promises; 0 where that cannot be known.
+    /// How many rows there will be, if a file is long enough for the shape in its header; 0 if that is unknown.
     fn rows_there(&self, source: &Source<'_>) -> usize {
         let [rows, dimension] = self.shape;
         source.left().map_or(0, |left| {
@@ -518,7 +518,7 @@ impl Header {
         })
     }
 
-    /// As [`stream`](Header::stream), until what takes the values fails.
+    /// As [`stream`](Header::stream), until the receiver of the values fails.
     fn try_stream(
         &self,
         source: &mut Source<'_>,

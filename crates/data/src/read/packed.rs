@@ -27,7 +27,7 @@ pub fn fingerprints(path: &Path, bits: Option<usize>) -> Result<Fingerprints, Er
     read(Source::open(path)?, bits)
 }
 
-/// As [`fingerprints`], from a reader; `name` is what messages call it.
+/// As [`fingerprints`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// As [`fingerprints`], except for those of opening a file.

@@ -234,7 +234,7 @@ fn is_number(kind: &Kind) -> bool {
     matches!(kind, Kind::Numbers | Kind::Halves | Kind::Whole | Kind::Counts | Kind::Truths)
 }
 
-/// Which columns of a file are what.
+/// The roles of the columns of a file.
 struct Chosen {
     columns: Vec<Column>,
     weights: Option<Column>,
@@ -313,7 +313,7 @@ impl Chosen {
     }
 }
 
-/// The text in the first row of a column; nothing if there is none, or none that can be read: nobody asked for it.
+/// The text in the first row of a column; nothing if there is none, or none that can be read, because nobody asked for it.
 fn first_text(parquet: &Parquet, column: usize) -> Option<String> {
     let read = || {
         let group = (0..parquet.groups()).find(|group| parquet.group_rows(*group) > 0)?;

@@ -1,7 +1,7 @@
 //! Text into records and fields: lines, quotes, delimiters, and where each record stands.
 //!
 //! A record is a line, or several where a quoted field has line ends in it. A record has the number of its first line,
-//! because messages need it. That is why this is no library's reader: the usual readers count or repair CRLF, blank
+//! because messages need it. Therefore this is no library's reader: the usual readers count or repair CRLF, blank
 //! lines and open quotes in their own ways. The `csv` crate serves as the oracle in the tests.
 //!
 //! Quotes are `"`, doubled within quotes. A data frame needs more ([`Quoting`]): other quotes and letters escaped by a
@@ -15,7 +15,7 @@ use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;
 use crate::read::source::{HEAD_BYTES, Source};
 
-/// A run of spaces and tabs as the delimiter: what `b' '` means here.
+/// A run of spaces and tabs as the delimiter: the meaning of `b' '` here.
 pub(crate) const SPACES: u8 = b' ';
 /// A record longer than this is taken for a file that is no table.
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -316,7 +316,7 @@ fn is_end(bytes: &[u8], delimiter: u8, terminator: u8) -> bool {
     next.is_some_and(|next| *next == delimiter || *next == terminator)
 }
 
-/// Hands out the fields of one record. `""` within quotes is one quote; what follows a closing quote belongs to the field. Spaces before a quote that opens a field are none of it.
+/// Hands out the fields of one record. `""` within quotes is one quote; text after a closing quote belongs to the field. Spaces before a quote that opens a field are none of it.
 fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMut(Piece<'t>)) {
     let bytes = line.as_bytes();
     let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');
@@ -409,7 +409,7 @@ enum Quotes {
     Open,
     /// Behind a quote within quotes: a second one means a quote, anything else that the quotes are closed.
     Doubtful,
-    /// Behind what says that the next byte is a letter.
+    /// Behind the prefix that says that the next byte is a letter.
     Escaped,
 }
 

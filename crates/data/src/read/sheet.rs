@@ -1,7 +1,7 @@
 //! Workbooks of Excel (`.xlsx`, `.xls`) and of OpenDocument (`.ods`): the cells of one sheet.
 //!
-//! Files are read by `calamine`. Cells have types: a number stays what it is, a date is one by its format. Where the table stands on the sheet is found out as in a text
-//! (`layout.rs`), since people put titles above it and totals below.
+//! Files are read by `calamine`. Cells have types: a number stays a number, a date is one by its format. Where the table stands on the sheet is found out as in a text
+//! (`layout.rs`), because people put titles above it and totals below.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,7 +79,7 @@ pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) ->
     Ok(Cells { grid, dialect: Dialect { format, sheet: Some(sheet), ..Dialect::default() }, notes })
 }
 
-/// The cells, the name of the sheet and what is to be said of its choice.
+/// The cells, the name of the sheet and remarks about its choice.
 fn of<R>(
     mut book: R,
     name: &str,

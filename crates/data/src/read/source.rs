@@ -2,7 +2,7 @@
 //!
 //! This file handles everything that may surround a file's contents, once for all readers. That is packing
 //! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the
-//! packing, never the name, so a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows on
+//! packing, never the name, so that a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows on
 //! demand, and gives out slices of it. It knows its position, so that a reader can say where a fault is.
 
 use std::cell::Cell;
@@ -273,7 +273,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Why reading stopped after what `read` says: for the bytes, or for a reason outside of them.
+/// Why reading stopped after the answer of `read`: for the bytes, or for a reason outside of them.
 pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     let name = name.to_owned();
     match Damage::of(&cause) {
@@ -308,7 +308,7 @@ fn terminator_of(head: &[u8]) -> u8 {
     if ends.copied().any(|byte| byte == b'\n') { b'\n' } else { b'\r' }
 }
 
-/// Fails once with what stopped a look ahead.
+/// Fails once with the error that stopped a look ahead.
 struct Pending(Option<io::Error>);
 
 impl Read for Pending {

@@ -1,4 +1,4 @@
-//! Sparse rows from SVMlight's text, which LIBSVM and others write too: `label column:value column:value … # comment`, a row a line.
+//! Sparse rows from SVMlight's text, which LIBSVM and others write too: `label column:value column:value … # comment`, a row on each line.
 //!
 //! Clusters are found without classes, so labels are read (a number, or several with commas between them), checked, and
 //! left out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is no column and
@@ -62,7 +62,7 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     is_shown
 }
 
-/// Sparse rows from SVMlight's text, plain or packed by gzip. `first_column` is what its first column is numbered; `None`: found out, as above.
+/// Sparse rows from SVMlight's text, plain or packed by gzip. `first_column` is the number of its first column; `None`: found out, as above.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its end.
@@ -72,7 +72,7 @@ pub fn rows(path: &Path, first_column: Option<FirstColumn>) -> Result<Sparse, Er
     rows_from(open(path)?, &path.display().to_string(), first_column)
 }
 
-/// Sparse rows from a reader of SVMlight's text; `name` is what messages call it.
+/// Sparse rows from a reader of SVMlight's text; messages call it `name`.
 ///
 /// # Errors
 /// As [`rows`], except for those of opening a file.
@@ -186,7 +186,7 @@ fn is_label(field: &str) -> bool {
     field.split(',').all(|part| part.parse::<f64>().is_ok_and(f64::is_finite))
 }
 
-/// A column and its value; `None` for what says of a ranking which query a row is of. `Err` with what was expected.
+/// A column and its value; `None` for the field of a ranking that names the query of a row. `Err` with the expected form.
 fn pair(field: &str) -> Result<Option<(u32, f64)>, &'static str> {
     const EXPECTED: &str = "COLUMN:VALUE, a whole number and a finite one";
     let (column, value) = field.split_once(':').ok_or(EXPECTED)?;

@@ -2,7 +2,7 @@
 //!
 //! Gzip is recognised by its first two bytes. Several members one after another are one text, as `cat a.gz b.gz` makes
 //! them, and of each the checksum and the length are verified. A file within a file is not unpacked: each layer would
-//! multiply what a few bytes become. A fault in packed bytes is an [`io::Error`] that carries a [`Damage`]. So a caller
+//! multiply a few bytes. A fault in packed bytes is an [`io::Error`] that carries a [`Damage`]. So a caller
 //! above any number of readers can tell it from a failing disk.
 
 use std::cell::Cell;
@@ -42,7 +42,7 @@ impl From<Damage> for io::Error {
 
 /// A reader of plain bytes out of plain or packed ones, which ends with an error once it gave more than a limit.
 ///
-/// All readers of this crate unpack what they are given. Who limits what may come of it, puts this before them.
+/// All readers of this crate unpack their input. If you limit the unpacked size, put this before them.
 ///
 /// # Example
 /// ```

@@ -281,7 +281,7 @@ pub(super) fn is_value(field: &str) -> bool {
     Parts::of(field).is_some_and(is_number) || Date::of(field).is_some() || date::time_of_day(field).is_some()
 }
 
-/// As [`is_value`], for finding out what stands between fields: a comma in a number is not seen where commas do.
+/// As [`is_value`], for finding the delimiter: a comma in a number is not seen where commas do.
 pub(super) fn is_value_between(field: &str, delimiter: u8) -> bool {
     if delimiter == b',' && field.contains(',') {
         return false;
@@ -387,7 +387,7 @@ struct Others {
     has_commas_between: bool,
 }
 
-/// How a column is read, with what is to be said of it. Of `rows` rows some may have gaps.
+/// How a column is read, with remarks about it. Of `rows` rows some may have gaps.
 #[allow(clippy::too_many_arguments)] // one call, of everything that there is
 fn one(
     column: usize,

@@ -1,6 +1,6 @@
 //! Dissimilarities into files: the numbers (NPY, or big-endian rows) and the header beside them.
 //!
-//! The caller gives rows one at a time, so that a matrix of several gigabytes is never held twice.
+//! You give rows one at a time, so that a matrix of several gigabytes is never held twice.
 
 use std::io::{self, Write};
 

@@ -1,6 +1,6 @@
 //! Names of columns in a table of results, where columns of the data stand beside those that are computed.
 //!
-//! Names that are computed stand, since programs look for them; a column of the data gives way. All names of a table are distinct.
+//! Names that are computed stand, because programs look for them; a column of the data gives way. All names of a table are distinct.
 
 use std::collections::HashSet;
 

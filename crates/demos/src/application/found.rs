@@ -74,7 +74,7 @@ pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
     marks.map(|(name, mean)| format!("{name} {mean:+.2}")).collect::<Vec<_>>().join(", ")
 }
 
-/// How much of what is active the rich clusters hold, in a sentence without its full stop.
+/// The share of active items in the rich clusters, in a sentence without its full stop.
 pub fn in_rich(enrichment: &Enrichment) -> String {
     let (active, items) = enrichment.in_rich();
     if active == 0 {
@@ -89,7 +89,7 @@ pub fn in_rich(enrichment: &Enrichment) -> String {
     )
 }
 
-/// Writes `item,id` and the known class, a line an item.
+/// Writes `item,id` and the known class, a line for each item.
 ///
 /// # Errors
 /// Those of the writer.

@@ -76,7 +76,7 @@ pub struct ServiceResults {
 /// The results of a run's services.
 ///
 /// # Errors
-/// If a job has not given what its method gives.
+/// If a job has not given the result of its method.
 pub async fn given(services: &Services, run: &Run) -> Result<ServiceResults, Fault> {
     let compared = job(run, "compare")?;
     let state = services.distances.get().await?;

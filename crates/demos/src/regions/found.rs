@@ -37,7 +37,7 @@ pub fn title(regions: &Regions, view: View) -> String {
     }
 }
 
-/// Writes `id` and the cluster of each view, a line a region.
+/// Writes `id` and the cluster of each view, a line for each region.
 ///
 /// # Errors
 /// Those of the writer.

@@ -1,13 +1,13 @@
 //! One sequence against a line of others: the dynamic programme of Smith and Waterman, and Needleman and Wunsch, with Gotoh's affine gaps.
 //!
-//! The query runs down, the others run across, one a lane. A cell is eleven operations on a line and no branch:
+//! The query runs down, the others run across, one for each lane. A cell is eleven operations on a line and no branch:
 //!
 //! ```text
 //! h(i, j) = max(h(i-1, j-1) + s(a_i, b_j), e(i, j), f(i, j), 0 if local)
 //! e(i, j+1) = max(h(i, j) - open, e(i, j) - extend)        f likewise downwards
 //! ```
 //!
-//! The values are *packed*: see [`super::packing`]. Nothing here knows, since packing turns a score with its counts
+//! The values are *packed*: see [`super::packing`]. Nothing here knows, because packing turns a score with its counts
 //! into one whole number that adds up along an alignment as scores do. There is no "minus infinity" either: a gap that
 //! would begin before the first letter counts an opening less than the border. No alignment can gain from it, and every
 //! value has a bound that [`super::packing`] can compute.
@@ -32,7 +32,7 @@ pub(crate) struct Weights<N> {
 /// Up to a line of sequences, arranged for the kernel.
 #[derive(Debug)]
 pub(crate) struct Group<N: Number> {
-    /// Line `place * symbols + symbol`: what that symbol in the query is worth against the letter of each lane at that place.
+    /// Line `place * symbols + symbol`: the score of that symbol in the query against the letter of each lane at that place.
     pub(crate) profile: Vec<N::Line>,
     pub(crate) symbols: usize,
     /// The length of each lane's sequence, 0 for a lane without one.
@@ -76,7 +76,7 @@ impl<N: Number> Sweep<N> {
     }
 }
 
-/// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, the borders costing what `weights` say.
+/// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, with borders at the cost in `weights`.
 ///
 /// Where end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too,
 /// and is worth 0.

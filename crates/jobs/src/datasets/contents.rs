@@ -1,6 +1,6 @@
 //! The contents of data sets and uploads, by number: on disk below a folder, or in memory and in files without a name.
 //!
-//! A content is written once and never changed, so nothing here has to agree with the document but the numbers.
+//! A content is written once and never changed, so that nothing here has to agree with the document but the numbers.
 //! [`Contents::sweep`] removes contents that the document does not name, unless the document itself was lost or
 //! restored ([`Contents::freeze`]).
 //!
@@ -141,7 +141,7 @@ impl Contents {
     /// A table.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if it cannot be read; [`Code::OperationFailed`] if it is not what was kept.
+    /// [`Code::InsufficientResources`] if it cannot be read; [`Code::OperationFailed`] if it is not as it was kept.
     pub(crate) fn read(&self, number: u64, checksum: &str, name: &str) -> Result<Table, Fault> {
         {
             let mut held = self.held.lock();
@@ -193,7 +193,7 @@ impl Contents {
         }
     }
 
-    /// Puts bytes at an offset of an upload, and removes what is behind them: what was written and not acknowledged.
+    /// Puts bytes at an offset of an upload, and removes the bytes behind them, which were written and not acknowledged.
     ///
     /// # Errors
     /// [`Code::InsufficientResources`].
@@ -272,7 +272,7 @@ impl Contents {
         self.held.lock().is_frozen = true;
     }
 
-    /// What is there without a document that names it: the tables by number, and how many unfinished uploads. The bytes of these are renamed, so that no
+    /// The contents that no document names: the tables by number, and how many unfinished uploads. The bytes of these are renamed, so that no
     /// later upload takes their place.
     ///
     /// # Errors
@@ -350,7 +350,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Adds a piece, and removes what is behind its offset: pieces that were written and not acknowledged.
+    /// Adds a piece, and removes all behind its offset: pieces that were written and not acknowledged.
     fn add(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         // If it is gone, what it should say of the pieces before this one is missed when all are read.
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
@@ -372,7 +372,7 @@ impl Sums {
         file.sync_data()
     }
 
-    /// Says what is wrong with the first `bytes` of a file, if anything is.
+    /// Reports the fault of the first `bytes` of a file, if there is one.
     fn check(&self, file: &mut impl Read, bytes: u64) -> io::Result<Option<String>> {
         let known = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -105,7 +105,7 @@ impl DatasetService {
     /// A service that keeps nothing on disk and opens no files.
     ///
     /// # Panics
-    /// Never: nothing is asked of the system.
+    /// Never, because the system is not asked.
     ///
     /// # Example
     /// See [`Datasets`].
@@ -113,7 +113,7 @@ impl DatasetService {
         Self::new(Limits::default()).expect("no folder is asked for")
     }
 
-    /// Removes what the document does not name. Contents that it names now were kept before this change began.
+    /// Removes contents that the document does not name. Contents that it names now were kept before this change began.
     fn sweep(&self) {
         let contents = self.document.datasets.values().map(|dataset| dataset.content);
         let uploads = self.document.uploads.values().map(|upload| upload.content);
@@ -164,7 +164,7 @@ impl DatasetService {
         blocking("the disk", || self.inner.contents.read(dataset.content, &dataset.checksum, name))
     }
 
-    /// Whether a name is free for what is to come.
+    /// Whether a name is free for a new data set.
     fn check_free(&self, name: &str, replace: bool) -> Result<(), Fault> {
         if !replace && self.document.datasets.contains_key(name) {
             let reason = format!("there is a data set {name:?}; \"replace\": true puts this one in its place");
@@ -189,7 +189,7 @@ impl DatasetService {
         Ok(Dataset { content, ..dataset })
     }
 
-    /// Reads what an upload or a file has, on a thread of its own, and tells the service.
+    /// Reads an upload or a file, on a thread of its own, and tells the service.
     fn start_reading(&self, name: String, upload: Upload, own: Reference<Datasets>) -> Result<(), Fault> {
         let inner = self.inner.clone();
         let body = move || {
@@ -411,12 +411,12 @@ impl Independent<Finish> for DatasetService {
     }
 }
 
-/// What a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is over. If
-/// bytes are being read then, the reading is wasted, since nobody knows them any more.
+/// Work that a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is over. If
+/// bytes are being read then, the reading is wasted, because nobody knows them any more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {
-    /// Begins something under a name, and says what came of it and whether the request has begun it. A task of its own
+    /// Begins something under a name, and says how it ended and whether the request has begun it. A task of its own
     /// begins it. If the request ends before the service has answered, the task still learns of the beginning, and
     /// takes it back.
     pub(super) async fn by<O>(call: &Call, begin: O, name: String) -> Result<(O::Reply, Option<Self>), Fault>
@@ -518,7 +518,7 @@ impl Exclusive<Abandon> for DatasetService {
     }
 }
 
-/// Has the service read, and waits for what comes of it.
+/// Has the service read, and waits for the outcome.
 async fn read_and_wait(own: Reference<Datasets>, start: StartReading) -> Result<Dataset, Fault> {
     let name = start.name.clone();
     let mut changes = own.subscribe(Subscribe::default().keys([name.clone()])).await?;

@@ -19,7 +19,7 @@ use crate::format::Form;
 /// $ curl -H 'content-type: text/csv' --data-binary @sites.csv 'http://127.0.0.1:8420/datasets:upload?name=sites'
 /// ```
 ///
-/// Its media type says what it is: `text/csv`, `text/tab-separated-values`, `application/x-npy`, `application/vnd.apache.parquet`,
+/// Its media type says its format: `text/csv`, `text/tab-separated-values`, `application/x-npy`, `application/vnd.apache.parquet`,
 /// `application/vnd.apache.arrow.stream` or `.file`; with `application/octet-stream` the field `format` says it. CSV and TSV may be packed by gzip themselves.
 ///
 /// # Example
@@ -53,7 +53,7 @@ use crate::format::Form;
     )
 )]
 pub struct UploadFile {
-    /// What the data set will be called.
+    /// The name of the new data set.
     pub name: String,
     /// The file.
     pub data: Bytes,
@@ -72,7 +72,7 @@ pub struct UploadFile {
     /// The column of ids.
     #[serde(default)]
     pub id: Option<String>,
-    /// What stands between fields of a text file: one character, or `tab`. Default: found out.
+    /// The separator of fields of a text file: one character, or `tab`. Default: found out.
     #[serde(default)]
     pub delimiter: Option<String>,
     /// Whether the first row of a text file has names. Default: found out.
@@ -87,7 +87,7 @@ pub struct UploadFile {
 }
 
 impl UploadFile {
-    /// A file of which nothing is said but its name and what it is.
+    /// A file with nothing but its name and its format.
     ///
     /// # Example
     /// See [`UploadFile`].

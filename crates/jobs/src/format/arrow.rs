@@ -1,4 +1,4 @@
-//! Arrow IPC, as a stream or a file: what tables are kept and sent as, and what others may send. Its messages are looked at first (`messages.rs`).
+//! Arrow IPC, as a stream or a file: the format in which tables are kept and sent, and which others may send. Its messages are looked at first (`messages.rs`).
 
 mod messages;
 

@@ -1,4 +1,4 @@
-//! Columns as they are read from a file of columns, a batch after the other, with what is wrong in them.
+//! Columns as they are read from a file of columns, a batch after the other, with the faults in them.
 
 use arrow_array::builder::StringBuilder;
 use lehr_data::dissimilarities::MISSING_U16;
@@ -16,7 +16,7 @@ const EXACT: u64 = 1 << 53;
 pub(crate) enum Values {
     Numbers(Vec<f64>),
     Singles(Vec<f32>),
-    /// With what a unit is worth.
+    /// With the value of a unit.
     Fixed(Vec<u16>, f64),
     Whole(Vec<i64>),
     Counts(Vec<u64>),
@@ -39,8 +39,8 @@ impl Left {
     }
 }
 
-/// What the columns of a file bring: what is wrong in them, and how much more they may take. A word of a dictionary is a few bytes of a file however often it is named, so what
-/// counts is what it takes here.
+/// The faults in the columns of a file, and how much more they may take. A word of a dictionary is a few bytes of a file however often it is named. So its
+/// size in memory counts.
 #[derive(Debug)]
 pub(crate) struct Intake {
     faults: Faults,
@@ -63,7 +63,7 @@ impl Intake {
         self.told.clone()
     }
 
-    /// Says what is left, before more is made room for: values come one at a time, and are too many to say it after each.
+    /// Says how much is left, before more is made room for. Values come one at a time, and are too many to say it after each.
     pub(crate) fn tell(&self) {
         *self.told.0.lock() = self.left;
     }
@@ -217,7 +217,7 @@ impl Column {
         }
     }
 
-    /// Bytes that are no text: a fault. They count as if they were one, since each row that names them is another look at all of them.
+    /// Bytes that are no text: a fault. They count as if they were one, because each row that names them is another look at all of them.
     pub(crate) fn no_text(&mut self, bytes: &[u8], intake: &mut Intake) {
         self.fault(intake, "text in UTF-8", || format!("{} bytes that are none", bytes.len()));
         if self.has_room(bytes.len(), intake) {
@@ -310,7 +310,7 @@ pub(crate) fn unread(file: &str, index: usize, name: &str, read: &str, codec: &s
     Fault::new(Code::InvalidValue, format!("{place}: expected {read}, found {codec}, which is not read here"))
 }
 
-/// A column of what no table holds.
+/// A column of a type that no table holds.
 pub(crate) fn unsupported(file: &str, index: usize, name: &str, found: &str) -> Fault {
     let place = format!("{file}, column {} ({name:?})", index + 1);
     let hint = "name the columns to read to leave it out";

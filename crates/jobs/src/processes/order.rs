@@ -1,4 +1,4 @@
-//! Orders: what the processes of a job are to do, in the files of a folder and as one run of bytes.
+//! Orders: the tasks of the processes of a job, in the files of a folder and as one run of bytes.
 //!
 //! | part of the bytes | |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! Outcomes: what came of an order, in the files of its folder. Complete or not there.
+//! Outcomes: the results of an order, in the files of its folder. Complete or not there.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -69,7 +69,7 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
 }
 
 impl Outcome {
-    /// Writes what a method gave, its tables first.
+    /// Writes the result of a method, its tables first.
     pub fn keep(folder: &Path, ended: Result<Outputs, Failure>) -> Result<(), Failure> {
         let Outputs { tables, figures, warnings } = match ended {
             Ok(outputs) => outputs,

@@ -21,7 +21,7 @@ pub struct Part {
     folder: Option<PathBuf>,
 }
 
-/// Asks a [`Part`] to save what it needs to go on, and to end.
+/// Asks a [`Part`] to save its state, and to end.
 #[derive(Clone, Debug)]
 pub struct Stopper(Signal);
 
@@ -62,7 +62,7 @@ impl Part {
     /// Does it, with the processes of a job if there are several. The first tells how far it is, and leaves the outcome in its folder; the others do neither.
     ///
     /// # Errors
-    /// What has become of this process alone, or may have: the others may wait for it, and have to be ended. An error
+    /// The outcome, sure or possible, of this process alone: the others may wait for it, and have to be ended. An error
     /// that ends a run in all processes alike is the outcome, and no error here.
     pub fn run(
         self,

@@ -1,4 +1,4 @@
-//! Tables as points, records and rows of bits, and back: which columns are meant, and what must be in them.
+//! Tables as points, records and rows of bits, and back: which columns are meant, and the values that they must have.
 
 use std::borrow::Cow;
 

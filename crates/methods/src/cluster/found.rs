@@ -82,9 +82,9 @@ pub struct Annealed {
     pub last_temperature: f64,
     /// Below it the whole is unstable.
     pub critical_temperature: f64,
-    /// One entry a temperature.
+    /// One entry for each temperature.
     pub history: Vec<Step>,
-    /// One entry a division.
+    /// One entry for each division.
     pub splits: Vec<Split>,
     /// How the number of clusters was chosen, where it was.
     pub number: Option<Number>,
@@ -225,7 +225,7 @@ impl Fitted {
         self.explanation.get_or_init(explained).as_ref()
     }
 
-    /// What marks each cluster, a line a mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`, `test_value`,
+    /// The marks of each cluster, a line for each mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`, `test_value`,
     /// `probability`, `effect`.
     fn marks_table(&self, data: Data<'_>) -> Table<'static> {
         let explained = self.explanation(data);
@@ -288,7 +288,7 @@ impl Fitted {
             .numbers("second_distance", shown(&standing.second_distances))
     }
 
-    /// A line a temperature; of k-means, a line a start.
+    /// A line for each temperature; of k-means, a line for each start.
     fn history(&self) -> Table<'_> {
         let table = Table::new("history");
         let steps = match &self.course {
@@ -312,7 +312,7 @@ impl Fitted {
             .numbers("next_critical", numbers(|step| step.next_critical))
     }
 
-    /// A line a number of clusters that was compared; none where the number was given.
+    /// A line for each number of clusters that was compared; none where the number was given.
     fn numbers(&self) -> Table<'_> {
         let number = self.number();
         let candidates = number.map_or(&[][..], |number| &number.candidates);

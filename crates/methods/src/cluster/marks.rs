@@ -60,7 +60,7 @@ pub fn words(space: &Rows, mark: &Mark) -> String {
 pub struct Filled {
     /// The name of the things that are counted.
     pub name: &'static str,
-    /// One a cluster.
+    /// One for each cluster.
     pub of_clusters: Vec<f64>,
 }
 

@@ -87,7 +87,7 @@ pub enum Way {
     Kmeans,
 }
 
-/// What a row costs in a cluster.
+/// The cost of a row in a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowCost {
@@ -306,7 +306,7 @@ impl Options {
         }
     }
 
-    /// Says what is wrong with them together, a line each.
+    /// Reports the faults of their combination, a line each.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = self.of_the_other_method();
         if self.clusters.is_some() && self.max_clusters.is_some() {

@@ -55,7 +55,7 @@ pub struct OutlyingRow {
 impl Standing {
     /// Measures rows in clusters with these centres, K x D.
     ///
-    /// Cost: a distance of each row to each centre; of bits and sparse rows by what is not 0 in the row.
+    /// Cost: a distance of each row to each centre; of bits and sparse rows by the values of the row that are not 0.
     ///
     /// # Panics
     /// If a label names no centre.
@@ -155,7 +155,7 @@ impl Outlying {
         Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
     }
 
-    /// The same of rows with labels, and centres, K x D. Rows of weight 0 say nothing about what is usual.
+    /// The same of rows with labels, and centres, K x D. Rows of weight 0 say nothing about the usual distance.
     ///
     /// # Panics
     /// If there is not one label for each row, or one names no centre.
@@ -214,7 +214,7 @@ impl Outlying {
         Self { radius, rows: found }
     }
 
-    /// `id`, `cluster`, `distance`, `score`, `columns`: a line a row, by falling score.
+    /// `id`, `cluster`, `distance`, `score`, `columns`: a line for each row, by falling score.
     pub(super) fn table(&self, space: &Rows) -> Table<'static> {
         let id = |row: &OutlyingRow| space.ids().map_or_else(|| row.row.to_string(), |ids| ids[row.row].clone());
         let columns = |row: &OutlyingRow| {

@@ -93,7 +93,7 @@ impl Items {
         }
     }
 
-    /// A checksum of what is compared: names and identifiers do not count.
+    /// A checksum of the items as they are compared: names and identifiers do not count.
     pub fn fingerprint(&self) -> u64 {
         match self {
             Items::Sequences(sequences) => sequences.fingerprint(),
@@ -199,7 +199,7 @@ impl Items {
     /// Gives `go_on` the dissimilarity that the options name, of these items.
     ///
     /// # Errors
-    /// Scores that there are not, costs beyond their range, items that do not suit the metric; what `go_on` reports.
+    /// Scores that there are not, costs beyond their range, items that do not suit the metric; the errors of `go_on`.
     pub fn compared<R, E: From<Error>>(
         &self,
         options: &Options,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::ItemKind;
 
-/// What is measured of two items.
+/// The dissimilarity between two items that is computed.
 ///
 /// # Example
 /// ```

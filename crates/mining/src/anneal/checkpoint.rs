@@ -81,7 +81,7 @@ impl<M: Resumable> Checkpoint<M> {
         read_framed(path, M::NAME, M::FORMAT)
     }
 
-    /// The content of a checkpoint's file, once it has been checked: what [`of_json`](Self::of_json) takes.
+    /// The content of a checkpoint's file, once it has been checked: the input of [`of_json`](Self::of_json).
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -125,7 +125,7 @@ struct Named {
     method: String,
 }
 
-/// Writes a state of any method: what [`read_framed`] reads. The state says its method in a field `method`.
+/// Writes a state of any method: in the form that [`read_framed`] reads. The state says its method in a field `method`.
 fn write_framed(state: &impl Serialize, format: u32, path: &Path) -> Result<(), Error> {
     let content = serde_json::to_string(state).expect("a state has string keys and finite numbers");
     let mut file = AtomicFile::create(path)?;

@@ -1,4 +1,4 @@
-//! The largest eigenvalue of a symmetric operator of which nothing is known but what it makes of a vector.
+//! The largest eigenvalue of a symmetric operator known only by its product with a vector.
 //!
 //! Each step takes the best vector of the span of the present one, its residual and the last step (Knyazev 2001,
 //! without a preconditioner). That climbs to the algebraically largest eigenvalue whatever lies below. Where the
@@ -16,7 +16,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Takes its part along another unit vector away. The image follows, since the operator is linear.
+    /// Takes its part along another unit vector away. The image follows, because the operator is linear.
     fn part_from(&mut self, other: &Pair) {
         let along = dot(&self.vector, &other.vector);
         add(&mut self.vector, -along, &other.vector);

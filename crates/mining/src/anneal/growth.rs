@@ -16,7 +16,7 @@ use super::{Measured, Settled, Split, Step};
 pub(crate) struct Limits {
     /// The number of components asked for.
     pub wanted: Option<usize>,
-    /// How far growth goes: with a number asked for, beyond it for what is merged again; else the most allowed.
+    /// How far growth goes: with a number asked for, beyond it for clusters that are merged again; else the most allowed.
     pub most: usize,
     /// The temperature to end at.
     pub last: Option<f64>,
@@ -37,7 +37,7 @@ impl Limits {
     }
 }
 
-/// What growth keeps, in stored units: a part of the state of every annealed method.
+/// The state of growth, in stored units: a part of the state of every annealed method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Grown<C> {
     pub components: C,
@@ -123,7 +123,7 @@ impl<C: Clone> Grown<C> {
         });
     }
 
-    /// After a temperature: notes what has grown and cools. False if growth is over.
+    /// After a temperature: records the growth and cools. False if growth is over.
     pub fn goes_on(&mut self, limits: &Limits, clusters: usize, measured: &Measured, unit: f64) -> bool {
         if limits.wanted == Some(clusters) && self.snapshot.is_none() {
             self.snapshot = Some((self.components.clone(), self.temperature));

@@ -26,7 +26,7 @@ pub struct Step {
     pub sweeps: u64,
     /// The largest squared move of a centre in the last sweep, over the temperature.
     pub max_move: f64,
-    /// The highest temperature at which one of the components divides; 0 where none may any more, since nobody asks then: while memberships are made hard.
+    /// The highest temperature at which one of the components divides; 0 where none may any more, because nobody asks then: while memberships are made hard.
     pub next_critical: f64,
     /// The share of the weight outside the outlier radius; 0, and not written, where there is none.
     #[serde(default, skip_serializing_if = "is_nothing")]
@@ -68,7 +68,7 @@ pub struct Split {
 pub enum Stage {
     /// Choosing the number of clusters.
     Choosing,
-    /// Cooling, and dividing what becomes unstable.
+    /// Cooling, and dividing unstable clusters.
     Annealing,
     /// Cooling at a fixed number of components, until memberships are hard.
     Hardening,

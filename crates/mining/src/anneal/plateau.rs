@@ -14,7 +14,7 @@ pub struct Plateau {
     /// The temperature at which there were first so many.
     pub from: f64,
     /// The temperature at which there were first more clusters, or down to which there are no more. `None` if the run
-    /// ended with the most clusters allowed, or with less than two rows a cluster, since any few rows come to that.
+    /// ended with the most clusters allowed, or with less than two rows a cluster, because any few rows come to that.
     pub to: Option<f64>,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Spent {
 
 /// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state.
 pub(crate) trait Fit<M: Resumable>: Send {
-    /// Shows the whole state; what is swapped for it meanwhile must be back in the end.
+    /// Shows the whole state; parts that are swapped out meanwhile must be back in the end.
     fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
     fn is_done(&self) -> bool;
     /// The name of the next step in timers and traces.
@@ -75,7 +75,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         }
     }
 
-    /// What the leaves of a step ask: none where nobody can interrupt it, the same on all ranks.
+    /// The stop signal that the leaves of a step check: none where nobody can interrupt it, the same on all ranks.
     pub async fn interrupt(&self, rounds: &mut dyn Rounds) -> Result<Option<Interrupt>, Error> {
         // A partial has the same length on all ranks; a process without an interrupt of its own leaves nothing out.
         let can_interrupt = rounds.agree(self.interrupt.is_some()).await?;
@@ -143,7 +143,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         stop
     }
 
-    /// Ends the trace and adds up what each rank took; nothing but in the loop that brings its process the outcome.
+    /// Ends the trace and adds up the times of each rank; nothing but in the loop that brings its process the outcome.
     pub async fn end(&self, rounds: &mut dyn Rounds, phases: Phases) -> Result<Option<Spent>, Error> {
         let seconds = [self.phases.seconds(), phases.seconds()].concat();
         let timers = rounds.gather_timers(&self.trace, phases).await?;

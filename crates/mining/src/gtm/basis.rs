@@ -1,6 +1,6 @@
 //! The sheet before it is stretched: a grid of nodes on `[-1, 1]^L`, and smooth functions on it.
 //!
-//! Gaussians of one width on a coarser grid of their own, and a constant, which comes last. Everything is computed from four numbers, so nothing of it is stored.
+//! Gaussians of one width on a coarser grid of their own, and a constant, which comes last. Everything is computed from four numbers, so that nothing of it is stored.
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::elementary::exp;
@@ -41,7 +41,7 @@ impl Grid {
         at(k, self.nodes, self.latent)
     }
 
-    /// Nodes next to node `k` on the grid, towards higher numbers: one an axis where there is one.
+    /// Nodes next to node `k` on the grid, towards higher numbers: one for each axis where there is one.
     pub fn next_nodes(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.latent).filter_map(move |axis| {
             let step = self.nodes.pow((self.latent - 1 - axis) as u32);

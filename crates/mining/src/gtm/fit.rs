@@ -7,7 +7,7 @@
 //! measuring   the likelihood of the end, where both beginnings are followed: the point first, then the plane, and the likelier is kept
 //! ```
 //!
-//! All of the state is in [`State`], which is what a checkpoint holds. All ranks follow the same course, because they decide by the same bits.
+//! All of the state is in [`State`], the content of a checkpoint. All ranks follow the same course, because they decide by the same bits.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
@@ -154,7 +154,7 @@ impl<'a> Problem<'a> {
         along / (self.grid.len() as f64 * (self.grid.variance() * of.variance).sqrt())
     }
 
-    /// The noise with which a plane begins: what it leaves out, or as much as blurs the nodes into each other.
+    /// The noise with which a plane begins: the variance that it leaves out, or as much as blurs the nodes into each other.
     fn plane_noise(&self, images: &[f64], left_out: f64) -> f64 {
         let (dimension, count) = (self.table.rows.dimension, self.grid.len());
         let image = |k: usize| RowMajor::new(images, dimension).row(k);
@@ -310,7 +310,7 @@ impl<'a> Fit<'a> {
         self.state.phase = Phase::Fitting;
     }
 
-    /// Brings back what has been lost of the principal axes; at temperature 1 nothing is touched.
+    /// Brings back lost principal axes; at temperature 1 nothing is touched.
     fn seed(&mut self) {
         if self.state.phase != Phase::Annealing {
             return;
@@ -350,7 +350,7 @@ impl<'a> Fit<'a> {
         Ok(objective)
     }
 
-    /// A few sweeps at the present temperature, and what follows when it is done.
+    /// A few sweeps at the present temperature, and the next stage when it is done.
     async fn climb(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let parameters = self.problem.parameters;
         for _ in 0..SWEEPS_A_STEP {

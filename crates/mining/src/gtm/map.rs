@@ -96,7 +96,7 @@ impl Map {
         Self { grid, origin, weights, noise }
     }
 
-    /// Checks what was read from elsewhere.
+    /// Checks a map from elsewhere.
     ///
     /// # Errors
     /// [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid is none that a fit can have.

@@ -108,7 +108,7 @@ impl Parameters {
         self.check_with(Some(&input.into()))
     }
 
-    /// Checks what can be said of the values before there are rows; [`check`](Self::check) says the rest, and this in the same words.
+    /// Checks the values as far as it can without rows; [`check`](Self::check) checks the rest, and this in the same words.
     ///
     /// # Errors
     /// [`Error::Parameter`] with the first that is out of its range, whatever the rows are.

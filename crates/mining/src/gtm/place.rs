@@ -151,7 +151,7 @@ impl Placed {
         numbers.for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads the bytes of [`write`](Self::write).
     pub fn read(&mut self, bytes: &[u8]) {
         let (rows, rest) = bytes.split_first_chunk::<8>().expect("a number of rows");
         let rows = u64::from_le_bytes(*rows) as usize;

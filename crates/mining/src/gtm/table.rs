@@ -1,4 +1,4 @@
-//! The rows of a map as all sweeps see them: in stored units, with what is known of their gaps.
+//! The rows of a map as all sweeps see them: in stored units, with their gaps.
 
 use lehr_numerics::tiles::Tiles;
 
@@ -13,11 +13,11 @@ pub(crate) struct Observed {
     pub bystanders: Option<Tiles<f64>>,
 }
 
-/// The rows of a fit, in stored units, and what all sweeps need to know of them.
+/// The rows of a fit, in stored units, and the facts about them that all sweeps need.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub rows: Rows<f64>,
-    /// One a leaf; nothing where no cell is missing.
+    /// One for each leaf; nothing where no cell is missing.
     pub observed: Option<Vec<Observed>>,
     /// The stored weight of the rows that have each column.
     pub column_weights: Vec<f64>,

@@ -105,8 +105,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok((all.len() > held.len()).then_some(values))
     }
 
-    /// How the best centres move when rows are labelled. Means of what is nearest to them are written to the last
-    /// digit; others are what the labels are by.
+    /// How the best centres move when rows are labelled. Means of their nearest rows are written to the last
+    /// digit; others decide the labels.
     pub fn last_move(&self) -> LastMove {
         if self.state.is_best_fixed { LastMove::ToTheMeans } else { LastMove::Nowhere }
     }

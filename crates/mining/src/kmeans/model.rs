@@ -8,7 +8,7 @@ use crate::anneal::run::Spent;
 use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
-/// Clusters, their centres, each row's label, and what the starts came to. Clusters are numbered by falling weight, or as the centres
+/// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by falling weight, or as the centres
 /// that were given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
@@ -49,7 +49,7 @@ pub(super) struct Outcome {
 }
 
 impl Model {
-    /// What the clustering says of other rows: its centres, each row surely in the nearest.
+    /// The labels of other rows: its centres, each row surely in the nearest.
     pub fn centroids(&self) -> Centroids {
         Centroids::new(self.dimension, self.centers.clone(), 0.0).expect("a clustering has centres, which are finite")
     }

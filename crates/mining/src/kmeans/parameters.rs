@@ -42,7 +42,7 @@ pub struct Parameters {
     /// An iteration that lowers the sum of squares by no more than this share is the last of its start, 0 to 1. With 0
     /// iterations continue to the fixed point. Default: 0.
     pub tolerance: f64,
-    /// Draws the starts. Default: 0.
+    /// The random seed, which draws the starts. Default: 0.
     pub seed: u64,
     /// Default: bounded.
     pub sweeps: Sweeps,

@@ -30,7 +30,7 @@ pub struct Model {
     pub labels: Vec<u32>,
     /// The dissimilarity of each item to its medoid.
     pub distances: Vec<f64>,
-    /// One entry a cluster.
+    /// One entry for each cluster.
     pub clusters: Vec<Cluster>,
     /// The weighted sum of dissimilarities of items to their medoids.
     pub cost: f64,

@@ -9,7 +9,7 @@ use lehr_numerics::lanes::Real;
 use crate::matrix::Matrix;
 use crate::round::{LeafCells, Partition, Round};
 
-/// A swap gains if it lowers the cost by more than this share of it: what rounding alone may do is less.
+/// A swap gains if it lowers the cost by more than this share of it: rounding alone changes less.
 const LEAST_GAIN: f64 = 1e-12;
 
 /// The items and their weights.
@@ -100,7 +100,7 @@ impl Assigned {
         if weight > 0.0 { weight * (distance - self.distance[item]) } else { 0.0 }
     }
 
-    /// The best medoid to give up for a candidate, and what that changes of the cost; `row` has the candidate's dissimilarities.
+    /// The best medoid to give up for a candidate, and the change of the cost; `row` has the candidate's dissimilarities.
     fn best_swap<T: Real>(&self, problem: &Problem<'_, T>, row: &[f64], change: &mut Vec<f64>) -> (usize, f64) {
         change.clear();
         change.extend_from_slice(&self.removal);
@@ -131,7 +131,7 @@ impl Assigned {
     }
 }
 
-/// A candidate and what taking it changes of the cost.
+/// A candidate and the change of the cost if it is taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub change: f64,
@@ -142,7 +142,7 @@ pub(super) struct Candidate {
 pub(super) type Sides = [Option<Candidate>; 2];
 
 impl Candidate {
-    /// Appends what a leaf has, for other processes.
+    /// Appends the result of a leaf, for other processes.
     pub fn write(cell: &Option<Self>, bytes: &mut Vec<u8>) {
         if let Some(Self { change, item }) = cell {
             bytes.extend_from_slice(&change.to_le_bytes());
@@ -150,7 +150,7 @@ impl Candidate {
         }
     }
 
-    /// Reads what was written.
+    /// Reads the written bytes.
     pub fn read(cell: &mut Option<Self>, bytes: &[u8]) {
         *cell = bytes
             .split_first_chunk()
@@ -159,7 +159,7 @@ impl Candidate {
     }
 }
 
-/// Looks for the item that lowers the cost most as one more medoid. A partial is what that changes, and the item.
+/// Looks for the item that lowers the cost most as one more medoid. A partial is that change, and the item.
 pub(super) struct Build<'a, T: Real> {
     pub problem: &'a Problem<'a, T>,
     pub assigned: &'a Assigned,

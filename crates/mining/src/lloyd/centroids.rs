@@ -1,4 +1,4 @@
-//! What a clustering says of other rows: the nearest centre, how surely, and how far away it is.
+//! The answer of a clustering for other rows: the nearest centre, how surely, and how far away it is.
 
 use lehr_data::{Fingerprints, Incomplete, Sparse};
 use lehr_numerics::elementary::exp;
@@ -19,7 +19,7 @@ use crate::rows::{Input, RowMajor, SparseDistance, entries};
 /// Rows handled together.
 const BLOCK: usize = 256;
 
-/// Below this a squared distance has lost digits, since no smaller numbers have as many.
+/// Below this a squared distance has lost digits, because no smaller numbers have as many.
 const TINY: f64 = 1e-280;
 
 /// Coordinates farther than this from the middle are compared without their squares, which have no number.
@@ -63,7 +63,7 @@ pub struct Assignment {
     /// The membership of each row in its cluster at the temperature, with equal priors, in (0, 1]. For an outlier it is
     /// the membership in the noise component.
     pub probabilities: Vec<f64>,
-    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is. With a Bernoulli cost ([`Centroids::with_bernoulli`]) what the row costs there, in nats.
+    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is. With a Bernoulli cost ([`Centroids::with_bernoulli`]) the cost of the row there, in nats.
     pub distances: Vec<f64>,
 }
 
@@ -130,7 +130,7 @@ impl Centroids {
         self.sponge
     }
 
-    /// Checks what was read from elsewhere.
+    /// Checks centres from elsewhere.
     ///
     /// # Errors
     /// [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature is
@@ -252,8 +252,8 @@ impl Centroids {
         Ok(found)
     }
 
-    /// The nearest centre of rows with gaps: by the columns that a row has. Its squared distance is what those make of it, times all columns over
-    /// those, so that rows with few values are no nearer than others. Rows without a gap have what [`assign`](Self::assign) says.
+    /// The nearest centre of rows with gaps: by the columns that a row has. Its squared distance is that over these columns, times all columns over
+    /// those, so that rows with few values are no nearer than others. Rows without a gap get the answer of [`assign`](Self::assign).
     ///
     /// Cost: as [`assign`](Self::assign), on this thread.
     ///
@@ -324,7 +324,7 @@ impl Centroids {
         Ok(())
     }
 
-    /// Appends what is said of a row that has a share in its nearest centre.
+    /// Appends the answer for a row that has a share in its nearest centre.
     fn put(&self, label: usize, share: f64, distance: f64, found: &mut Assignment) {
         // At the lowest temperatures exponents overflow: in what it is nearest to a row is then surely.
         let share = if (0.0..=1.0).contains(&share) { share } else { 1.0 };
@@ -556,7 +556,7 @@ impl Centroids {
         })
     }
 
-    /// The middle of the centres: distances are of what is left of rows when it is subtracted.
+    /// The middle of the centres: distances are between rows less this middle.
     fn origin(&self) -> Vec<f64> {
         let count = self.len() as f64;
         (0..self.dimension).map(|j| self.centers[j..].iter().step_by(self.dimension).map(|x| x / count).sum()).collect()

@@ -53,7 +53,7 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    /// Puts what [`label_all`](super::label::label_all) found into units and order. A cluster that no row is in is left out.
+    /// Puts the result of [`label_all`](super::label::label_all) into units and order. A cluster that no row is in is left out.
     pub fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,

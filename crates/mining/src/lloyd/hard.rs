@@ -19,11 +19,11 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 pub(crate) struct Remembered {
     /// Of the last, in up to [`DIRECT_DIMENSION`] dimensions.
     active: Vec<usize>,
-    /// One of these: nearer to every row of the leaf than all that are none of them.
+    /// One of these: it is nearer to every row of the leaf than all other centres.
     reference: usize,
     positions: Vec<f64>,
     sums: Vec<f64>,
-    /// Of the last, and of the one that trials differ from, where rows are bits.
+    /// If rows are bits: the bounds after the last pass, and those of the base of trials.
     last: Known,
     base: Known,
 }
@@ -48,7 +48,7 @@ impl Remembered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Nothing,
-    /// The same, and what it finds is what trials differ from.
+    /// The same, and its result is the base of trials.
     NothingForBase,
     /// Those of the last pass.
     Last,
@@ -66,7 +66,7 @@ pub(crate) struct HardRound<'a, T: Scalar> {
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.
     pub is_plain: bool,
-    /// Of rows of bits: what is known of them, and how far centres have moved since. None where every row is held against every centre.
+    /// Of rows of bits: their bounds, and how far centres have moved since. None where every row is held against every centre.
     pub known: Option<(Source, &'a Moves)>,
 }
 
@@ -75,7 +75,7 @@ impl<T: Scalar> HardRound<'_, T> {
         if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
     }
 
-    /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    /// The rest of the work once the sums of all leaves are there: those of sparse rows are counted from the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage != Storage::Sparse {
             return;

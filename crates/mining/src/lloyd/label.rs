@@ -1,4 +1,4 @@
-//! Labels: which cluster each row belongs to, how surely, and what the clusters add up to.
+//! Labels: which cluster each row belongs to, how surely, and the sums of the clusters.
 //!
 //! Two rounds over the hard centres, both in double precision from the rows as they were given, even where annealing ran in single precision. The first labels the
 //! rows, those of weight 0 too, and sums each cluster's rows, so that centres are means to the last digit. The second
@@ -37,7 +37,7 @@ impl Labelled {
         self.probabilities.iter().for_each(|probability| bytes.extend_from_slice(&probability.to_le_bytes()));
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads the bytes of [`write`](Self::write).
     pub fn read(&mut self, bytes: &[u8]) {
         let (rows, rest) = bytes.split_first_chunk().expect("a number of rows");
         let (labels, probabilities) = rest.split_at(u64::from_le_bytes(*rows) as usize * size_of::<u32>());

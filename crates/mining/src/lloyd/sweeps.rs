@@ -11,7 +11,7 @@ use crate::Error;
 use crate::round::{LeafCells, Rounds, total_of};
 use crate::rows::{RowMajor, Rows, Scalar, Storage};
 
-/// Lloyd's algorithm on some rows: what it needs beside the centres.
+/// Lloyd's algorithm on some rows: its data beside the centres.
 pub(crate) struct Lloyd<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub memory: &'a LeafCells<Remembered>,
@@ -100,7 +100,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             && bounds <= MOST_BOUNDS
     }
 
-    /// One pass at fixed centres; the sums are left in `total`. Without planes it is what later trials differ from.
+    /// One pass at fixed centres; the sums are left in `total`. Without planes it is the base of later trials.
     pub async fn pass(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -201,7 +201,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, false).await?.cost)
     }
 
-    /// The same from where sweeps were left, whose last came to `last`: to the bit what they had come to in one go.
+    /// The same from where sweeps were left, whose last came to `last`: to the bit the result of an unbroken run.
     pub async fn go_on(
         &mut self,
         rounds: &mut dyn Rounds,

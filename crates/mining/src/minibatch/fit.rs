@@ -131,7 +131,7 @@ impl Fit<'_> {
         Ok(sample.ok_or_else(empty)?)
     }
 
-    /// Tells how far the stream is. Asked between reading a batch and taking it in. If the program that feeds the
+    /// Tells you how far the stream is. Asked between reading a batch and taking it in. If the program that feeds the
     /// stream was stopped too (Ctrl-C goes to every program of a pipe), that batch may be incomplete. Its last row may
     /// be half a row, which is no fault of the data.
     ///

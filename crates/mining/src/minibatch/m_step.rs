@@ -1,4 +1,4 @@
-//! Centres as running means: where they are, and what they have been given. Pure: no rows, no ranks.
+//! Centres as running means: where they are, and the weight that they have received. Pure: no rows, no ranks.
 
 use lehr_numerics::elementary::exp;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Center {
     /// In the unit of the points.
     pub position: Vec<f64>,
-    /// The present weight of all rows that it was given, less what is forgotten.
+    /// The present weight of all rows that it was given, less the forgotten part.
     pub counts: f64,
     /// Rows that it was given, with a weight above 0.
     pub rows: u64,
@@ -33,7 +33,7 @@ pub(super) struct Given {
 }
 
 impl Center {
-    /// Forgets a share: what has been given counts so many times as much from here on.
+    /// Forgets a share: the weight received so far is multiplied by this from here on.
     pub fn forget(&mut self, keeps: f64) {
         self.counts *= keeps;
     }

@@ -15,12 +15,12 @@ pub struct Cluster {
     pub spread: f64,
 }
 
-/// Centres, and what they were given. Clusters are numbered by falling weight. Rows have no labels: [`Model::centroids`] gives any row one.
+/// Centres, and the weight that they received. Clusters are numbered by falling weight. Rows have no labels: [`Model::centroids`] gives any row one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Coordinates of a point.
     pub dimension: usize,
-    /// K x D, row-major, in the unit of the points: the weighted means of what each centre was given.
+    /// K x D, row-major, in the unit of the points: the weighted means of the rows that each centre received.
     pub centers: Vec<f64>,
     /// One for each centre.
     pub clusters: Vec<Cluster>,

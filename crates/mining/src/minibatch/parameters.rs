@@ -23,9 +23,9 @@ pub struct Parameters {
     pub batch_rows: usize,
     /// Rows at the beginning that are annealed, at least 1 and enough to have all clusters in them. Default: none, for as many as those of a batch.
     pub sample_rows: Option<usize>,
-    /// After so many rows more what a row counts is halved, so that centres follow a stream that changes; above 0. The rows of a batch count alike. Default: none, nothing is forgotten.
+    /// The weight of a row is halved after so many more rows, so that centres follow a stream that changes; above 0. The rows of a batch count alike. Default: none, nothing is forgotten.
     pub half_life: Option<f64>,
-    /// Decides between equals while the sample is annealed. Default: 0.
+    /// The random seed, which only decides between equals while the sample is annealed. Default: 0.
     pub seed: u64,
     /// In single precision rows are kept to seven digits of their batch's breadth. Default: double.
     pub precision: Precision,

@@ -1,4 +1,4 @@
-//! How well a mixture accounts for its rows, and at what price: the figures by which numbers of components are compared.
+//! How well a mixture accounts for its rows, and at which price: the figures by which numbers of components are compared.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::parameters::Covariance;
 
 /// Figures of one mixture. Lower BIC, AIC and ICL are better.
 ///
-/// The three criteria count rows by the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965), and the log-likelihood as `n / sum w` times what it is.
+/// The three criteria count rows by the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965), and the log-likelihood as `n / sum w` times its value.
 /// So weights in another unit choose the same mixture. Without weights n is the number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {

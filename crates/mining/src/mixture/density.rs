@@ -1,4 +1,4 @@
-//! A mixture as a density: what it says of rows that it has never seen, and rows drawn from it.
+//! A mixture as a density: its values for rows that it has never seen, and rows drawn from it.
 
 use lehr_data::Points;
 use lehr_numerics::cholesky::{cholesky, packed_row, triangle};
@@ -72,7 +72,7 @@ impl Mixture {
         Ok(mixture)
     }
 
-    /// Checks what was read from elsewhere.
+    /// Checks a mixture from elsewhere.
     ///
     /// # Errors
     /// Those of [`Mixture::new`].

@@ -1,4 +1,4 @@
-//! The E-step of a mixture: memberships of a leaf's rows and what they add up to. This file does not know that there are ranks.
+//! The E-step of a mixture: memberships of a leaf's rows and their sums. This file does not know that there are ranks.
 
 use std::cell::RefCell;
 
@@ -76,7 +76,7 @@ impl Assigned {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads the bytes of [`write`](Self::write).
     pub fn read(&mut self, bytes: &[u8]) {
         let (rows, rest) = bytes.split_first_chunk::<8>().expect("a number of rows");
         let rows = u64::from_le_bytes(*rows) as usize;

@@ -8,7 +8,7 @@
 //!                  the same through mixtures of simpler forms, fitted first; the likeliest is taken
 //! ```
 //!
-//! All of the state is in [`State`], which is what a checkpoint holds. All ranks follow the same course, because they decide by the same bits.
+//! All of the state is in [`State`], the content of a checkpoint. All ranks follow the same course, because they decide by the same bits.
 
 use lehr_numerics::cholesky::triangle;
 use lehr_numerics::gaussian::{Components, Whitening};
@@ -113,7 +113,7 @@ pub(crate) struct Fitted {
 /// How wide the columns are, in stored units.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
-    /// One a column.
+    /// One for each column.
     pub variances: Vec<f64>,
     /// The variance of the cloud that a row counts as, along each column.
     pub clouds: Vec<f64>,
@@ -380,7 +380,7 @@ impl<'a> Fit<'a> {
         Ok(next)
     }
 
-    /// A few sweeps of EM on the present way, and what follows when there is nothing left to gain.
+    /// A few sweeps of EM on the present way, and the next stage when there is nothing left to gain.
     async fn fit(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.climb(rounds).await {
             // A way that leads nowhere is left; the straight one is the user's own, and is answered for.
@@ -570,7 +570,7 @@ pub(crate) async fn assign(
     Ok([(total[0] - volume) * rows.units.weight, total[1] * rows.units.weight])
 }
 
-/// Aitken's estimate of what an ascent has still to gain: its gains fall by about the same factor each time. Nothing is said of one that has just begun, or whose gains grow.
+/// Aitken's estimate of the gain that an ascent has still to come: its gains fall by about the same factor each time. Nothing is said of one that has just begun, or whose gains grow.
 pub(crate) fn left_to_gain(ascent: &[f64]) -> Option<f64> {
     let [.., before, between, last] = ascent else { return None };
     let (first, second) = (between - before, last - between);

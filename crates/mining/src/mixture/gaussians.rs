@@ -1,4 +1,4 @@
-//! The components of a mixture: weights, means and covariances, and what a pass over the rows wants to know of them.
+//! The components of a mixture: weights, means and covariances, and the factors that a pass over the rows needs.
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::elementary::ln;
@@ -96,7 +96,7 @@ impl Gaussians {
         matrix.iter().all(|w| w.is_finite() && *w > 0.0).then_some((matrix, log_determinant))
     }
 
-    /// Components ready for a pass at a temperature, over rows that are clouds of these variances (one a column; none: points).
+    /// Components ready for a pass at a temperature, over rows that are clouds of these variances (one for each column; none: points).
     ///
     /// The mean of a cloud's log-density is its middle's less half of `sum_j cloud_j (S^-1)_jj`. That is all that the clouds change in the
     /// pass; the M-step adds them to the covariances.

@@ -188,7 +188,7 @@ fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     })
 }
 
-/// The warning that no row has both of two columns with a covariance in the mixture, if there are such columns.
+/// A warning about two columns with a covariance in the mixture although no row has both, if there are such columns.
 fn never_together(table: &Table<'_>, covariance: Covariance) -> Option<String> {
     if !matches!(covariance, Covariance::Tied | Covariance::Full) {
         return None;

@@ -20,13 +20,13 @@ const MOST_COMPONENTS: usize = 65_536;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Covariance {
-    /// A variance a component, the same in every direction.
+    /// A variance for each component, the same in every direction.
     Spherical,
-    /// A variance a component and column; columns are independent within a component.
+    /// A variance for each component and column; columns are independent within a component.
     Diagonal,
     /// One matrix for all components.
     Tied,
-    /// A matrix a component.
+    /// A matrix for each component.
     #[default]
     Full,
 }
@@ -95,7 +95,7 @@ pub struct Parameters {
     pub max_sweeps: u64,
     /// Factor from one temperature to the next in the annealing that finds where components begin, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// Decides between equals in the annealing ([`crate::vector::Parameters::seed`]). Default: 0.
+    /// The random seed, which only decides between equals in the annealing ([`crate::vector::Parameters::seed`]). Default: 0.
     pub seed: u64,
 }
 

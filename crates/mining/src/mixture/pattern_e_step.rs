@@ -1,12 +1,12 @@
-//! The E-step of a mixture over rows with gaps: what a leaf's rows add up to, and the components they are given. This file does not know that there are ranks.
+//! The E-step of a mixture over rows with gaps: the sums of a leaf's rows, and the components they are given. This file does not know that there are ranks.
 //!
-//! Missing cells enter by their expectation: What is missing enters by its expectation:
+//! Missing cells enter by their expectation: Missing cells enter by their expectation:
 //!
 //! - *Tied and full*: let `A` be the rows' regression on the observed cells (the identity for these). A group of mass C
 //!   and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`. V is the covariance of the missing
 //!   cells given the observed ones, and R the variances of the clouds that rows are. From these sums the M-step is that
 //!   of whole rows.
-//! - *Spherical and diagonal*: columns are independent within a component, so each has a mass and moments of its own
+//! - *Spherical and diagonal*: columns are independent within a component. Therefore each has a mass and moments of its own
 //!   over the rows that have it. The M-step is a maximum, not a step towards one.
 
 use std::cell::RefCell;
@@ -116,7 +116,7 @@ impl PatternRound<'_> {
     }
 }
 
-/// The first component whose covariance is not positive definite among the columns of some rows: what a total that is not a number comes from.
+/// The first component whose covariance is not positive definite among the columns of some rows: the cause of a total that is not a number.
 pub(crate) fn collapsed(patterns: &Patterns, gaussians: &Gaussians) -> Option<usize> {
     let seen = patterns.groups().filter(|group| group.tiles.is_some());
     seen.filter_map(|group| gaussians.of_columns(&group.observed).ready(1.0, &[]).err()).min()

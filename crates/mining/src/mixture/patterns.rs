@@ -1,4 +1,4 @@
-//! Rows with gaps, in the order of what they lack.
+//! Rows with gaps, in the order of their missing columns.
 //!
 //! Rows that lack the same columns see the same part of every component: the covariance of the observed columns, and
 //! the rest given them. So rows are put in the order of their patterns before they are cut into leaves. A leaf is then
@@ -56,7 +56,7 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Arranges the rows in the units of `rows`, which are the same ones with their gaps filled; `points` says what they count. Cost: N D log N, a copy of the rows.
+    /// Arranges the rows in the units of `rows`, which are the same ones with their gaps filled; `points` has their weights. Cost: N D log N, a copy of the rows.
     pub fn new(input: &Input<'_>, points: &Points, rows: &Rows<f64>) -> Self {
         let dimension = rows.dimension;
         let (mut heavy, light): (Vec<u32>, Vec<u32>) =
@@ -103,7 +103,7 @@ impl Patterns {
         self.leaves.iter().flat_map(|leaf| &leaf.groups)
     }
 
-    /// The mean and the variance of what is there of each column, in stored units.
+    /// The mean and the variance of the values that each column has, in stored units.
     pub fn moments(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut weights, mut means) = (vec![0.0; self.dimension], vec![0.0; self.dimension]);
         let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); self.dimension];

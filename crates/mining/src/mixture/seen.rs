@@ -1,7 +1,7 @@
 //! Components as rows with gaps see them: through the columns that are there.
 //!
 //! Take a component with mean u and covariance S, and a row that has the columns o and lacks the columns m. The row
-//! sees the Gaussian of mean `u_o` and covariance `S_oo`. What it lacks is, under the component, a Gaussian too:
+//! sees the Gaussian of mean `u_o` and covariance `S_oo`. The missing part is, under the component, a Gaussian too:
 //! `u_m + S_mo S_oo⁻¹ (x_o - u_o)` is its mean, `S_mm - S_mo S_oo⁻¹ S_om` its covariance.
 
 use lehr_numerics::cholesky::{cholesky, solve, triangle};

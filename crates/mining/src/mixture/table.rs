@@ -1,4 +1,4 @@
-//! The rows of a mixture as all sweeps see them: in stored units, with what is known of their gaps.
+//! The rows of a mixture as all sweeps see them: in stored units, with their gaps.
 
 use std::borrow::Cow;
 
@@ -27,16 +27,16 @@ const CLOUD: f64 = 1e-6;
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     pub input: Input<'a>,
-    /// All rows, gaps filled: what is clustered.
+    /// All rows, gaps filled: the rows to cluster.
     pub rows: Rows<f64>,
-    /// The same rows with their gaps, if there are any: what is fitted.
+    /// The same rows with their gaps, if there are any: the rows to fit.
     pub patterns: Option<Patterns>,
     /// Rows without any value, which count as rows of weight 0.
     pub empty_rows: usize,
 }
 
 impl<'a> Table<'a> {
-    /// Arranges the rows; gaps are filled by the means of what is there of their columns. Cost: N log N, a copy of the rows; with gaps N D log N and three.
+    /// Arranges the rows; gaps are filled by the means of the values that their columns have. Cost: N log N, a copy of the rows; with gaps N D log N and three.
     ///
     /// # Errors
     /// [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`], [`Error::Data`].
@@ -105,7 +105,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The rows with each gap at its expectation under one component, given what is there of the row.
+    /// The rows with each gap at its expectation under one component, given the values that the row has.
     fn expected(&self, points: &Points, one: &Gaussians) -> Result<Points, Error> {
         let (rows, dimension) = (&self.rows, self.rows.dimension);
         let mut values = points.values().to_vec();

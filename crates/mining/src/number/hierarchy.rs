@@ -14,7 +14,7 @@ const NEIGHBORS: usize = 6;
 /// A comparison of two cells holds until this share of their rows has been exchanged.
 const STALE: f64 = 0.02;
 
-/// One number of groups on the way, and what speaks for it.
+/// One number of groups on the way, and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     pub clusters: usize,
@@ -26,7 +26,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Whether every two neighbours have a valley between them. One that is shallower than what divides a cell says that the valley is within that cell, and seen from both sides.
+    /// Whether every two neighbours have a valley between them. One that is shallower than one that divides a cell says that the valley is within that cell, and seen from both sides.
     pub fn is_separated(&self) -> bool {
         self.clusters > 1 && self.separation >= NEEDED && self.division < NEEDED.max(self.separation)
     }

@@ -94,7 +94,7 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// Lloyd's sweeps, in which only what a moved centre can have reached is looked at. A cell that loses all rows goes.
+    /// Lloyd's sweeps, which look only at rows that a moved centre can have reached. A cell that loses all rows goes.
     fn settle(&mut self, mut moved: Vec<bool>) {
         let dimension = self.sample.dimension;
         for _ in 0..SWEEPS {

@@ -1,6 +1,6 @@
 //! Tests whether the density of rows has a valley between two centres.
 //!
-//! The rows looked at are those of one convex cell: what would be nearer to the mean of the two than to any other
+//! The rows looked at are those of one convex cell: nearer to the mean of the two than to any other
 //! centre. Suppose that the density has one log-concave mode. A normal, a uniform on any convex body and an exponential
 //! have one, in any direction and correlation. Then its projection from a convex cell onto any line is log-concave too
 //! (Prékopa), and has one mode. So a valley in the projection is a valley in the density. The two cells alone would not

@@ -14,7 +14,7 @@ use crate::vector::Mode;
 /// Where to start.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
-    /// One item a component, counted from 0: memberships start from the dissimilarities to them.
+    /// One item for each component, counted from 0: memberships start from the dissimilarities to them.
     pub items: &'a [usize],
     /// Whether masses are learnt.
     pub mode: Mode,

@@ -33,9 +33,9 @@ pub(crate) struct Figures {
     pub free_energy: f64,
     pub mean_cost: f64,
     pub softness: f64,
-    /// The mean square of what the field changed by since the sweep before.
+    /// The mean square of the change of the field since the sweep before.
     pub step: f64,
-    /// The mean square of what the change changed by.
+    /// The mean square of the change of that change.
     pub bend: f64,
     /// The largest change of a field; infinite if there is none to compare with.
     pub largest_change: f64,
@@ -320,7 +320,7 @@ impl<T: Real> Round for SoftRound<'_, T> {
 
 /// The result for an item.
 struct Softened {
-    /// The logarithm of the sum of what is normalised to memberships.
+    /// The logarithm of the sum of the values that are normalised to memberships.
     log_sum: f64,
     /// The mean field under the memberships.
     cost: f64,
@@ -328,7 +328,7 @@ struct Softened {
     most: f64,
 }
 
-/// Memberships of items whose fields are rows of `eps`; shows `each` what each item has become, by its place.
+/// Memberships of items whose fields are rows of `eps`; shows `each` the new memberships of each item, by its place.
 fn soften_all(
     (eps, out): (&[f64], &mut [f64]),
     log_priors: &[f64],
@@ -397,7 +397,7 @@ pub(crate) async fn soft<T: Real>(
     Ok(sums.into())
 }
 
-/// Where to go from the fields of the last sweeps.
+/// The next fields, extrapolated from those of the last sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Jump {
     /// From the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. For a the inverse of one less the factor by which

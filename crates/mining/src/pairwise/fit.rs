@@ -1,9 +1,9 @@
-//! The course of a pairwise clustering: grow, harden, finish; one temperature a step, each of which can be resumed.
+//! The course of a pairwise clustering: grow, harden, finish; one step for each temperature, each of which can be resumed.
 //!
 //! It is the same course as that of vectors (`vector/course.rs`). Growth with masses reaches the wanted number. From
 //! there one branch hardens with equal masses, while growth continues to half as many more, which are merged again. The
-//! better of both is the answer. What is different is the finish, which moves single items and needs no search by
-//! swaps: N here is what a matrix allows.
+//! better of both is the answer. The finish is different: it moves single items and needs no search by
+//! swaps: the matrix limits N here.
 
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};

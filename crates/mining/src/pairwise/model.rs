@@ -39,7 +39,7 @@ pub struct Model {
     pub labels: Vec<u32>,
     /// The membership of each item in its cluster at `last_temperature`, all clusters counting alike, in (0, 1].
     pub probabilities: Vec<f64>,
-    /// One entry a cluster.
+    /// One entry for each cluster.
     pub clusters: Vec<Cluster>,
     /// The cost H of the clusters: half the sum over clusters of their weight times the mean dissimilarity within. For squared distances the sum of squares about the means.
     pub cost: f64,
@@ -51,9 +51,9 @@ pub struct Model {
     pub critical_temperature: f64,
     /// Readings of the matrix.
     pub iterations: u64,
-    /// One entry a temperature. `mean_cost` is the mean field under the soft assignment.
+    /// One entry for each temperature. `mean_cost` is the mean field under the soft assignment.
     pub history: Vec<Step>,
-    /// One entry a division, in their order.
+    /// One entry for each division, in their order.
     pub splits: Vec<Split>,
     /// Where the number of clusters was not given.
     pub suggestion: Option<Suggestion>,

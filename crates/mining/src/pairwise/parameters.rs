@@ -23,7 +23,7 @@ pub struct Parameters {
     pub cooling: f64,
     /// A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1. Default: 1e-3.
     pub tolerance: f64,
-    /// Components at most over clusters wanted, 1 to 4; what is too many is merged again. Default: 1.5.
+    /// Components at most over clusters wanted, 1 to 4; surplus ones are merged again. Default: 1.5.
     pub overshoot: f64,
     /// For the directions that eigenvectors are looked for from. Default: 0.
     pub seed: u64,

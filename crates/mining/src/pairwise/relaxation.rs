@@ -1,7 +1,7 @@
 //! The way to a fixed point at one temperature: sweeps, and jumps to where they seem to lead.
 //!
 //! Near a transition each sweep changes the fields by nearly as much as the one before, and hundreds end nowhere new.
-//! Three fields in a row show by what factor changes shrink, and the sum of all changes to come follows without making
+//! Three fields in a row show by which factor changes shrink, and the sum of all changes to come follows without making
 //! them. This is the squared extrapolation of EM (Varadhan and Roland 2008, their third length). A jump costs no
 //! reading of the matrix. The free energy at the next sweep shows whether a jump was too long. Then that sweep is taken
 //! back, and jumps are shorter from then on.
@@ -14,7 +14,7 @@ const RISE: f64 = 1e-7;
 /// reached, and shrinks by it after a jump that was too long.
 const LONGEST: f64 = 4.0;
 
-/// Where a relaxation is.
+/// The state of a relaxation.
 #[derive(Debug)]
 pub(crate) struct Relaxation {
     temperature: f64,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! which for squared Euclidean distances is twice that of its covariance. Dissimilarities that are no distances make G indefinite, so power iteration could end at the most negative eigenvalue. Instead
-//! each component climbs to the algebraically largest ([`Climb`]). All share the products with the matrix: one reading a step.
+//! each component climbs to the algebraically largest ([`Climb`]). All share the products with the matrix: one reading for each step.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::lanes::Real;
@@ -28,7 +28,7 @@ pub(crate) const FIRST_STEPS: usize = 200;
 /// A division test ends when no eigenvalue changed by more than this share, the first critical temperature when none changed by more than the second.
 pub(crate) const TOLERANCE: f64 = 1e-5;
 pub(crate) const FIRST_TOLERANCE: f64 = 1e-13;
-/// Length of what is added to a vector before it is used again. One that has become an eigenvector to the last digit would stay one when another eigenvalue has become the largest.
+/// Length of the vector that is added to a vector before it is used again. One that has become an eigenvector to the last digit would stay one when another eigenvalue has become the largest.
 const KICK: f64 = 0.02;
 
 /// A component as a division test sees it.
@@ -61,7 +61,7 @@ impl<T: Real> Centered<'_, '_, T> {
         (self.problem.weights[item] * self.memberships[item * self.count() + k] / mass).sqrt()
     }
 
-    /// For each component and item `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`; what is missing adds nothing, and the rest is taken for all.
+    /// For each component and item `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`; a missing pair adds nothing, and the rest is taken for all.
     async fn moves(
         &self,
         rounds: &mut dyn Rounds,

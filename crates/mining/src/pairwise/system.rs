@@ -18,7 +18,7 @@ const MOST_SWEEPS: u64 = 500;
 const MERGE_RADIUS: f64 = 0.04;
 /// How far the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a deviation.
 const DISPLACEMENT: f64 = 0.1;
-/// A component with less than this share of the whole has died: what memberships it has are what exponentials never fall below.
+/// A component with less than this share of the whole has died: its memberships are the floor of the exponentials.
 const DEAD: f64 = 1e-280;
 /// Components lighter than this share of the whole do not divide.
 const LEAST_DIVIDED: f64 = 1e-9;
@@ -90,7 +90,7 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         Self { problem, components, by_mass, seed, turn, is_growing: by_mass, pushes: Vec::new(), unstable: Vec::new() }
     }
 
-    /// One sweep after `known` others: what it measured, the free energy being that before it.
+    /// One sweep after `known` others: its measures, the free energy being that before it.
     pub async fn sweep(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -114,7 +114,7 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         Ok((figures, log_priors))
     }
 
-    /// The fields of the present memberships, all of them on every rank, and what they say at a temperature.
+    /// The fields of the present memberships, all of them on every rank, and their memberships at a temperature.
     pub async fn fields(
         &mut self,
         rounds: &mut dyn Rounds,

@@ -1,6 +1,6 @@
 //! Counts the messages between ranks in a run: experiment E25 (d).
 //!
-//! In tests [`drive`] stands in the place of that of the ranks. It hands a program rounds that note what is combined and what is gathered, and pass everything on.
+//! In tests [`drive`] stands in the place of that of the ranks. It hands a program rounds that record each combine and gather, and pass everything on.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -27,7 +27,7 @@ thread_local! {
 /// One cell, for all ranks.
 type Count = LeafCells<Traffic>;
 
-/// Calls `run`, and counts what it drives.
+/// Calls `run`, and counts the rounds that it drives.
 fn counted<R>(run: impl FnOnce() -> R) -> (R, Traffic) {
     let count = Rc::new(Count::new(1, |_| Traffic::default()));
     COUNT.set(Some(count.clone()));
@@ -36,7 +36,7 @@ fn counted<R>(run: impl FnOnce() -> R) -> (R, Traffic) {
     (result, count.with(0, std::mem::take))
 }
 
-/// Runs a program, counting if the caller wants it.
+/// Runs a program, counting if you want it.
 pub(crate) fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Result<P::Output, P::Error> {
     match COUNT.with_borrow(Clone::clone) {
         None => lehr_ranks::drive(execution, rows, program),

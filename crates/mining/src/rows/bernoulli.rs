@@ -6,14 +6,14 @@
 //! A component has a frequency `y_j` for each column, and a row `x` costs
 //! `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]` nats there. That is `-sum_j ln(1 - y_j)` for the empty row and
 //! `ln((1 - y_j) / y_j)` more for each set bit. Squared distances of bits have such a constant and terms too, so their
-//! kernels are used. `docs/design/bits.md` derives what is in this file.
+//! kernels are used. `docs/design/bits.md` derives the formulas of this file.
 
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::elementary::ln;
 
 use super::row_major::RowMajor;
 
-/// Frequencies nearer to 0 or 1 than this cost as if they were so near: 27.7 nats for what never was. Without a prior there would be no number.
+/// Frequencies nearer to 0 or 1 than this cost as if they were so near: 27.7 nats for a bit that never occurred. Without a prior there would be no number.
 const LEAST: f64 = 1.0 / (1u64 << 40) as f64;
 
 fn inside(frequency: f64) -> f64 {
@@ -68,7 +68,7 @@ impl Bernoulli {
         ((ones + self.prior) / (mass + 2.0 * self.prior)).clamp(0.0, 1.0)
     }
 
-    /// What the prior itself costs: `-b ln y (1 - y)` for each of these frequencies. With it, a pass cannot raise the free energy.
+    /// The cost of the prior itself: `-b ln y (1 - y)` for each of these frequencies. With it, a pass cannot raise the free energy.
     pub fn penalty(&self, frequencies: &[f64]) -> f64 {
         if self.prior == 0.0 {
             return 0.0;
@@ -102,7 +102,7 @@ impl Bernoulli {
 /// Eigenvalues of correlations up to this are none.
 const ROUNDING: f64 = 1e-9;
 
-/// Half the way to 0 or 1 at most: what a division along a direction, in deviations of each column, moves the frequencies by.
+/// Half the way to 0 or 1 at most: the shift of the frequencies by a division along a direction, in deviations of each column.
 pub(crate) fn displacement(frequencies: &[f64], direction: &[f64], deviations: f64) -> Vec<f64> {
     let column = |(&y, &u): (&f64, &f64)| {
         let most = y.min(1.0 - y).max(0.0) / 2.0;

@@ -1,4 +1,4 @@
-//! What is clustered: points, rows of bits, or sparse rows, as one type.
+//! The rows to cluster: points, rows of bits, or sparse rows, as one type.
 
 use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
@@ -85,7 +85,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The folder of the file that the rows are in, if memory does not hold them: what is made of them goes there too.
+    /// The folder of the file that the rows are in, if memory does not hold them: copies in other forms go there too.
     pub(crate) fn spill(&self) -> Option<&'a Spill> {
         match self {
             Input::Numbers(points) => points.spill(),
@@ -127,7 +127,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Calls `each` with the columns of a row that are not known to be 0, and what is there.
+    /// Calls `each` with the columns of a row that are not known to be 0, and their values.
     pub(crate) fn for_each_value(&self, index: usize, mut each: impl FnMut(usize, f64)) {
         match self {
             Input::Numbers(points) => points.row(index).iter().enumerate().for_each(|(j, &value)| each(j, value)),

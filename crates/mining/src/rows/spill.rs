@@ -14,7 +14,7 @@ pub(super) enum SpillWriter<T: Real> {
     File(Writer<T::Line>),
 }
 
-/// A store that was put somewhere; [`SpillWriter::end`] gives what is needed to get it back.
+/// A store that was put somewhere; [`SpillWriter::end`] gives the handle to get it back.
 pub(super) enum Put<T: Real> {
     Here(RowStore<T>),
     There(Written),

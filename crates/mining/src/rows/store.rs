@@ -6,7 +6,7 @@
 //! corrected when all are there. In up to 16 columns both become numbers, except rows of bits whose cost is not a
 //! squared distance.
 //!
-//! Nothing outside this file asks a store which of the three it is; a round says what it does with each ([`OverStore`]).
+//! Nothing outside this file asks a store which of the three it is; a round says its treatment of each ([`OverStore`]).
 
 use lehr_numerics::bits::{BitRows, for_each_set_bit};
 use lehr_numerics::compensated::Sum;
@@ -29,7 +29,7 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
-    /// How to keep these rows, whose cost is, or is not, a squared distance.
+    /// The storage for these rows. `is_squared` says whether their cost is a squared distance.
     pub fn of(input: Input<'_>, is_squared: bool) -> Self {
         let is_wide = input.dimension() > DIRECT_DIMENSION;
         match input {

@@ -24,7 +24,7 @@ pub struct Alignment {
 /// Lays `map` over `onto`. Both are N x dimension, of the same items in the same order. `weights` has one for each
 /// item; without them all count alike.
 ///
-/// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, since stress does not tell them apart.
+/// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, because stress does not tell them apart.
 ///
 /// # Errors
 /// [`Error::Parameter`] if shapes disagree or a number is not finite.

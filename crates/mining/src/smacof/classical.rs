@@ -18,7 +18,7 @@ use crate::round::Rounds;
 
 /// Lanczos' steps for few dimensions; it is a start, not a result.
 const STEPS: usize = 30;
-/// What is left of a vector below this share of its length is rounding: the space that it spans is exhausted.
+/// The rest of a vector below this share of its length is rounding: the space that it spans is exhausted.
 const EXHAUSTED: f64 = 1e-10;
 /// If the squares have fewer positive eigenvalues than the map has dimensions, positions differ by this share of the
 /// map's size in the others. Otherwise the map would stay flat.

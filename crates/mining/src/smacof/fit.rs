@@ -1,4 +1,4 @@
-//! The course of an embedding: starts, temperatures, iterations; one iteration a step, each of which can be resumed.
+//! The course of an embedding: starts, temperatures, iterations; one step for each iteration, each of which can be resumed.
 //!
 //! An iteration reads the matrix once, at a candidate for the next positions. It gives the stress there, which decides
 //! whether the candidate is taken, and the moments from which the following candidate is made. A lengthened step (de
@@ -20,7 +20,7 @@ use crate::round::Rounds;
 
 /// Steps are lengthened from this iteration on.
 const RELAXED_FROM: u64 = 10;
-/// Every so many-th step is plain all the same: it takes away what lengthened ones only turn over.
+/// Every so many-th step is plain all the same: it removes errors that lengthened ones only turn over.
 const PLAIN_EVERY: u64 = 4;
 /// A stress of this share of the targets' sum of squares is nothing: its root is 1e-10.
 const EXACT: f64 = 1e-20;
@@ -123,7 +123,7 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
         Progress { stage: self.phase().into(), fraction: Some(self.fraction()), figures }
     }
 
-    /// One reading of the matrix, and what follows from it.
+    /// One reading of the matrix, and the step that follows.
     async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (problem, parameters) = (self.problem, self.parameters);
         let root = (2.0 * problem.dimension as f64).sqrt();

@@ -46,7 +46,7 @@ pub struct Placed {
 
 /// Places `items` new items into a map of N positions.
 ///
-/// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; what is not known is NaN. An
+/// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; an unknown one is NaN. An
 /// item of which fewer than dimension + 1 are known is named. An item at distance 0 from one of the map is placed on it
 /// (of several, on the first), because nothing tells the two apart.
 ///

@@ -79,9 +79,9 @@ impl Default for Parameters {
 pub struct Input<'a> {
     /// N items and the dissimilarities between them; pairs without a value have no say.
     pub dissimilarities: &'a Dissimilarities,
-    /// One weight an item, 0 or more: a weight of 3 is three items at one place. An item of weight 0 is placed and influences nothing.
+    /// One weight for each item, 0 or more: a weight of 3 is three items at one place. An item of weight 0 is placed and influences nothing.
     pub weights: Option<&'a [f64]>,
-    /// One weight a pair, 0 or more; not together with [`Parameters::weighting`].
+    /// One weight for each pair, 0 or more; not together with [`Parameters::weighting`].
     pub pair_weights: Option<&'a Dissimilarities>,
     /// N x dimension positions to start from.
     pub positions: Option<&'a [f64]>,

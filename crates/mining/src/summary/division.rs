@@ -11,7 +11,7 @@ use crate::rows::{RowMajor, Rows, Scalar};
 #[derive(Debug)]
 pub(super) struct Positions {
     dimension: usize,
-    /// One row a point.
+    /// One row for each point.
     values: Vec<f64>,
     weights: Vec<f64>,
 }

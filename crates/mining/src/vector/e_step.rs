@@ -60,7 +60,7 @@ pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &
 }
 
 /// Components side by side, in the form for the kernels of bits and of sparse rows. After them comes the noise
-/// component, if it has a score. They are made once a pass, since that takes as long as some ten rows.
+/// component, if it has a score. They are made once a pass, because that takes as long as some ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct SideBySide<T: Real> {
     /// In the coordinates of the bits.
@@ -152,7 +152,7 @@ impl<T: Real> SideBySide<T> {
 }
 
 impl<T: Real> SoftRound<'_, T> {
-    /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    /// The rest of the work once the sums of all leaves are there: those of sparse rows are counted from the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let sums = &mut total[self.totals()..];

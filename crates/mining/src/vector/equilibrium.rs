@@ -14,8 +14,8 @@ pub struct Start<'a> {
     pub centers: &'a [f64],
     /// Whether masses are learnt.
     pub mode: Mode,
-    /// The cost of a row in a centre. With [`Cost::Bernoulli`] rows are bits, centres are frequencies, 0 to 1, and what
-    /// is in squared units elsewhere is in nats.
+    /// The cost of a row in a centre. With [`Cost::Bernoulli`] rows are bits, centres are frequencies, 0 to 1, and costs that
+    /// are in squared units elsewhere are in nats.
     pub cost: Cost,
     /// In the squared unit of the points ("full" convention), positive.
     pub temperature: f64,

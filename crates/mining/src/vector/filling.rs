@@ -6,7 +6,7 @@ use crate::lloyd::{Centers, Lloyd, TO_THE_END};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
-/// Divisions in a row that may leave no more centres with rows than before, until filling up is given up.
+/// Filling up ends after so many divisions in a row that leave no more centres with rows than before.
 const FILL_IN_VAIN: u64 = 8;
 
 /// Takes away centres without rows, and divides others where it gains most, until there are `clusters` that have some, or no division gains anything. Returns the cost.

@@ -31,7 +31,7 @@ use crate::rows::{Rows, Scalar};
 
 /// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that make it needless.
 const MOST_OVERSHOT: usize = 1000;
-/// Hardening only prepares for Lloyd's sweeps, which forget what is left of the way to a fixed point.
+/// Hardening only prepares for Lloyd's sweeps, which forget the rest of the way to a fixed point.
 const PLAIN_TOLERANCE: f64 = 1e-3;
 /// At the final temperature the answer is read off: it is relaxed as far as double precision goes.
 const LAST_TOLERANCE: f64 = 1e-10;
@@ -48,7 +48,7 @@ enum Phase {
 }
 
 /// A critical temperature below this, in stored units, means that one point outweighs all others by as much. There is
-/// nothing to anneal, since such light points move no centre, and squared distances over such temperatures would leave
+/// nothing to anneal, because such light points move no centre, and squared distances over such temperatures would leave
 /// the range of single precision. Centres are found by dividing alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 
@@ -268,7 +268,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         self.end_growth(rounds, &limits).await
     }
 
-    /// Whether growing on would divide only what is one. A Bernoulli cost's eigenvalues do not show the gain of that.
+    /// Whether growing on would divide only single clusters. A Bernoulli cost's eigenvalues do not show the gain of that.
     fn lie_far_apart(&self, measured: &Measured) -> bool {
         if self.rows.bernoulli.is_some() {
             return false;

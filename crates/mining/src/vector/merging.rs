@@ -2,14 +2,14 @@
 
 use crate::lloyd::Centers;
 
-/// What merging two centres of these masses costs (Ward's rule: `c_i c_j / (c_i + c_j) |y_i - y_j|^2`).
+/// The cost of merging two centres of these masses (Ward's rule: `c_i c_j / (c_i + c_j) |y_i - y_j|^2`).
 pub(crate) fn ward(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
     let sum = masses[0] + masses[1];
     let squared = || a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
     if sum > 0.0 { masses[0] * masses[1] / sum * squared() } else { 0.0 }
 }
 
-/// Merges the pairs whose merging costs least until `clusters` are left; `cost` tells from two masses and two centres what it costs.
+/// Merges the pairs whose merging costs least until `clusters` are left; `cost` gives the cost for two masses and two centres.
 ///
 /// Cost: K^3 / 6 distances at most, of K about 1.5 times `clusters`.
 pub(crate) fn merge_to(

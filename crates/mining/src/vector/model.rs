@@ -46,9 +46,9 @@ pub struct Model {
     pub critical_temperature: f64,
     /// Passes over the rows.
     pub iterations: u64,
-    /// One entry a temperature.
+    /// One entry for each temperature.
     pub history: Vec<Step>,
-    /// One entry a division, in their order.
+    /// One entry for each division, in their order.
     pub splits: Vec<Split>,
     /// How the number of clusters was chosen, where neither it nor a final temperature was given.
     pub number: Option<Number>,
@@ -73,7 +73,7 @@ pub(crate) struct Outcome {
 }
 
 impl Model {
-    /// What the clustering says of other rows: its centres, and the last temperature at which assignments were soft.
+    /// The answer of the clustering for other rows: its centres, and the last temperature at which assignments were soft.
     pub fn centroids(&self) -> Centroids {
         let centroids = Centroids::new(self.dimension, self.centers.clone(), self.last_temperature);
         let centroids = match self.cost {

@@ -33,7 +33,7 @@ pub struct Parameters {
     pub stop_temperature: Option<f64>,
     /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
-    /// The most clusters where `clusters` is not given, at least 1. Default: what the rows allow where the number is chosen (a group has some rows); none where a final temperature says when to
+    /// The most clusters where `clusters` is not given, at least 1. Default: as many as the rows allow where the number is chosen (a group has some rows). None where a final temperature says when to
     /// stop. Of sparse rows never more than have 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
     /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; positive. Default: none, and every row
@@ -52,7 +52,7 @@ pub struct Parameters {
     /// clusters; 0: no swaps. Where a first look improves nothing, the finish stops with the default, and searches on
     /// as elsewhere with a larger number. Default: 4.
     pub patience: usize,
-    /// Decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
+    /// The random seed, which only decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
     pub seed: u64,
     /// Default: double.
     pub precision: Precision,

@@ -21,7 +21,7 @@ pub(crate) struct Soaked {
     pub softness: f64,
     /// The weight in it.
     pub weight: f64,
-    /// `sum w |x|^2` of what is in the centres.
+    /// `sum w |x|^2` of the rows in the centres.
     pub square: f64,
 }
 

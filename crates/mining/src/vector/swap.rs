@@ -4,7 +4,7 @@
 //! orders of magnitude, some regions end with one centre too many, others with one too few. Each
 //! pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its rows go to
 //! their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this, divide
-//! that) can be tried in the order of their promise. A trial costs little, since only leaves near the two are
+//! that) can be tried in the order of their promise. A trial costs little, because only leaves near the two are
 //! recomputed. Where clusters lie so far apart that even the cheapest removal costs several times the best division's
 //! gain, no pair can help. None is tried then. When none of those helps any more, each removal and each division is
 //! carried out to its end before pairs are tried again. When that helps no more, several centres are added and as many
@@ -32,7 +32,7 @@ const LAST_PLANE_STEPS: usize = 2;
 const TRIALS_AT_ONCE: usize = 32;
 /// Centres added and removed at once, at first; one fewer after each failure.
 const BREATH: usize = 6;
-/// The number of unsuccessful perturbations in a row that end the search; each is a look at what lies beyond the
+/// The number of unsuccessful perturbations in a row that end the search; each is a look at the solutions beyond the
 /// present optimum. With ten all ten seeds of `uci_statlog` come to its optimum (`make quality`), six of which end 0.36
 /// % above without. Of many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
 /// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
@@ -60,11 +60,11 @@ const LEAST_TRIALS: usize = 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
 pub(crate) enum Effort {
-    /// Swaps that look best by what one pass over the rows says.
+    /// Swaps that look best by one pass over the rows.
     Quick,
     /// Swaps that look best once each removal and each division has been carried out to the end. When they are exhausted, the first breath.
     Careful,
-    /// Next a breath of so many centres, since larger ones led to nothing better.
+    /// Next a breath of so many centres, because larger ones led to nothing better.
     Breathing(usize),
     /// Nothing: the search is over.
     Over,
@@ -200,7 +200,7 @@ impl Search {
         self.ground.as_ref().is_some_and(|ground| back.contains(&(self.cost / ground.cost)))
     }
 
-    /// Keeps what the present disturbance, if there is one, led to if that is better, and goes back if it is not.
+    /// Keeps the result of the present disturbance, if there is one and it is better, and goes back if it is not.
     fn judge_disturbance(&mut self) {
         let Some(ground) = self.ground.take() else { return };
         if self.cost < ground.cost * (1.0 - WORTHWHILE) {
@@ -223,7 +223,7 @@ impl Search {
     }
 }
 
-/// A search at work: where it is, and what it works with.
+/// A search at work: where it is, and its working memory.
 pub(crate) struct Searcher<'s, 'l, T: Scalar> {
     pub search: &'s mut Search,
     pub prepared: &'s mut Prepared,
@@ -340,7 +340,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Keeps what the last disturbance led to if that is better, goes back if it is not, and makes the next; or ends the search.
+    /// Keeps the result of the last disturbance if it is better, goes back if it is not, and makes the next; or ends the search.
     async fn disturb(&mut self) -> Result<(), Error> {
         self.search.judge_disturbance();
         let mut centers = self.centers();
@@ -435,7 +435,7 @@ fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
     ((share * of as f64) as usize).min(of - 1)
 }
 
-/// Replaces the estimates for one centre by what happens when it is removed, and when it is divided, and all the others settle.
+/// Replaces the estimates for one centre by the changes when it is removed, and when it is divided, and all the others settle.
 async fn measure<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,

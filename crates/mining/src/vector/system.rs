@@ -38,7 +38,7 @@ const PASSES: RangeInclusive<u64> = 3..=40;
 /// Also the most passes there.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
-/// Length of what is added to each direction before it is used again. Where the data are symmetric, a direction becomes
+/// Length of the vector that is added to each direction before it is used again. Where the data are symmetric, a direction becomes
 /// an eigenvector to the last digit. It would stay there when another eigenvalue has become the largest, and the
 /// division would be missed.
 const KICK: f64 = 0.02;
@@ -54,7 +54,7 @@ pub(crate) struct VectorSystem<'a, T: Scalar> {
     pub seed: u64,
     /// Whether components may still divide. Where they may not, nobody asks how stable they are.
     pub is_growing: bool,
-    /// Takes what no component is near to.
+    /// Takes the rows that no component is near to.
     pub sponge: Option<NoiseComponent>,
     pub total: Vec<f64>,
     log_priors: Vec<f64>,
@@ -177,7 +177,7 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         (0..components.len()).map(frame).collect()
     }
 
-    /// The stability of each component, by products of its covariance with vectors, one a pass; no covariance is formed. `tolerance` is for a critical temperature
+    /// The stability of each component, by products of its covariance with vectors, one for each pass; no covariance is formed. `tolerance` is for a critical temperature
     /// the share by which its last step may have changed it. Returns the passes.
     async fn climb(
         &mut self,

@@ -1,4 +1,4 @@
-//! Makes a node run what a manifest says, as a group: all of it, or what was there before.
+//! Makes a node run the services of a manifest, as a group: all of them, or those before.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use lehr_services::{Action as Asked, Code, Fault, Format, Host, Link, Message, O
 use super::Manifest;
 use super::plan::{Action, Plan};
 
-/// Does what a plan says. If a service cannot be started, everything is undone. Services that were started are ended,
+/// Carries out a plan. If a service cannot be started, everything is undone. Services that were started are ended,
 /// and replaced ones run again with their old record. That is a new life: state that was not kept on disk is gone.
 ///
-/// Not to be dropped on the way: then what was done stays.
+/// Not to be dropped on the way: then the steps done so far stay.
 ///
 /// # Errors
-/// [`Code::StartFailed`] with the service, the reason, and what was taken back.
+/// [`Code::StartFailed`] with the service, the reason, and the services that were taken back.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ async fn end(host: &Host, path: &str) -> Result<(), Fault> {
     host.endpoint(path)?.send(message).await.map(|_| ())
 }
 
-/// Undoes what was done, the latest first.
+/// Undoes the steps, the latest first.
 async fn take_back(
     host: &Host,
     done: &[(&str, Action)],

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use lehr_services::{Code, Fault};
 use serde::{Deserialize, Serialize};
 
-/// One fault: where, and what was expected and found.
+/// One fault: its place, the expected and the found value.
 ///
 /// # Example
 /// See [`Findings`].
@@ -48,7 +48,7 @@ impl fmt::Display for Finding {
 pub struct Findings {
     /// The first by file and line; those of one line as they were found.
     kept: Vec<Finding>,
-    /// Hashes of all: what is found twice is one, and a file of nothing but faults takes little memory.
+    /// Hashes of all: a fault found twice is one, and a file of nothing but faults takes little memory.
     seen: BTreeSet<u64>,
 }
 

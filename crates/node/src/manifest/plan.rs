@@ -1,4 +1,4 @@
-//! Plans the steps after which a node runs what a manifest says, before any is taken.
+//! Plans the steps after which a node runs the services of a manifest, before any is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -40,7 +40,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// A service and what happens to it.
+/// A service and its change.
 ///
 /// # Example
 /// See [`Plan`].
@@ -99,7 +99,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Compares what is wanted with what an earlier manifest made of the node.
+    /// Compares the wanted services with those of an earlier manifest.
     ///
     /// # Errors
     /// Every fault of the manifest: unknown kinds, configurations that do not fit, missing partners and neighbours, and

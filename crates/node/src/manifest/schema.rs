@@ -3,7 +3,7 @@
 //! One thing is stricter than the standard: a table whose fields are named takes no others, unless the schema says so. In a file that a person wrote, an
 //! unknown field is a misspelt one.
 //!
-//! A text may stand for a value that is not known yet (a reference of a workflow). Then the schemas are compared: what it will be against what is expected.
+//! A text may stand for a value that is not known yet (a reference of a workflow). Then the schemas are compared: that of the coming value against the expected one.
 
 use serde_json::{Map, Value};
 
@@ -54,7 +54,7 @@ impl<'a> Schema<'a> {
         Self { at, ..self }
     }
 
-    /// Itself and what it refers to: all of them hold together.
+    /// Itself and the schemas that it refers to: all of them hold together.
     fn together(self) -> Vec<Self> {
         let (mut open, mut found) = (vec![self], Vec::new());
         while let Some(schema) = open.pop() {
@@ -152,7 +152,7 @@ impl<'a> Schema<'a> {
         fixed
     }
 
-    /// The schema of a field of what it describes; nothing if there is none.
+    /// The schema of a field of the described value; nothing if there is none.
     ///
     /// # Example
     /// See [`Schema`].
@@ -203,7 +203,7 @@ impl<'a> Schema<'a> {
         names
     }
 
-    /// The schema of the entries of what it describes.
+    /// The schema of the entries of the described value.
     ///
     /// # Example
     /// ```
@@ -243,7 +243,7 @@ impl<'a> Schema<'a> {
         !is_list || self.entries().fits(expected.entries())
     }
 
-    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` says what a text stands for.
+    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` says which value a text stands for.
     ///
     /// # Example
     /// ```
@@ -281,7 +281,7 @@ impl<'a> Checking<'_, 'a> {
         self.findings.add(self.tree.finding(field, text));
     }
 
-    /// `is_whole`: the schema is all that is said of the value, so that what it does not know is unknown.
+    /// `is_whole`: the schema is the whole description of the value, so that other fields are unknown.
     fn value(&mut self, schema: Schema<'a>, field: &Field, value: &Value, is_whole: bool, depth: usize) {
         if depth > DEPTH_MAX {
             return self.find(field, format!("expected at most {DEPTH_MAX} levels, found more"));

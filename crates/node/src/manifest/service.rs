@@ -81,7 +81,7 @@ pub struct ManifestText {
     pub text: String,
 }
 
-/// Says what would happen if these manifests were applied together. Nothing happens.
+/// Plans the changes if these manifests were applied together. Nothing happens.
 ///
 /// # Example
 /// See [`Apply`].
@@ -92,7 +92,7 @@ pub struct Review {
     pub files: Vec<ManifestText>,
 }
 
-/// Makes the node run what these manifests say together, or changes nothing. Services of earlier manifests that they do not name are ended; services
+/// Makes the node run the services of these manifests together, or changes nothing. Services of earlier manifests that they do not name are ended; services
 /// that no manifest ever named are left alone.
 ///
 /// # Example
@@ -117,7 +117,7 @@ struct Claimed {
     cores: usize,
 }
 
-/// Notes what is applied now. Of the node itself.
+/// Records the manifests applied now. Of the node itself.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ManifestState, verb = Update, name = "note")]
 struct Note {

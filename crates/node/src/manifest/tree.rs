@@ -1,4 +1,4 @@
-//! A TOML file as a value, with the line of every field: what is found wrong later can be said with its place.
+//! A TOML file as a value, with the line of every field: later findings can name their place.
 
 use std::collections::BTreeMap;
 
@@ -263,7 +263,7 @@ mod tests {
         assert!(Tree::read("a.toml", &text).is_err());
     }
 
-    /// What a file of a mebibyte can hold that costs more than its size: each is read or refused, and all together in a moment.
+    /// Contents of a file of a mebibyte that cost more than its size: each is read or refused, and all together in a moment.
     #[test]
     fn no_file_takes_much_more_than_its_bytes() {
         let long = "n".repeat(NAME_MAX + 1);

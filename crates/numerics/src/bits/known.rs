@@ -50,7 +50,7 @@ impl Known {
         self.nearest[row] as usize
     }
 
-    /// Takes over what another knows, of at least as many centres as that: of those behind its own nothing.
+    /// Takes over the bounds of another, of at least as many centres as that: of those behind its own nothing.
     ///
     /// # Panics
     /// If there are to be fewer.
@@ -169,7 +169,7 @@ impl Moves {
     }
 
     /// Lowers a row's bounds by the distance that each centre has moved. Returns how many centres may be as near as
-    /// `squared`, including the row's own. `slack` is what rounding may do to a squared distance from each.
+    /// `squared`, including the row's own. `slack` is the bound of rounding errors of a squared distance from each.
     #[inline(always)]
     fn lower(&self, least: &mut [f32], slack: &[f32], squared: f64) -> usize {
         let squared = rounded_up(squared);
@@ -216,7 +216,7 @@ fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
 ///
 /// `moves` says how far each centre has moved since the pass that `known` is from, over the same rows and as many
 /// centres. If `known` is empty, or most distances would be needed, all are computed. Distances must be those of
-/// centres ([`HardBitCenters::set`]), since other forms say nothing of how they change.
+/// centres ([`HardBitCenters::set`]), because other forms say nothing of how they change.
 ///
 /// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. At most a
 /// little more than [`nearest_bit_sums`](super::nearest_bit_sums). No allocation once `scratch` and `known` have grown.

@@ -16,7 +16,7 @@ const WORDS: usize = 6;
 const BITS: usize = 32;
 /// Rows that are walked together: the lines of a block are fetched once for so many.
 pub(super) const ROWS: usize = 128;
-/// Places are added up in so many sums at once, since one addition would have to wait for the one before.
+/// Places are added up in so many sums at once, because one addition would have to wait for the one before.
 const SUMS: usize = 4;
 
 /// Where the bits of some rows are set. Reused, so that loops allocate nothing.

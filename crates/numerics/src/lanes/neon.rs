@@ -45,7 +45,7 @@ macro_rules! each_by {
     };
 }
 
-/// What the two precisions have in common: the same operations, of 64 or of 32 bits.
+/// The common part of the two precisions: the same operations, of 64 or of 32 bits.
 macro_rules! helpers {
     ($of:ident, $register:ty, $number:ty, $whole:ident, $fraction_bits:literal, $root:expr, $sqrt_half:expr,
      $select:ident, $greater:ident, $less:ident, $equal:ident, $and:ident, $splat_whole:ident, $add:ident, $sub:ident, $left:ident, $right:ident, $half:ident,

@@ -18,7 +18,7 @@ use crate::settings::Order;
 /// Bytes from which on ranks share the work of an operation that works value by value: below, a second synchronisation costs more.
 const SHARED_BYTES: usize = 1 << 15;
 
-/// Values that are folded together, so that what lies between stays in the nearest cache.
+/// Values that are folded together, so that partial results stay in the nearest cache.
 const TILE: usize = 1024;
 
 impl Communicator {

@@ -3,7 +3,7 @@
 //! Required: equal lengths for [`all_to_all`](Communicator::all_to_all), any for
 //! [`all_to_all_v`](Communicator::all_to_all_v). Checked: equal lengths, where they are required. Algorithm: between
 //! threads an exchange in which each rank deposits all its parts and copies its own from all others. Over messages each
-//! sends to the rank after it, then to the one after that, and so on. Result: each has what everybody had for it.
+//! sends to the rank after it, then to the one after that, and so on. Result: each has the parts of all others for it.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -59,13 +59,13 @@ impl Communicator {
         Ok(())
     }
 
-    /// Sends `parts[r]`, of any length, to each rank r and gives what all have for this one, in order of rank.
+    /// Sends `parts[r]`, of any length, to each rank r and gives the parts of all for this one, in order of rank.
     ///
     /// # Errors
     /// [`Error::RankLeft`], [`Error::Mismatch`].
     ///
     /// # Panics
-    /// If there is not one part a rank.
+    /// If there is not one part for each rank.
     ///
     /// # Example
     /// ```

@@ -15,7 +15,7 @@ use crate::topology::{Boundary, Grid};
 impl Communicator {
     /// Exchanges values with both neighbours on a line or a ring. `to_lower` goes to the rank below and `to_upper` to
     /// the rank above; their values for this rank overwrite `from_lower` and `from_upper`. Beyond an open end there is
-    /// nobody, and what belongs there is left as it was.
+    /// nobody, and the buffer for it is left as it was.
     ///
     /// The same as a [`shift`](Self::shift) by 1 and one by -1 on a ring, in one crossing instead of two.
     ///
@@ -197,7 +197,7 @@ impl Communicator {
     }
 }
 
-/// Takes a message of two, on a ring of two ranks: the length of what goes down, that, and what goes up. Gives back their lengths; copies them only if both fit.
+/// Takes a message of two, on a ring of two ranks. It has the length of the part that goes down, that part, and the part that goes up. Gives back their lengths; copies them only if both fit.
 fn take_both(parts: &[&[u8]], from_upper: &mut [u8], from_lower: &mut [u8]) -> (usize, usize) {
     let (downwards, upwards) = match *parts {
         [_, downwards, upwards] => (downwards, upwards),

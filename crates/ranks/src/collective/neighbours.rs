@@ -1,6 +1,6 @@
 //! Messages over lanes between threads: shifts, exchanges, and calls in one direction are made of them.
 //!
-//! A call is a [`Talk`]: it begins, tells, hears and finishes. One that is dropped before it has finished is given up, and what still comes of it is thrown away.
+//! A call is a [`Talk`]: it begins, tells, hears and finishes. One that is dropped before it has finished is given up, and its late messages are thrown away.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -31,7 +31,7 @@ const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
 
 impl Communicator {
     /// Whether a call between a root and all others, with so many bytes, goes in one direction. It does where every
-    /// rank has a core, so that it may run ahead of the others. All say the same, or differ in what they call.
+    /// rank has a core, so that it may run ahead of the others. All say the same, or differ in their calls.
     pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
         let others = self.size() - 1;
         !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES
@@ -42,7 +42,7 @@ impl Communicator {
         bytes >= LENT_BYTES && self.shared().folds_alone()
     }
 
-    /// Hears what this rank was to hear in a call that was given up.
+    /// Receives the messages for this rank of a call that was given up.
     pub(crate) async fn hear_what_is_owed(&mut self, call: Call) -> Result<(), Error> {
         let mut talk = Talk { communicator: self, call, _noting: None };
         while let Some(from) = talk.endpoint().owed() {

@@ -8,16 +8,16 @@
 //!
 //! | the notice is of | then |
 //! | --- | --- |
-//! | the same call, made alike | nothing: what is waited for was sent, or will be |
+//! | the same call, made alike | nothing: the message was sent, or will be |
 //! | the same call, made otherwise | the two disagree |
 //! | a later call | it is kept until this rank comes to that call |
-//! | an earlier call, of which this rank knows how it made it | they disagree, or what is waited for is on its way |
+//! | an earlier call, of which this rank knows how it made it | they disagree, or the message is on its way |
 //! | an earlier call, long ago | the answer is a *marker*, sent as a message of that call: if it is taken in its place, nothing was sent before |
 //!
 //! A rank that finds a disagreement tells all, and waiting ranks hear that. So of ranks that wait for each other one
 //! always finds out. Take the earliest call in which a rank waits. The rank that it waits for has passed that call, or
 //! is in it. Then it made the call otherwise, or waits itself for another; and ranks that agree do not wait for each
-//! other in a circle. What this does not find: a rank that waits for a message of the program
+//! other in a circle. This does not find a rank that waits for a message of the program
 //! ([`Communicator::receive`]) that nobody sends. For that there is patience.
 //!
 //! Where a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.

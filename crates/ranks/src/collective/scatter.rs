@@ -70,7 +70,7 @@ impl Communicator {
     /// [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`; at the root, if there is not one part a rank.
+    /// If there is no rank `root`; at the root, if there is not one part for each rank.
     ///
     /// # Example
     /// ```

@@ -99,7 +99,7 @@ impl Steps<'_> {
         self.send_all(to, &[bytes])
     }
 
-    /// Sends what these parts are together, at most three.
+    /// Sends the concatenation of these parts, at most three.
     pub(crate) fn send_all(&self, to: usize, parts: &[&[u8]]) -> Result<(), Error> {
         let Self { communicator: Communicator { fabric, group, .. }, own, .. } = *self;
         let (number, mut all) = (own.number.to_le_bytes(), [&[][..]; 4]);
@@ -109,7 +109,7 @@ impl Steps<'_> {
         fabric.send_parts(group.world(to), label, &all[..=parts.len()])
     }
 
-    /// Sends what `write` appends, of about this length, to a rank.
+    /// Sends the bytes that `write` appends, of about this length, to a rank.
     pub(crate) fn send_parts(&self, to: usize, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         let mut message = self.communicator.fabric.memory(size_of::<u64>() + length);
         message.extend_from_slice(&self.own.number.to_le_bytes());
@@ -178,7 +178,7 @@ impl Steps<'_> {
         Ok(Some(Signature { tag: label.tag, number }))
     }
 
-    /// Whether a message is of this call, or else a marker: what it was to tell was there all the same.
+    /// Whether a message is of this call, or else a marker: its news was there all the same.
     fn is_own(&self, theirs: Signature, source: usize) -> Result<bool, Error> {
         if theirs == self.own {
             return Ok(true);
@@ -189,7 +189,7 @@ impl Steps<'_> {
         Err(self.communicator.disagree(self.own, source, theirs))
     }
 
-    /// Waits for what a rank sends, or for a notice. If that takes long, tells the rank.
+    /// Waits for a message of a rank, or for a notice. If that takes long, tells the rank.
     async fn told<R>(
         &self,
         from: usize,
@@ -321,7 +321,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. As [`reduce`](Self::reduce), but with one partial a rank.
+    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. As [`reduce`](Self::reduce), but with one partial for each rank.
     pub(crate) async fn combine<T: Plain>(
         &self,
         values: &[T],
@@ -407,7 +407,7 @@ impl Steps<'_> {
     /// exchanges covers with its partner there. If the upper block has fewer ranks, some ranks of the lower one have no
     /// partner. They get the cover from one that has, along a binomial tree.
     ///
-    /// Covers of neighbouring blocks are folded lower before upper, so the nodes are those of the one tree.
+    /// Covers of neighbouring blocks are folded lower before upper, so that the nodes are those of the one tree.
     ///
     /// Into `before`, if wanted, come the covers of the ranks before this one.
     pub(crate) async fn all_fold<T: Plain + Default>(

@@ -57,12 +57,12 @@ impl<T> LeafCells<T> {
     }
 }
 
-/// Cells as bytes, for processes that did not compute what they hold.
+/// Cells as bytes, for processes that did not compute their content.
 pub trait CellBytes: Sync {
-    /// Appends what a leaf's cell holds.
+    /// Appends the content of a leaf's cell.
     fn write(&self, leaf: usize, bytes: &mut Vec<u8>);
 
-    /// Overwrites a leaf's cell with what was appended for it.
+    /// Overwrites a leaf's cell with the bytes appended for it.
     fn read(&self, leaf: usize, bytes: &[u8]);
 }
 

@@ -3,7 +3,7 @@
 //!
 //! One stream a receiver, under a lock. A receiver decodes all that is there into its [`Inbox`]; a sender rings the
 //! inbox after it has written. A receiver that is about to wait looks at the stream once more after it has taken its
-//! place, so no ring is missed.
+//! place, so that no ring is missed.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};
@@ -60,7 +60,7 @@ impl Endpoint {
         self.ranks[to].inbox.ring();
     }
 
-    /// Decodes what has come.
+    /// Decodes the bytes that have come.
     fn drain(&self) -> Result<(), Error> {
         let Rank { stream, inbox } = &self.ranks[self.rank];
         let mut stream = stream.lock();

@@ -1,7 +1,7 @@
 //! One rank's messages that have come and not been taken, and who waits for more: the matching, for every fabric that can only
 //! move messages.
 //!
-//! A fabric [`deliver`](Inbox::deliver)s what comes, in the order in which each source sent it, and passes receives on.
+//! A fabric [`deliver`](Inbox::deliver)s messages, in the order in which each source sent it, and passes receives on.
 //! A pending receive has a number, drawn at its first poll. It takes the earliest message that matches it, unless a
 //! receive with a lower number matches that too. So receives are served in the order in which they began, as MPI
 //! requires of posted receives, and yet a pending one holds nothing.
@@ -46,7 +46,7 @@ struct State {
 struct Waiting {
     number: u64,
     pattern: Pattern,
-    /// Whether it will take the message. A probe leaves it, so nobody waits behind it.
+    /// Whether it will take the message. A probe leaves it, so that nobody waits behind it.
     takes: bool,
     waker: Waker,
 }
@@ -239,7 +239,7 @@ impl State {
         })
     }
 
-    /// The rank to name if what is waited for will never come.
+    /// The rank to name if the message will never come.
     fn hopeless(&self, pattern: &Pattern, rank: usize, size: usize) -> Option<usize> {
         if self.messages.iter().any(|message| pattern.matches(message.source, message.label)) {
             return None;

@@ -31,7 +31,7 @@ pub struct Endpoint {
     ports: Arc<[Port<Parcel>]>,
     rank: usize,
     inbox: Arc<Ringing>,
-    /// Moves what is posted into the inbox, for ever.
+    /// Moves posted messages into the inbox, for ever.
     listener: Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>,
     /// The waker of the listener: it rings the inbox.
     waker: Waker,
@@ -79,7 +79,7 @@ impl Endpoint {
         &self.inbox.0
     }
 
-    /// Hears what was posted, and listens.
+    /// Takes the posted messages, and listens.
     fn listen(&self) {
         let mut listener = self.listener.lock();
         // Never ready: the port is closed when this end is dropped.

@@ -1,16 +1,16 @@
 //! A ring of bytes in memory that two share: one sends frames, the other takes them, and neither ever waits.
 //!
 //! For fabrics whose ranks share memory without sharing a process. The memory is an array of words, so that each access
-//! is one that the processor makes whole. This file alone decides what is written when, and the model checkers see all
+//! is one that the processor makes whole. This file alone decides the order of writes, and the model checkers see all
 //! of it.
 //!
-//! | words | what they hold | who writes them |
+//! | words | content | who writes them |
 //! | --- | --- | --- |
 //! | the first 16 | the first of them: lines taken since the beginning | the receiver, now and then |
 //! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is taken, the receiver zeroes the first word of each of its lines |
 //!
 //! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written
-//! last, in the same line as the first 56 bytes, so a short frame crosses from core to core in one line. A frame does
+//! last, in the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame does
 //! not go around the end of the ring: where it does not fit, a head says that the rest is skipped.
 //!
 //! The receiver reports only now and then how much it has taken, at most a quarter of the ring late. So the sender
@@ -26,7 +26,7 @@ const LINE: usize = 8;
 const BEFORE: usize = 2 * LINE;
 /// In a head: there is a frame.
 const FRAME: usize = 1 << 63;
-/// The head of what is skipped up to the end of the ring.
+/// The head of the skipped part up to the end of the ring.
 const SKIP: usize = 1 << 62;
 /// Bits of a head that hold the length in bytes; the number stands above them.
 const LENGTH_BITS: u32 = 31;

@@ -37,12 +37,12 @@ mod sealed {
     pub trait Choices {}
 }
 
-/// A future that may be dropped at any moment without losing anything: what a branch of a choice must be.
+/// A future that may be dropped at any moment without losing anything: the condition of a branch of a choice.
 ///
 /// Sealed. It holds for the waits of this crate (receives, takes, joins, gathers, exchanges, choices, answers, tasks),
 /// and for references to and boxes of those. [`std::future::ready`] is a branch that is always ready. A task that loses
 /// is cancelled, and an answer that loses is given up, as always when their handles are dropped. Use `&mut task` as the
-/// branch to let the task continue. A post that waits holds an item, so it is a branch only as `&mut post`. For a
+/// branch to let the task continue. A post that waits holds an item, so that it is a branch only as `&mut post`. For a
 /// future of your own see [`cancel_safe`].
 ///
 /// A persistent receiver cannot be a branch, for it would have to be registered again each time it lost:
@@ -152,7 +152,7 @@ impl<F: Cancellable, U, M: FnOnce(F::Output) -> U + Unpin> Future for Mapped<F, 
 
 /// Lets any future be a branch, on your word that dropping it while it waits loses nothing.
 ///
-/// What does not move in memory may be pinned first: `cancel_safe(pin!(future))`.
+/// A future that may not move in memory is pinned first: `cancel_safe(pin!(future))`.
 ///
 /// # Example
 /// ```
@@ -359,7 +359,7 @@ impl<B: Choices> Choice<B> {
         })
     }
 
-    /// The same as [`fair`](Self::fair), with draws from a sequence of the caller's.
+    /// The same as [`fair`](Self::fair), with draws from your own sequence.
     ///
     /// # Example
     /// See [`TieBreaker`].

@@ -5,7 +5,7 @@
 //! every pair of ranks needs n² of them. An exchange looks into the one port and takes the oldest item of each source,
 //! or nothing.
 //!
-//! While it waits it leaves a [`CountingFilter`] at the port, so it is woken once, by the item that completes the set.
+//! While it waits it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that completes the set.
 
 use std::fmt;
 use std::future::Future;
@@ -70,7 +70,7 @@ impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
     }
 }
 
-/// How an exchange knows the source of an item and what it gives of the item. Sealed.
+/// How an exchange knows the source of an item and which part of the item it gives. Sealed.
 ///
 /// # Example
 /// See [`exchange_by`].
@@ -296,7 +296,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         Ok(late)
     }
 
-    /// Ends the registration and keeps what can be used again.
+    /// Ends the registration and keeps the parts that can be used again.
     fn leave(&mut self, state: &mut State<T>) -> Late<T> {
         let mut late = unwatch(state, &mut self.ticket);
         self.sorter = late.sorter().or(self.sorter.take());

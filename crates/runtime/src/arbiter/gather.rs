@@ -69,7 +69,7 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// Cost: a lock a port each time it looks, which is once for one port, and about 2 log₂ `total` times for two.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if what is asked for can no longer come; what is there stays there. [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two
+/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the items can no longer come; those that are there stay. [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two
 /// ports are one.
 ///
 /// # Example

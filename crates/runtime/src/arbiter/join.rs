@@ -222,7 +222,7 @@ impl<B: Branches> Join<B> {
         self.branches.owned()
     }
 
-    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. Refused, the join waits on.
+    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. If it does not, the join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,
         may_take: &mut dyn FnMut() -> bool,
@@ -241,7 +241,7 @@ impl<B: Branches> Join<B> {
         self.order.as_ref().iter().for_each(|branch| self.branches.close(*branch));
     }
 
-    /// Refuses what is left in its ports.
+    /// Refuses the items left in its ports.
     pub(crate) fn refuse_left(&self) {
         self.order.as_ref().iter().for_each(|branch| self.branches.refuse_left(*branch));
     }

@@ -1,4 +1,4 @@
-//! How a context is made: what it adds to the one it stands in, and what of that crosses to other tasks.
+//! How a context is made: its additions to the one it stands in, and which of them cross to other tasks.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -86,7 +86,7 @@ impl ContextBuilder {
         }
     }
 
-    /// Below no other context: for what nobody asked for, such as a service's own upkeep.
+    /// Below no other context: for work without a caller, such as a service's own upkeep.
     ///
     /// # Example
     /// ```
@@ -99,7 +99,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Lets [`Context::cancel`] end what runs in it and below it.
+    /// Lets [`Context::cancel`] end the work in it and below it.
     ///
     /// # Example
     /// ```
@@ -146,7 +146,7 @@ impl ContextBuilder {
 
     /// Posts errors that happen in it to `port`, as [`on_error`](Self::on_error). If the port refuses, the error goes one level out.
     ///
-    /// The post carries the context outside this one, so a handler of the port that fails reports there.
+    /// The post carries the context outside this one, so that a handler of the port that fails reports there.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! The tree of cancellation: stopping a node stops all below it, and wakes what runs there so that it ends.
+//! The tree of cancellation: stopping a node stops all below it, and wakes the tasks there so that it ends.
 //!
 //! A node knows its children weakly and is known by them strongly. Lock order: while a node's lock is held, no other is
 //! taken and nobody is woken. A child that is made while its parent is being stopped is found on the list, or sees the

@@ -62,7 +62,7 @@ pub(crate) fn capture() -> Option<Context> {
     if in_use() { across() } else { None }
 }
 
-/// Runs `body` in no context: what is posted or spawned in it carries none.
+/// Runs `body` in no context: posts and spawns in it carry none.
 pub(crate) fn detached<R>(body: impl FnOnce() -> R) -> R {
     let _entered = in_use().then(|| enter(None));
     body()
@@ -127,7 +127,7 @@ pub(crate) fn leave(context: Option<Context>) {
     }
 }
 
-/// Drops what was left. Not to be called under a lock.
+/// Drops the rest. Not to be called under a lock.
 #[inline]
 pub(crate) fn settle() {
     /// As in [`leave`].

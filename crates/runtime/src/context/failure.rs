@@ -18,7 +18,7 @@ const TRAIL_MAX: usize = 32;
 
 /// A failure in a context, with its trail. Cheap to clone.
 ///
-/// Shown with `{}` it says what; with `{:#}` also where, innermost first.
+/// Shown with `{}` it names the error; with `{:#}` also where, innermost first.
 ///
 /// # Example
 /// ```
@@ -87,7 +87,7 @@ impl fmt::Display for Step {
 }
 
 impl ContextError {
-    /// A failure made of an error, with the caller's place as the first of its trail.
+    /// A failure made of an error, with your place in the code as the first of its trail.
     ///
     /// # Example
     /// See [`ContextError`].
@@ -263,7 +263,7 @@ impl Context {
 
 type Handler = dyn Fn(ContextError) -> Result<(), ContextError> + Send + Sync;
 
-/// Where the errors of a context go; gives back what it could not place.
+/// Where the errors of a context go; gives back the errors that it could not place.
 #[derive(Clone)]
 pub(super) struct Sink(Arc<Handler>);
 
@@ -293,7 +293,7 @@ type Hook = dyn Fn(&ContextError) + Send + Sync;
 
 static HOOK: Setting<Hook> = Setting::new();
 
-/// Says what happens with errors that no context has a sink for: panics of detached tasks among them. Replaces the hook set before.
+/// Sets the hook for errors that no context has a sink for: panics of detached tasks among them. Replaces the hook set before.
 ///
 /// Without a hook they are written to standard error, a line each; never dropped. The hook runs on the thread where the error
 /// ended and must not panic: that panic is then the last thing written about the error.

@@ -223,7 +223,7 @@ impl<F: Future<Output = ()>> Future for Turn<F> {
 }
 
 pin_project! {
-    /// A receive, take or join that also gives the context of what it took; see
+    /// A receive, take or join that also gives the context of the items that it took; see
     /// [`Receive::with_context`](crate::Receive::with_context).
     ///
     /// # Example

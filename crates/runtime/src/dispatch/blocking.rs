@@ -1,9 +1,9 @@
 //! Sections that block: while a worker is in one, a spare thread works in its place.
 //!
 //! The worker announces it before it blocks. The work in its queue goes to the common queue. A spare thread, woken or
-//! started, does its part of the work until it comes back. A spare has no queue of its own, since nobody would look
+//! started, does its part of the work until it comes back. A spare has no queue of its own, because nobody would look
 //! into it once the spare is off duty. Tasks that it wakes go to the common queue, and it takes one job at a time. So
-//! the number of threads that run tasks stays what it was, and nothing lies where only a blocked thread could find it.
+//! the number of threads that run tasks stays the same, and nothing lies where only a blocked thread could find it.
 //!
 //! Spares are bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more places at once has
 //! fewer workers for that time, not more threads than it asked for. They start when first needed and stay until the
@@ -15,10 +15,10 @@ use super::worker::{Role, serve};
 use super::{ABORTING, Shared, with_current};
 
 /// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a worker,
-/// a spare thread takes over what that worker would have done meanwhile; elsewhere it is just a call.
+/// a spare thread takes over the tasks of that worker meanwhile; elsewhere it is just a call.
 ///
-/// `reason` is what a watchdog reports while it lasts. Inside, the thread counts as none of the dispatcher's:
-/// [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may borrow, and thread-local state is what it was.
+/// `reason` is the text that a watchdog reports while it lasts. Inside, the thread counts as none of the dispatcher's:
+/// [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so that it may borrow, and thread-local state is unchanged.
 ///
 /// Not for sections of microseconds: handing over and back costs about as much as waking a thread twice.
 ///

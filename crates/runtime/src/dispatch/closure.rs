@@ -1,7 +1,7 @@
 //! A closure in a queue, without an allocation if it is small: the cheapest form of work that there is.
 //!
 //! A task needs a cell of its own because others hold on to it: its handle, its wakers. Only its queue holds a closure
-//! that runs once to its end, so its cell can serve the next one. A worker keeps the cells of closures that it has
+//! that runs once to its end, so that its cell can serve the next one. A worker keeps the cells of closures that it has
 //! called, and puts those that it queues into them. A closure that is larger than three words, or aligned more strictly
 //! than a word, goes into a box, and the box into the cell.
 
@@ -59,7 +59,7 @@ struct Acts {
     call: unsafe fn(Box<Cell>),
     /// Drops it where it is.
     drop: unsafe fn(&mut MaybeUninit<Room>),
-    /// Whether somebody outside asked for it: then a shutdown reports what became of it.
+    /// Whether somebody outside asked for it: then a shutdown reports its outcome.
     is_counted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so it is one pointer.
+//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so that it is one pointer.
 
 use std::cell::Cell;
 use std::ptr;
@@ -25,7 +25,7 @@ pub(crate) struct Current {
     pub(crate) queues_for: Cell<u64>,
     /// It is in a section that blocks, and somebody else does its work.
     pub(crate) is_away: Cell<bool>,
-    /// Where what it does is noted, if somebody watches.
+    /// Where its actions are recorded, if somebody watches.
     pub(crate) doing: Option<Arc<Doing>>,
     /// How many waits the job that runs may still find answered at once.
     pub(crate) budget: Cell<u32>,
@@ -64,7 +64,7 @@ impl Current {
         self.dispatcher == shared.identity
     }
 
-    /// Whether what this dispatcher's tasks wake belongs in this worker's queue.
+    /// Whether tasks woken by this dispatcher's tasks belong in this worker's queue.
     #[inline]
     pub(crate) fn keeps(&self, shared: &Shared) -> bool {
         self.queues_for.get() == shared.identity
@@ -84,7 +84,7 @@ impl Current {
         self.sharing(section)
     }
 
-    /// Runs a section in which what is woken or spawned is queued for everybody.
+    /// Runs a section in which woken and spawned tasks are queued for everybody.
     pub(crate) fn sharing<R>(&self, section: impl FnOnce() -> R) -> R {
         /// Queues for itself again, also if the section panics.
         struct Again<'a>(&'a Current, u64);
@@ -185,7 +185,7 @@ mod modelled {
 #[cfg(any(loom, shuttle))]
 use modelled::CURRENT;
 
-/// Shows `look` what worker the calling thread is; nothing if it is none.
+/// Shows `look` the worker of the calling thread; nothing if it is none.
 #[inline]
 pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
     // A model takes thread-local state away before a thread has ended; it is no longer a worker then.
@@ -200,7 +200,7 @@ pub(crate) fn current_clock() -> Option<Clock> {
     with_current(|current| current.map(|current| current.shared.clock.clone()))
 }
 
-/// Asked by every wait that is polled for the first time: whether the task may go on. A task that always finds what it waits for would
+/// Asked by every wait that is polled for the first time: whether the task may go on. A task that always finds its item at once would
 /// otherwise keep its worker for ever. If not, it has been woken, and is to say that it waits.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {

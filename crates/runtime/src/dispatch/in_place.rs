@@ -59,7 +59,7 @@ impl Catch {
 ///
 /// Only on a worker that has nothing else queued, for a task of its own dispatcher; else this is `post()` and nothing
 /// more. Call it as part of a wait. The polled task may take as long as a handler does, and a look at the answer
-/// follows `post`. The caller must hold no lock that a handler may want.
+/// follows `post`. You must hold no lock that a handler may want.
 ///
 /// Cost: less than a passage through the queue.
 ///
@@ -78,7 +78,7 @@ impl Catch {
 /// ```
 #[inline]
 pub fn in_place<R>(post: impl FnOnce() -> R) -> R {
-    /// Queues what was held back, if `post` panics.
+    /// Queues the held-back tasks, if `post` panics.
     struct Closing;
     impl Drop for Closing {
         fn drop(&mut self) {

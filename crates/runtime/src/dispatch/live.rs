@@ -132,7 +132,7 @@ impl Live {
         let _none = self.inner.parts[part].lock().contexts.insert(slot, context);
     }
 
-    /// The living tasks: what tells their wakers from others', and their contexts.
+    /// The living tasks: the mark of their wakers, and their contexts.
     pub(crate) fn tasks(&self) -> Vec<(usize, Option<Context>)> {
         let mut tasks = Vec::new();
         for part in &self.inner.parts {

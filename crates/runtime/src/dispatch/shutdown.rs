@@ -1,4 +1,4 @@
-//! How a dispatcher ends, and what it says about it.
+//! How a dispatcher ends, and its report.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
-    /// Accept nothing new from outside, let what runs, is queued or waits come to its end, and abort what is left after
+    /// Accept nothing new from outside, let tasks that run, are queued or wait come to their end, and abort the rest after
     /// `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can stop
     /// it, and its thread ends by itself as soon as the poll does.
     Drain {
@@ -74,7 +74,7 @@ pub struct QueueReport {
     pub discarded: usize,
 }
 
-/// The queues of a dispatcher and what they had done when it began to end.
+/// The queues of a dispatcher and their work when it began to end.
 struct Before(Vec<(Arc<Core>, QueueCounters)>);
 
 impl Before {
@@ -106,7 +106,7 @@ impl Before {
 }
 
 impl Dispatcher {
-    /// Ends the dispatcher and says what became of its tasks.
+    /// Ends the dispatcher and reports the outcomes of its tasks.
     ///
     /// Called from one of its own workers it cannot wait for that worker, which then counts as leaked.
     ///
@@ -218,7 +218,7 @@ fn is_calling(shared: &Shared) -> bool {
 }
 
 impl Shared {
-    /// Hands over a task or a closure that nobody will run any more, to be dropped. The owner drops it, since it looks
+    /// Hands over a task or a closure that nobody will run any more, to be dropped. The owner drops it, because it looks
     /// into the common queue until all tasks are gone. After the owner's last look, [`drop_late`](Self::drop_late) says
     /// who does.
     ///
@@ -260,7 +260,7 @@ impl Shared {
     }
 }
 
-/// Drops what is queued, and what others are about to queue; gives the number of closures.
+/// Drops the queued closures, and those that others are about to queue; gives the number of closures.
 ///
 /// Somebody outside who has marked a task as woken, and lost its core before it queued it, is the only one who can. That is waited for, so that
 /// no destructor runs after the end; but not for ever.
@@ -276,9 +276,9 @@ fn drop_all(shared: &Shared) -> usize {
     uncalled
 }
 
-/// Drops every task and closure that is left, also what was queued while it looked; gives the number of closures.
+/// Drops every task and closure that is left, also those queued while it looked; gives the number of closures.
 ///
-/// Twice: what is there at the first look is counted here. Work after the flag is up is dropped as late and not
+/// Twice: a task that is there at the first look is counted here. Work after the flag is up is dropped as late and not
 /// counted. Work between the two looks is seen by at least one of the two sides.
 fn drop_leftovers(shared: &Shared) -> usize {
     let uncalled = drop_queued(shared);
@@ -288,7 +288,7 @@ fn drop_leftovers(shared: &Shared) -> usize {
     uncalled + drop_queued(shared)
 }
 
-/// Drops what waits anywhere, and whatever its destructors schedule; gives the number of closures.
+/// Drops all that waits anywhere, and whatever its destructors schedule; gives the number of closures.
 fn drop_queued(shared: &Shared) -> usize {
     let mut uncalled = 0;
     let mut drop_job = |job: Job| {

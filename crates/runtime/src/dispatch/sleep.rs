@@ -125,7 +125,7 @@ impl Sleep {
         }
     }
 
-    /// Whether somebody sleeps and nobody searches: what is queued now is seen by no one soon, unless somebody rings. Perhaps out of date.
+    /// Whether somebody sleeps and nobody searches: a task queued now is seen by no one soon, unless somebody rings. Perhaps out of date.
     #[inline]
     pub fn is_nobody_looking(&self) -> bool {
         // Relaxed and without a fence: as in `notify_near`; what is missed here, the watch sees.
@@ -133,7 +133,7 @@ impl Sleep {
         word & SEARCHING_MASK == 0 && word >= SLEEPING
     }
 
-    /// Whether a sleeper is on watch, who will see what is queued. Perhaps out of date.
+    /// Whether a sleeper is on watch, who will see queued tasks. Perhaps out of date.
     pub fn is_watched(&self) -> bool {
         // Relaxed: as above. It falls only when everybody sleeps, which the caller does not.
         self.word.load(Ordering::Relaxed) & WATCHED != 0

@@ -19,7 +19,7 @@ use lehr_sync::Moment;
 use super::Shared;
 use crate::fork_join::Fork;
 
-/// A queue whose owner has been in one job for so long is stuck behind it. About what a steal costs.
+/// A queue whose owner has been in one job for so long is stuck behind it. About the cost of a steal.
 const STUCK: Duration = Duration::from_nanos(250);
 
 /// A queue that its owner needs longer than this to empty is worth sharing.
@@ -31,7 +31,7 @@ const LEFT_ALONE: Duration = Duration::from_micros(20);
 /// How often a thief looks for forks, if the last one was not worth it.
 const FORKS_EVERY: Duration = Duration::from_micros(1);
 
-/// A fork that keeps its thief busy for so long was worth it: a few times what it costs to take.
+/// A fork that keeps its thief busy for so long was worth it: a few times the cost of taking it.
 const FORK_WORTH: Duration = Duration::from_micros(2);
 
 /// A searching worker's knowledge of the others.

@@ -54,7 +54,7 @@ struct Note {
 }
 
 impl Doing {
-    /// Notes a name and gives back what was there.
+    /// Notes a name and gives back the earlier one.
     fn begin(&self, name: Arc<str>) -> Option<Arc<str>> {
         self.note.lock().task.replace(name)
     }
@@ -78,7 +78,7 @@ impl Doing {
     }
 }
 
-/// Calls a future by a name: in what the watchdog reports while it is polled, and in what an [`Inspector`](crate::Inspector) shows
+/// Calls a future by a name: in the reports of the watchdog while it is polled, and in what an [`Inspector`](crate::Inspector) shows
 /// of its task. Names nest; the watchdog tells the innermost, the inspector the outermost.
 ///
 /// Cost: a lock at the first poll and at the end, and one look at a thread-local pointer for each poll. With a

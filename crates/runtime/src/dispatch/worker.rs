@@ -92,7 +92,7 @@ impl Tally {
         Self::count(&self.steals);
     }
 
-    /// One more. A load and a store, since the worker is the only writer.
+    /// One more. A load and a store, because the worker is the only writer.
     fn count(count: &AtomicUsize) {
         // Relaxed: as in `read`.
         count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The second half of a fork, on the stack of who forked it, for others to take.
 //!
 //! A [`Half`] lives in the frame of `join`, which does not end before the half has been taken back or its latch has been set. So
-//! what a queue holds of it is one pointer, [`Fork`], and a fork allocates nothing.
+//! a queue holds one pointer of it, [`Fork`], and a fork allocates nothing.
 //!
 //! A fork is done once. It comes out of its queue once, and the worker that has it either runs it or gives it back to
 //! its owner.
@@ -41,7 +41,7 @@ impl Head {
     }
 }
 
-/// A closure and the place for what it comes to.
+/// A closure and the place for its result.
 // The head is first, so that a pointer to it is one to the whole.
 #[repr(C)]
 pub(crate) struct Half<F, R> {

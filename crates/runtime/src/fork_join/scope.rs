@@ -2,7 +2,7 @@
 //!
 //! Spawned closures are in a list of the scope's own. A worker that comes to help registers in the scope and runs
 //! closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called through
-//! the common queue, so they come only when they have nothing else on their stack. This is because a spawn may outlive
+//! the common queue, so that they come only when they have nothing else on their stack. This is because a spawn may outlive
 //! the fork that it was made in. A worker that waits for that fork must not run it (see `docs/design/fork-join.md`).
 
 use std::any::Any;
@@ -28,7 +28,7 @@ struct Spawned {
 struct State {
     /// Spawned and not begun.
     list: Vec<Spawned>,
-    /// Workers that run what is in the list, and have nothing else on their stack.
+    /// Workers that run the closures in the list, and have nothing else on their stack.
     helpers: Vec<usize>,
     /// Calls for help in the common queue.
     calls: usize,
@@ -46,7 +46,7 @@ struct Core {
     shared: Option<Arc<Shared>>,
 }
 
-/// Spawns closures that borrow what outlives `'scope`. Made by [`scope()`].
+/// Spawns closures that borrow values that outlive `'scope`. Made by [`scope()`].
 ///
 /// # Example
 /// See [`scope()`].
@@ -64,9 +64,9 @@ impl std::fmt::Debug for Scope<'_> {
 
 /// Calls `body` with a scope to spawn into, and returns its result when all that was spawned has ended.
 ///
-/// Idle workers begin with spawned closures at once, in no promised order. When `body` has ended the caller works too,
+/// Idle workers begin with spawned closures at once, in no promised order. When `body` has ended your thread works too,
 /// and waits for those in progress elsewhere as [`join`](super::join) waits. On a thread that is no worker, and on a
-/// dispatcher of one, the caller runs all of it after `body`. Spawned closures must not wait for others by their own
+/// dispatcher of one, your thread runs all of it after `body`. Spawned closures must not wait for others by their own
 /// means.
 ///
 /// Cost: one allocation a spawn, and a lock that the helpers share: for pieces of many microseconds. [`join`](super::join) is for
@@ -165,7 +165,7 @@ impl Core {
         }
     }
 
-    /// Runs what is in the list until it is empty: the latest first, so that a tree of spawns does not grow wide.
+    /// Runs the closures in the list until it is empty: the latest first, so that a tree of spawns does not grow wide.
     fn work(self: &Arc<Self>) {
         loop {
             let next = self.state.lock().list.pop();

@@ -41,7 +41,7 @@ const DISPATCHERS: [OfDispatcher; 5] = [
 
 impl Inspection {
     /// The counters and gauges in Prometheus's text format, version 0.0.4. Two ports of one name, two lines of one name: name
-    /// what is to be scraped.
+    /// the metrics to scrape.
     ///
     /// # Example
     /// ```

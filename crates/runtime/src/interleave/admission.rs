@@ -34,7 +34,7 @@ pub(super) use crate::calls::Operation;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// In which order an interleave starts what waits.
+/// The order in which an interleave starts waiting items.
 ///
 /// # Example
 /// ```
@@ -70,7 +70,7 @@ pub enum Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Open,
-    /// A teardown item has come: nothing more starts but what running handlers wait for.
+    /// A teardown item has come: only items that running handlers wait for still start.
     Closing,
     /// Nothing runs any more but the teardown handler and independent ones.
     Tearing,
@@ -348,7 +348,7 @@ impl Admission {
         self.relist(index);
     }
 
-    /// Starts what waits in an independent lane.
+    /// Starts the items that wait in an independent lane.
     fn start_independent(&mut self, index: usize, wake: &mut Wake) {
         while self.phase != Phase::Ended && !self.is_state_out && self.lane(index).running < self.lane(index).limit {
             let Some(entry) = self.lane_mut(index).pending.pop_front() else { break };
@@ -387,12 +387,12 @@ impl Admission {
         }
     }
 
-    /// An exclusive handler takes the state: what is independent waits.
+    /// An exclusive handler takes the state: independent items wait.
     pub(super) fn state_is_out(&mut self) {
         self.is_state_out = true;
     }
 
-    /// The state is back: what is independent may start, if there is such a branch.
+    /// The state is back: independent items may start, if there is such a branch.
     pub(super) fn state_is_back(&mut self, has_independents: bool, wake: &mut Wake) {
         if std::mem::take(&mut self.is_state_out) && has_independents {
             for index in 0..self.lanes.len() {
@@ -439,7 +439,7 @@ impl Admission {
         entry?.item
     }
 
-    /// Forgets what is pending in a branch: its items go back to their port.
+    /// Forgets the pending items of a branch: its items go back to their port.
     pub(super) fn clear(&mut self, index: usize, wake: &mut Wake) {
         let lane = self.lane_mut(index);
         let (group, count) = (lane.group, lane.pending.len());
@@ -478,7 +478,7 @@ impl Admission {
         self.operations.len() == self.free_operations.len()
     }
 
-    /// Ends everything: what has not begun does not begin, what runs is cancelled, what has no work ends.
+    /// Ends everything: nothing more begins, running handlers are cancelled, idle branches end.
     pub(super) fn abort(&mut self, wake: &mut Wake) {
         self.phase = Phase::Ended;
         self.nested.clear();

@@ -107,7 +107,7 @@ where
         turn.is_over = true;
     }
 
-    /// Runs what is granted to the branch until there is nothing for this turn to wait for any more.
+    /// Runs the items granted to the branch until there is nothing for this turn to wait for any more.
     async fn serve(TurnGuard { branch, number, .. }: &TurnGuard<S, T, K, H, F>) {
         let mut ended: Option<Pass<'_, S>> = None;
         let mut room = None;
@@ -195,7 +195,7 @@ pub(super) async fn next<S: Send + Sync + 'static>(
 /// items were posted in. When that context is cancelled or its time has passed, so is the handler, be it before it has
 /// begun.
 ///
-/// Gives what the guard has left, if it was dropped as the handler ended.
+/// Gives the rest of the guard, if it was dropped as the handler ended.
 pub(super) async fn run<S: Send + Sync + 'static>(
     core: &Arc<Core<S>>,
     grant: &Grant,
@@ -260,7 +260,7 @@ impl<S: Send + Sync + 'static> Drop for Pass<'_, S> {
     }
 }
 
-/// Part of every turn: says what becomes of its work if the dispatcher drops it.
+/// Part of every turn: decides the fate of its work if the dispatcher drops it.
 struct TurnGuard<S, T, K, H, F>
 where
     S: Send + Sync + 'static,

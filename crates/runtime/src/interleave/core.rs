@@ -1,7 +1,7 @@
 //! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one lock.
 //!
 //! The lock comes after those of ports and before those of queues. Whatever is decided under it takes effect after it: wakers
-//! are gathered in a [`Wake`], and what the user owns is dropped outside.
+//! are gathered in a [`Wake`], and values of the user are dropped outside.
 
 use std::task::Waker;
 
@@ -22,7 +22,7 @@ pub struct Core<S> {
     pub(super) name: String,
     pub(super) handle: Handle,
     pub(super) keeps_ports_open: bool,
-    /// Whether what is left in the ports that it has closed is refused.
+    /// Whether the items left in the ports that it has closed are refused.
     pub(super) refuses_pending: bool,
     pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
     pub(super) inner: SpinLock<Inner<S>>,
@@ -64,7 +64,7 @@ pub(super) trait Member: Send + Sync {
     fn close_ports(&self);
     /// Leaves its ports.
     fn leave(&self, ticket: Option<Ticket>);
-    /// Refuses what is left in its ports.
+    /// Refuses the items left in its ports.
     fn refuse_left(&self);
     /// Where a persistent waiter stands: see [`Port::fetch`].
     fn identity(&self) -> *const ();
@@ -160,7 +160,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         }
     }
 
-    /// Changes what the lock protects, and does afterwards what follows from it.
+    /// Changes the state under the lock, and does the rest afterwards.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Inner<S>, &mut Wake) -> R) -> R {
         let mut wake = Wake::default();
         let (result, gone) = {
@@ -177,7 +177,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         result
     }
 
-    /// Drops what is no longer of the interleave, after the lock.
+    /// Drops values that are no longer of the interleave, after the lock.
     #[cold]
     #[inline(never)]
     fn let_go(&self, gone: Gone<S>) {
@@ -337,7 +337,7 @@ impl<S> Inner<S> {
         self.state.take()
     }
 
-    /// Puts the state back; gives what it replaces.
+    /// Puts the state back; gives the replaced one.
     pub(super) fn put_back(&mut self, version: Version<S>, wake: &mut Wake) -> Option<Version<S>> {
         let before = self.state.replace(version);
         self.admission.state_is_back(self.independents > 0, wake);

@@ -191,7 +191,7 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
     /// output. Without it, such a request fails: nothing could answer it before this handler ends.
     ///
     /// Only the chain of this handler's own calls enters, one at a time: requests made in `calls`, and those made to
-    /// answer them. Everything else keeps waiting. The state may be another one afterwards, so the guard must be given
+    /// answer them. Everything else keeps waiting. The state may be another one afterwards, so that the guard must be given
     /// up and taken back. No reference to the earlier state survives.
     ///
     /// Cancel-safe: dropped half-way it gives the guard up.
@@ -237,7 +237,7 @@ impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
     ///
     /// While the operation's own turn polls it, nothing that waits for the state can start: the turn may run until the
     /// handler has ended. So the guard leaves its state to the turn. The turn gives all back under one lock, and under
-    /// the same lock takes what the next handler needs. If the handler waits once more, it is given back as the poll
+    /// the same lock takes the needs of the next handler. If the handler waits once more, it is given back as the poll
     /// ends.
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
@@ -298,7 +298,7 @@ impl<S: Send + Sync + 'static> Drop for Loan<S> {
     }
 }
 
-/// The kinds of handlers that take turns: what their guard is.
+/// The kinds of handlers that take turns: the types of their guards.
 pub trait Kind<S>: 'static {
     /// The guard of the state that its handlers are given.
     type Guard: Send + 'static;
@@ -306,11 +306,11 @@ pub trait Kind<S>: 'static {
     type Room: Send + 'static;
     /// The room for a guard.
     fn room(core: &Arc<Core<S>>) -> Self::Room;
-    /// The room of a guard that is no more, which may still have what that held.
+    /// The room of a guard that is no more, which may still have the guard's content.
     fn recover(left: Left) -> Option<Self::Room>;
-    /// Gives back what a guard has left. Under the interleave's lock.
+    /// Gives back the rest of a guard. Under the interleave's lock.
     fn clear(room: &mut Self::Room, inner: &mut Inner<S>, wake: &mut Wake);
-    /// Takes what the guard of an operation that starts needs. Under the interleave's lock.
+    /// Takes the state for the guard of an operation that starts. Under the interleave's lock.
     fn begin(room: &mut Self::Room, inner: &mut Inner<S>, operation: Operation);
     /// The guard of the operation that has begun. After the lock.
     fn guard(room: Self::Room) -> Self::Guard;

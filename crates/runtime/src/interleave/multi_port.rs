@@ -1,6 +1,6 @@
 //! A branch that takes several items together: a join of ports, or a number of items of one port.
 //!
-//! Its items belong to nobody until they are taken, so no single item can be noted with admission. Its turns ask first
+//! Its items belong to nobody until they are taken, so that no single item can be noted with admission. Its turns ask first
 //! and then take. A turn waits at its ports until they hold enough, and notes that with admission, which counts as the
 //! arrival. After its grant it takes everything under the locks of the ports. If others have been quicker, it gives the
 //! grant back and waits again.
@@ -31,7 +31,7 @@ pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     /// Its ports, with nobody waiting at them: every turn has a join of its own.
     ports: Join<B>,
     is_once: bool,
-    /// Where the program asked for it: what the trace of the items' common context shows.
+    /// Where the program asked for it: the trace of the items' common context shows this.
     made_at: &'static Location<'static>,
     attendance: SpinLock<Attendance>,
     handler: H,
@@ -156,7 +156,7 @@ impl<S, B: Branches, K, H> MultiPortBranch<S, B, K, H> {
     }
 }
 
-/// Part of every turn: says what becomes of its work if the dispatcher drops it.
+/// Part of every turn: decides the fate of its work if the dispatcher drops it.
 struct TurnGuard<S: Send + Sync + 'static, B: Branches, K, H> {
     branch: Arc<MultiPortBranch<S, B, K, H>>,
     number: u64,

@@ -67,7 +67,7 @@ impl<T> Port<T> {
 }
 
 impl<W> Source<W> {
-    /// Takes once what it waits for, then leaves: nothing of the branch stays behind.
+    /// Takes its items once, then leaves: nothing of the branch stays behind.
     ///
     /// # Example
     /// See [`Source`].
@@ -321,5 +321,5 @@ impl<W: Waits> IntoSource for Source<W> {
     }
 }
 
-/// The type of what a source gives.
+/// The type of the items of a source.
 pub type Item<I> = <<I as IntoSource>::Waits as Waits>::Item;

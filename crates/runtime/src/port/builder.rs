@@ -47,7 +47,7 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// How many items and permits the port has places for, and what it does beyond that. Default: as many as come.
+    /// How many items and permits the port has places for, and its policy beyond that. Default: as many as come.
     ///
     /// # Panics
     /// If `capacity` is 0: nothing could ever be posted.

@@ -71,7 +71,7 @@ impl<T: Send + 'static> Port<T> {
     /// Registers a handler for one item. It is called once on a worker of `dispatcher`, with the oldest item there, or
     /// else with the next one that no earlier receiver wants. Registration is done when this returns.
     ///
-    /// The handler must not block or wait; use [`receive`](Self::receive) in a task for what does. Until it is called the item stays in
+    /// The handler must not block or wait; use [`receive`](Self::receive) in a task for work that does. Until it is called the item stays in
     /// its port: dropping the receiver, or the end of its dispatcher, loses nothing. If the port is closed first, or goes away,
     /// the handler is dropped without having been called.
     ///

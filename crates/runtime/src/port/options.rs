@@ -3,7 +3,7 @@
 //! All of it is in one box that a plain port does not allocate. So the path of a plain message costs one look at a
 //! pointer. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity. Those
 //! who wait for a place are in order, and a place that becomes free is *granted*. From that moment it is theirs, as a
-//! permit, so nobody can overtake them between their wake-up and their post.
+//! permit, so that nobody can overtake them between their wake-up and their post.
 //!
 //! Invariant whenever the port's lock is free: somebody waits ungranted for a place only if no place is free.
 
@@ -72,7 +72,7 @@ pub enum Discard {
     Newest,
     /// It was still in the port when the last handle of the port went away.
     Abandoned,
-    /// It was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) what is left.
+    /// It was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) leftover items.
     Stopping,
 }
 
@@ -97,7 +97,7 @@ impl<T> Loss<T> {
     }
 }
 
-/// A capacity and what happens beyond it.
+/// A capacity and the policy beyond it.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit {
     pub(crate) capacity: NonZeroUsize,

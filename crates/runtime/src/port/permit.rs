@@ -1,7 +1,7 @@
 //! Waiting for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
 //! Both ask for a place, and take it when it is granted (`options.rs`). A future that is dropped gives its place, granted or
-//! not, to the next in order; what was to be posted is still the caller's.
+//! not, to the next in order; you still have the item.
 
 use std::fmt;
 use std::future::Future;
@@ -208,7 +208,7 @@ impl<T> fmt::Debug for Reserve<'_, T> {
 
 impl<T> Port<T> {
     /// Posts an item, waiting for a place if the port is full and its policy is [`Overflow::Wait`]. With every other policy, and
-    /// on a port without a capacity, it does at once what [`post`](Self::post) does.
+    /// on a port without a capacity, it posts at once, as [`post`](Self::post).
     ///
     /// Those who wait for a place get one in the order in which they asked. Cancel-safe: dropped before it is ready, it has
     /// posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. Woken by whatever takes an

@@ -51,7 +51,7 @@ impl Turns {
         Arc::new(Self { name, left: SpinLock::new(count) })
     }
 
-    /// A turn is lost for this reason: tells the process's hook, since nobody may ever ask how the receiver ended.
+    /// A turn is lost for this reason: tells the process's hook, because nobody may ever ask how the receiver ended.
     pub(crate) fn lose(&self, what: &str, message: &str) {
         let left = {
             let mut left = self.left.lock();
@@ -68,7 +68,7 @@ impl Turns {
 }
 
 impl Receiver {
-    /// A receiver of the turns that its tasks take.
+    /// A receiver whose turns are taken by these tasks.
     pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }
@@ -120,7 +120,7 @@ impl<T: Send + 'static> Port<T> {
     ///
     /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context
     /// has a sink for errors, a panic of the handler goes there and the receiver goes on. Otherwise the turn is lost:
-    /// with a concurrency of 1 that is the end of the receiver, and what comes later stays in the port. The process's
+    /// with a concurrency of 1 that is the end of the receiver, and later items stay in the port. The process's
     /// [hook](crate::set_error_hook) is called at once, with the port's name and the number of turns that remain; by
     /// default it prints. The error is also the output of [`Receiver::ended`]. A handler that is to survive its panics
     /// wants a context with a sink, or catches them itself.
@@ -129,7 +129,7 @@ impl<T: Send + 'static> Port<T> {
     /// If `concurrency` is 0.
     ///
     /// # Example
-    /// [`Receiver`] has the plain case; this is what a panic does:
+    /// [`Receiver`] has the plain case; this is the effect of a panic:
     /// ```standalone_crate
     /// use lehr_runtime::{Dispatcher, Port, block_on, set_error_hook};
     /// let dispatcher = Dispatcher::new(1).unwrap();
@@ -188,7 +188,7 @@ impl<T: Send + 'static> Port<T> {
         self.receiver(dispatcher, concurrency, predicate, handler)
     }
 
-    /// The turns of a receiver; `predicate` makes what one receive asks.
+    /// The turns of a receiver; `predicate` makes the predicate of one receive.
     fn receiver<P, H, F>(&self, dispatcher: &Handle, concurrency: usize, predicate: P, handler: H) -> Receiver
     where
         P: Fn() -> Option<Predicate<T>> + Clone + Send + 'static,

@@ -54,7 +54,7 @@ pub(crate) enum Judgement {
 }
 
 impl<T> Port<T> {
-    /// Registers a persistent waiter and shows it what the port already holds. `settled` gets its ticket under the port's lock,
+    /// Registers a persistent waiter and shows it the items that the port already holds. `settled` gets its ticket under the port's lock,
     /// and returns whether the persistent waiter is still wanted.
     pub(crate) fn reside(&self, resident: Arc<dyn PersistentWaiter<T>>, settled: impl FnOnce(Ticket) -> bool) {
         let mut wake = Wake::default();
@@ -74,7 +74,7 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A persistent waiter goes away, if it has not: what it took and did not fetch is offered to the others, oldest first.
+    /// A persistent waiter goes away, if it has not: items that it took and did not fetch are offered to the others, oldest first.
     pub(crate) fn depart(&self, ticket: Ticket, identity: *const ()) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
@@ -142,7 +142,7 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// Takes out what is left in the port on nobody's way, oldest first, and refuses the questions among it because the service is
+    /// Takes out the items left in the port on nobody's way, oldest first, and refuses the questions among it because the service is
     /// stopping. The port's sink, if it has one, is given the items.
     pub(crate) fn refuse_left(&self) {
         let mut wake = Wake::default();

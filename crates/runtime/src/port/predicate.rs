@@ -50,7 +50,7 @@ mod payloads {
     }
 }
 
-/// Drops what predicates panicked with. A payload that panics in its turn is let go as it is.
+/// Drops the payloads of panics of predicates. A payload that panics in its turn is let go as it is.
 #[cold]
 fn drop_payloads() {
     let payloads = payloads::PAYLOADS.try_with(|payloads| std::mem::take(&mut *payloads.borrow_mut()));
@@ -86,7 +86,7 @@ mod watch {
 
     use lehr_sync::{Moment, thread_local};
 
-    /// From here on a predicate is reported: a thousand times what a quick one takes, so that only faults are.
+    /// From here on a predicate is reported: a thousand times the duration of a quick one, so that only faults are.
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 
     thread_local! {

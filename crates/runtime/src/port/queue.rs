@@ -8,7 +8,7 @@ use crate::context::{self, Context};
 /// Capacity that a queue keeps when it is empty.
 const CAPACITY_KEPT: usize = 32;
 
-/// An item and what has been decided about it.
+/// An item and the decision about it.
 pub(crate) struct Element<T> {
     /// 0, 1, 2, … in order of arrival at this port; ascending along the queue.
     pub(crate) sequence: u64,

@@ -5,7 +5,7 @@
 //!
 //! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken
 //! to fetch it. An item that none of them accepts is announced to the others. They are offered nothing, but woken to
-//! look for themselves. A *take* needs this port alone, so its look will succeed. As many takes are woken as there are
+//! look for themselves. A *take* needs this port alone, so that its look will succeed. As many takes are woken as there are
 //! items for, and the others sleep on. A *watcher* (a join, a gather, an exchange) may lack something elsewhere, so
 //! each is woken whose need here has just been met.
 //!
@@ -31,7 +31,7 @@ use slot::{Slot, SlotState};
 
 pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
-/// How often one who takes from a port may pass others who were woken for what is there and have not looked yet.
+/// How often one who takes from a port may pass others who were woken for present items and have not looked yet.
 ///
 /// A power of two between the two costs. At 1, two competing joins would change places for every item. At thousands,
 /// one of them would starve for as long. Models make it small, so that it is reached.
@@ -195,7 +195,7 @@ impl<T> Waiters<T> {
         self.take_waker(ticket)
     }
 
-    /// Whether there are others who were woken for what is here, and have been passed so often that it is their turn. Never for
+    /// Whether there are others who were woken for present items, and have been passed so often that it is their turn. Never for
     /// one who was woken itself.
     pub(crate) fn must_yield(&self, own: Option<Ticket>) -> bool {
         self.passes >= PASSES && self.woken > 0 && own.is_none_or(|own| self.slot(own).waker.is_some())
@@ -219,7 +219,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// One with so many registrations that were woken takes what others were woken for too.
+    /// One with so many registrations that were woken takes items that others were woken for too.
     fn count_passes(&mut self, own: usize) {
         if own > 0 {
             self.passes = 0;
@@ -476,7 +476,7 @@ impl<T> Waiters<T> {
         waker
     }
 
-    /// A waiter looks: what was promised to it is free. Gives whether it had been woken.
+    /// A waiter looks: its promised item is free. Gives whether it had been woken.
     fn has_looked(&mut self, ticket: Ticket) -> bool {
         let slot = self.slot_mut(ticket);
         if slot.waker.is_some() || slot.want.is_one() {

@@ -1,7 +1,7 @@
 //! The admission to a queue: unbounded, by depth, or by rate; and how refused tasks are handled.
 //!
 //! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between the
-//! two the place counts, so a policy is never exceeded by two who came together.
+//! two the place counts, so that a policy is never exceeded by two who came together.
 
 use std::time::Duration;
 
@@ -113,7 +113,7 @@ pub(super) enum Verdict {
     Refused(Rejection),
 }
 
-/// A policy and what it has given out.
+/// A policy and its given permits.
 pub(super) struct Gauge {
     policy: Admission,
     /// Places taken and not filled yet.

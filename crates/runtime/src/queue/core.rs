@@ -77,7 +77,7 @@ pub(super) struct Entry {
 }
 
 pub(super) struct State {
-    /// Tasks that have not begun: what the policy is about. By ascending sequence.
+    /// Tasks that have not begun: the policy is about these. By ascending sequence.
     pub(super) fresh: VecDeque<Entry>,
     /// Tasks that have, and were woken. By ascending sequence.
     pub(super) woken: VecDeque<Entry>,
@@ -397,7 +397,7 @@ impl Core {
         }
     }
 
-    /// The dispatcher has ended: gives back what is queued, to be dropped, and keeps nothing from here on.
+    /// The dispatcher has ended: gives back the queued tasks, to be dropped, and keeps nothing from here on.
     pub(crate) fn end(&self) -> Vec<Job> {
         let (left, wake, _alarm_is_cancelled_after_the_lock) = {
             let mut state = self.state.lock();

@@ -1,12 +1,12 @@
 //! Chooses the queue that a worker takes from next.
 //!
-//! Each worker goes round by itself, so the order costs no agreement between workers. Strict queues come first, in
+//! Each worker goes round by itself, so that the order costs no agreement between workers. Strict queues come first, in
 //! turn, but after [`STRICT_RUN`] of their jobs in a row comes one of the others. Among the others, each has in turn as
 //! many jobs as its weight; the dispatcher's own queues are one of them. While no named queue has work, none of this is
 //! looked at: one load says so.
 //!
 //! # Bounds
-//! By *job of a worker* what it runs between two looks here. A worker that finds work in a share queue q comes to it
+//! By *job of a worker* the work between two looks here. A worker that finds work in a share queue q comes to it
 //! after at most `(1 + STRICT_RUN) x (W - w)` jobs of its own. W is the sum of all weights and w that of q; without
 //! strict queues it is at most `W - w`. A strict queue's next job is run after at most S - 1 jobs of the S strict
 //! queues and one other. So no queue starves another, whatever their ranks.
@@ -118,7 +118,7 @@ impl Registry {
         self.list.lock().queues.clone()
     }
 
-    /// The dispatcher has ended: what the queues hold, to be dropped. They keep nothing from here on.
+    /// The dispatcher has ended: gives the queued tasks, to be dropped. They keep nothing from here on.
     pub(crate) fn end(&self) -> Vec<Job> {
         let queues = {
             let mut list = self.list.lock();

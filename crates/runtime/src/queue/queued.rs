@@ -1,6 +1,6 @@
 //! A task of a queue as a future: it can be thrown away with an answer, and its queue knows how it ended.
 //!
-//! Dropping a task that waits in a queue would end it as *cancelled*, which is what its owner does. To end as
+//! Dropping a task that waits in a queue would end it as *cancelled*, the act of its owner. To end as
 //! *discarded* it is polled once. The discarding thread raises a mark and runs the task; the task sees the mark at its
 //! first poll, drops the future and answers. So the answer takes the way of every other, and costs a queued task one
 //! look at its first poll and no other task anything.

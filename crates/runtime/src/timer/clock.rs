@@ -150,7 +150,7 @@ impl Clock {
         self.core.jump(self.on_core(time));
     }
 
-    /// Lets a virtual clock go on to the deadline that is next, and fires what is due then; false if there is none.
+    /// Lets a virtual clock go on to the deadline that is next, and fires the timers due then; false if there is none.
     ///
     /// # Panics
     /// On a real clock.
@@ -178,7 +178,7 @@ impl Clock {
         self.core.pending()
     }
 
-    /// Lets the calling thread wait until at least `count` timers are pending: what a test does before it advances the clock.
+    /// Lets the calling thread wait until at least `count` timers are pending: a test calls it before it advances the clock.
     ///
     /// Not for workers, whose tasks it would keep from registering any. It looks again and again, giving up the core in between.
     ///
@@ -234,7 +234,7 @@ impl Clock {
 
     /// Posts an item when `time` has passed, in the context that is current now.
     ///
-    /// Dropping what this returns before that cancels the post, and drops the item; [`Posting::cancel`] gives it back. A port that
+    /// Dropping the returned [`Posting`] before that cancels the post, and drops the item; [`Posting::cancel`] gives it back. A port that
     /// refuses the item gives it to [`Posting::outcome`].
     ///
     /// Cost: two allocations.

@@ -1,4 +1,4 @@
-//! The timers of one clock: an ordered map from (deadline, order of registration) to what is to happen.
+//! The timers of one clock: an ordered map from (deadline, order of registration) to the action.
 //!
 //! It is a map and not a hashed wheel. The map's order is the promise made (by deadline, then by registration), and the
 //! next deadline is its first key. Cancelling takes a timer out instead of leaving a mark, and memory is given back. A
@@ -168,7 +168,7 @@ impl Core {
         cancelled.is_some()
     }
 
-    /// Lets time by hand be later by `by` at once, and runs what has come due, in order.
+    /// Lets time by hand be later by `by` at once, and runs the timers that have come due, in order.
     pub(super) fn jump(&self, by: u64) {
         let now = {
             let mut timers = self.timers.lock();
@@ -178,7 +178,7 @@ impl Core {
         self.fire(now);
     }
 
-    /// Runs what is due until `target`, in order; time by hand goes along from deadline to deadline and ends at `target`.
+    /// Runs the timers due until `target`, in order; time by hand goes along from deadline to deadline and ends at `target`.
     pub(super) fn fire(&self, target: u64) {
         loop {
             let action = {

@@ -1,6 +1,6 @@
-//! `summary.json` of a method: what the command knows of its run, around what the method says itself.
+//! `summary.json` of a method: the command's facts of its run, around those of the method.
 //!
-//! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the
+//! Two parts say how the run was computed rather than its results: `execution` and `seconds`. All the rest is the
 //! same, byte for byte, for every engine and any number of ranks and threads. A part that only one method has is there
 //! for that method only.
 

@@ -1,7 +1,7 @@
 //! A Parquet file of columns: the description in its footer, and readers of its values, one group of rows and one
 //! column at a time.
 //!
-//! A file may say anything of itself, and a small one may not take the memory of a node. So a footer is refused by its length, and a page by what it would take.
+//! A file may say anything of itself, and a small one may not take the memory of a node. So a footer is refused by its length, and a page by its unpacked size.
 
 use std::fs;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! The header of a page: what its bytes are before they are unpacked, in the compact protocol of Thrift.
+//! The header of a page: the kind of its bytes before they are unpacked, in the compact protocol of Thrift.
 //!
 //! The numbers of a header and of the structures in it are all that is kept; statistics are passed over. The lengths in
 //! a header are not trusted. A header ends with the bytes of its column, and the code that unpacks the page checks its
@@ -16,7 +16,7 @@ const DEPTH: u32 = 8;
 pub(super) enum Kind {
     /// Values, with their levels packed together.
     Data,
-    /// Values, with their levels before what is packed.
+    /// Values, with their levels before the packed part.
     SecondData,
     /// The words that other pages name by their numbers.
     Dictionary,

@@ -66,7 +66,7 @@ impl Codec {
     }
 }
 
-/// A file from a place on. Those who read at several places of it go to theirs each time, since a file has only one that it is at.
+/// A file from a place on. Those who read at several places of it go to theirs each time, because a file has only one that it is at.
 struct At {
     file: Arc<File>,
     place: u64,
@@ -152,7 +152,7 @@ impl<R: Room> Pages<R> {
         Ok(header)
     }
 
-    /// Refuses what would take too much, or cannot be.
+    /// Refuses sizes that would take too much, or cannot be.
     fn check(&mut self, header: &Header) -> Result<()> {
         let (packed, unpacked, values) =
             (u64::from(header.packed), u64::from(header.unpacked), u64::from(header.values));

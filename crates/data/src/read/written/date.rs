@@ -190,7 +190,7 @@ fn month_of(word: &str) -> Option<u32> {
     MONTHS.iter().find(|(name, _)| name.starts_with(&*word)).map(|(_, month)| *month)
 }
 
-/// The parts of a date, the orders in which they are one, whether its year is short, and what stands between them.
+/// The parts of a date, the orders in which they are one, whether its year is short, and the separator between them.
 fn day_of(text: &str) -> Option<([u32; 3], Orders, bool, Option<char>)> {
     let tokens: Vec<&str> = text.split(['-', '/', '.', ' ', ',']).filter(|token| !token.is_empty()).collect();
     let [a, b, c] = tokens[..] else { return None };

@@ -41,9 +41,9 @@ pub(crate) struct Parts<'t> {
     pub(crate) is_negative: bool,
     pub(crate) currency: Option<&'static str>,
     pub(crate) is_percent: bool,
-    /// The power of ten that a word behind the digits stands for: 6 for the M of `$56.7M`. Only beside a currency, since `5M` alone may be anything.
+    /// The power of ten that a word behind the digits stands for: 6 for the M of `$56.7M`. Only beside a currency, because `5M` alone may be anything.
     pub(crate) power: Option<u32>,
-    /// Digits, what divides them, and perhaps an exponent.
+    /// Digits, their separator, and perhaps an exponent.
     pub(crate) digits: &'t str,
 }
 
@@ -98,7 +98,7 @@ fn power_behind(text: &str) -> Option<(u32, &str)> {
     Some((*power, &text[..text.len() - word.len()]))
 }
 
-/// What stands before the dash that says that there are no cents: `12.-`, `12,-`.
+/// The text before the dash that says that there are no cents: `12.-`, `12,-`.
 fn without_cents(text: &str) -> Option<&str> {
     let rest = text.strip_suffix(['-', '\u{2013}', '\u{2014}'])?;
     rest.trim_end_matches('-').strip_suffix(['.', ','])
@@ -150,7 +150,7 @@ impl<'t> Parts<'t> {
         (begins && text.chars().all(is_plausible)).then_some(parts)
     }
 
-    /// The digits as a program would write them, and what divides their thousands, if they are a number with this mark before the fraction.
+    /// The digits as a program would write them, and the separator of their thousands, if they are a number with this mark before the fraction.
     pub(crate) fn plain(&self, mark: Mark) -> Option<(Cow<'t, str>, Option<char>)> {
         let digits = self.digits;
         let (mantissa, exponent) = match digits.find(['e', 'E']) {
@@ -234,7 +234,7 @@ fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
     (is_usual || is_indian) && !whole.starts_with('0')
 }
 
-/// A number as programs write it: what most fields of most tables are.
+/// A number as programs write it: the form of most fields of most tables.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     let first = text.bytes().next()?;
     // Not the words that stand for what is no number.

@@ -18,7 +18,7 @@ const TRAILER: i64 = 10;
 ///
 /// # Errors
 /// [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Also if the stream ends without its end
-/// mark, since the reader would take a stream that was cut between two messages as whole. The reader finds all other
+/// mark, because the reader would take a stream that was cut between two messages as whole. The reader finds all other
 /// faults, and takes no more memory than there are bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
 ///
 /// # Errors
 /// [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file. Also if
-/// all are longer than the file, since the reader would allocate first.
+/// all are longer than the file, because the reader would allocate first.
 pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let damaged = |error: ArrowError| super::damaged(name, &error);
     let wrong = |error: String| damaged(ArrowError::ParseError(error));
@@ -96,7 +96,7 @@ fn is_inside(block: &Block, end: u64) -> bool {
 enum Next {
     /// A message, whose body is so long.
     Message(u64),
-    /// The end mark, or what is no message, which the reader will say.
+    /// The end mark, or bytes that are no message, which the reader will report.
     End,
     /// Nothing, or less than a message.
     Cut,

@@ -19,7 +19,7 @@
 //! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and who finds one |
 //! | `Rank::arrivals` | exchanges in which the rank has arrived | its rank, before it arrives |
 //!
-//! Messages between two neighbours, and what goes in one direction only, have lanes of their own (`exchange/neighbours.rs`).
+//! Messages between two neighbours, and messages in one direction only, have lanes of their own (`exchange/neighbours.rs`).
 //!
 //! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber cores.
 #![allow(unsafe_code, reason = "messages are read by other ranks where they were written")]
@@ -48,7 +48,7 @@ use part::Part;
 
 pub(crate) use neighbours::{Besides, Hearing, Swap};
 
-/// Looks at `completed` before a rank suspends, when it may spin: some tens of microseconds, about what it costs to wake a
+/// Looks at `completed` before a rank suspends, when it may spin: some tens of microseconds, about the cost of waking a
 /// sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
@@ -83,7 +83,7 @@ struct Shared {
     parts: Mutex<Vec<Part>>,
 }
 
-/// Why what a rank waits for will not happen.
+/// Why the event that a rank waits for will not happen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
     /// A rank has ended; the one because of which, by the world's number.
@@ -92,7 +92,7 @@ pub(crate) enum Trouble {
     Disagreement(Disagreement),
 }
 
-/// Two ranks, by the world's numbers, and what they call: the call and its number.
+/// Two ranks, by the world's numbers, and their calls: the call and its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Disagreement {
     pub(crate) usual: (usize, [u64; 2]),
@@ -140,7 +140,7 @@ pub(crate) struct Endpoint {
     is_waiting: bool,
     /// With lines: how many ranks, from the first on, were seen to have arrived in the exchange that this one waits for.
     seen: usize,
-    /// With lines: what this rank folded in the exchange that was completed last.
+    /// With lines: the result of this rank's fold in the exchange that was completed last.
     folded: Vec<u64>,
     /// Whether this end counts in `sleeping`.
     is_sleeping: bool,

@@ -20,7 +20,7 @@
 //!
 //! Why no receiver sleeps for ever: it takes its place in the inbox, raises `sleeping`, and then looks at the channels
 //! once more. A sender fills its slot, and then looks at `sleeping`. A fence stands between the two steps of each, so
-//! at least one sees what the other did.
+//! at least one sees the write of the other.
 #![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ const RANKS_MAX: usize = 32;
 /// Bytes that a slot holds itself: with its flag, label and length they fill a line of 64 bytes.
 const SHORT: usize = 32;
 
-/// Looks at a slot before a receiver takes its place in the inbox: some microseconds, about what it costs to wake a sleeping core.
+/// Looks at a slot before a receiver takes its place in the inbox: some microseconds, about the cost of waking a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
 /// One rank's end.
@@ -185,7 +185,7 @@ impl Slot {
 }
 
 impl Rank {
-    /// Moves what a sender has put into its channel to the inbox. Gives back whom to wake, once no lock is held.
+    /// Moves the messages in a sender's channel to the inbox. Gives back whom to wake, once no lock is held.
     fn drain_from(&self, source: usize, incoming: &mut [usize]) -> Vec<Waker> {
         let mut wakers = Vec::new();
         let next = &mut incoming[source];

@@ -1,4 +1,4 @@
-//! A branch as admission sees it: what waits, what has been granted, and the turns that come for it.
+//! A branch as admission sees it: the waiting and granted items, and the turns that come for it.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -50,7 +50,7 @@ pub(in crate::interleave) struct Lane {
     pub(super) turns: usize,
     /// A turn has ended its handler and comes for the next grant, whatever happens: the first needs nobody to be woken.
     pub(super) is_one_coming: bool,
-    /// How many are just giving items back because nobody can be made to handle them: for so long, what is offered is passed over.
+    /// How many are just giving items back because nobody can be made to handle them: for so long, offers are passed over.
     pub(super) declining: usize,
     /// Makes a new turn when it is woken.
     pub(super) spawner: Waker,
@@ -105,7 +105,7 @@ impl Lane {
 /// The next step of a branch's turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::interleave) enum Next {
-    /// Run what it has been granted.
+    /// Run its granted items.
     Run,
     /// Wait: it will be woken.
     Park,
@@ -207,8 +207,8 @@ impl Admission {
         }
     }
 
-    /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that made it. What
-    /// nobody will do now: nothing while other turns live, who take over; else all that the branch has taken, which it declines until
+    /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that made it. Gives the items that
+    /// nobody will do now: none while other turns live, who take over. Otherwise all that the branch has taken, which it declines until
     /// [`accept_again`](Self::accept_again).
     pub(in crate::interleave) fn abandon_turn(
         &mut self,

@@ -1,4 +1,4 @@
-//! Calls of a chain that runs in the interleave already: what would deadlock, what shares, and what enters by a loan of exclusivity.
+//! Calls of a chain that runs in the interleave already: which would deadlock, which share, and which enter by a loan of exclusivity.
 //!
 //! The chain itself is in `calls.rs`.
 
@@ -12,7 +12,7 @@ use crate::calls::Frame;
 use crate::error::Refusal;
 use crate::port::wake::Wake;
 
-/// How a chain of calls stands to what runs.
+/// How a chain of calls stands to the running operations.
 pub(super) enum Relation {
     /// None of it runs here.
     Stranger,
@@ -44,7 +44,7 @@ impl Admission {
         Ok(())
     }
 
-    /// How a chain of calls that wants to start in `lane` stands to what runs here: its innermost operation that does decides.
+    /// How a chain of calls that wants to start in `lane` stands to the operations running here: its innermost operation that does decides.
     pub(super) fn relation(&self, lane: usize, call: &Frame) -> Relation {
         let group = self.lane(lane).group;
         if group.list().is_none() {

@@ -48,7 +48,7 @@ impl Admission {
         self.running(operation).is_some_and(|running| running.is_cancelled)
     }
 
-    /// Cancels what runs, in the lanes that `which` names; gives their number.
+    /// Cancels the handlers in the lanes that `which` names; gives their number.
     pub(in crate::interleave) fn cancel(&mut self, which: impl Fn(usize) -> bool, wake: &mut Wake) -> usize {
         let mut count = 0;
         for running in self.operations.iter_mut().filter_map(|(_, running)| running.as_mut()) {

@@ -1,4 +1,4 @@
-//! One waiter of a port: what it wants, how it stands, and its neighbours, in 48 bytes.
+//! One waiter of a port: its wish, its state, and its neighbours, in 48 bytes.
 
 use std::num::NonZeroU32;
 use std::task::Waker;
@@ -30,7 +30,7 @@ impl Ticket {
 
 /// Decides whether a receiver wants an item. Called under the port's lock, so it must be quick and leave ports alone.
 ///
-/// Boxed twice, since a pointer to what has a table of methods takes two words, which every waiter would pay for.
+/// Boxed twice, because a pointer to a value with a table of methods takes two words, which every waiter would pay for.
 pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 
 /// The want of a waiter.
@@ -159,7 +159,7 @@ impl SlotState {
 }
 
 /// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten million of
-/// these are what the size of every field was weighed for.
+/// the size of every field was weighed for these.
 pub(super) struct Slot<T> {
     /// The waker; empty once it has been used, until the waiter looks again.
     pub(super) waker: Option<Waker>,

@@ -32,7 +32,7 @@ impl Counter {
         before + 1 == (exchange + 1) * size
     }
 
-    /// Completes an exchange with what `fold` writes into empty memory.
+    /// Completes an exchange with the result that `fold` writes into empty memory.
     ///
     /// # Safety
     /// The caller was the last to arrive in it, and all that was read of the exchange before the last has been read.

@@ -1,7 +1,7 @@
 //! The two fences of who says something and of who falls asleep, of unequal weight.
 //!
 //! A rank that publishes something (a message, an arrival, an end) then looks whether somebody sleeps. A rank that is
-//! about to sleep says so, and then looks at what was published. Between the two steps of each stands a fence, so that
+//! about to sleep says so, and then looks at the published values. Between the two steps of each stands a fence, so that
 //! one of them sees the other. A full fence waits until the core's stores have left, which takes as long as a crossing.
 //! A rank that only sends, one message after another, would spend half its time there. Sleeping is rare and slow anyway
 //! where ranks spin first. So there the sleeper pays all the cost. The *heavy* fence makes the system put a full fence
@@ -29,7 +29,7 @@ impl Fences {
         if spins && system::is_there() { Self::Uneven } else { Self::Even }
     }
 
-    /// Between what is said and the look at who sleeps.
+    /// Between the announcement and the look at who sleeps.
     #[inline]
     pub(super) fn light(self) {
         match self {

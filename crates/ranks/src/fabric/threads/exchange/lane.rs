@@ -1,8 +1,8 @@
 //! One direction between two ranks, for messages between neighbours: a short ring of lines, each with a flag and a
 //! short message in it.
 //!
-//! The sender's end and the receiver's end belong to one rank each, so there is no lock on the way. A message crosses
-//! in one line, which only the sender writes. The receiver reports what it has taken in a line of its own, and only now
+//! The sender's end and the receiver's end belong to one rank each, so that there is no lock on the way. A message crosses
+//! in one line, which only the sender writes. The receiver reports the taken messages in a line of its own, and only now
 //! and then. So the sender seldom has to fetch that one. A long message lies in memory that goes with it and comes back
 //! to be used again.
 //!
@@ -40,7 +40,7 @@ const LENT: usize = 1 << (usize::BITS - 1);
 /// Long messages whose memory is kept.
 const KEPT: usize = 2;
 
-/// Which call a message belongs to, and what must be the same on both ranks.
+/// Which call a message belongs to, and the facts that must be the same on both ranks.
 pub(super) type Head = [u64; 2];
 
 /// The state that both ends share.

@@ -1,7 +1,7 @@
 //! Lines, where every rank has a core: a flag for each rank, and its message with it if it is short.
 //!
-//! A counter would be what all wait for. There each rank has a line instead, two of them in turn. A short message then
-//! crosses in the line that also announces it. Each rank looks at all lines and folds for itself; what is folded is the
+//! All would wait for one counter. There each rank has a line instead, two of them in turn. A short message then
+//! crosses in the line that also announces it. Each rank looks at all lines and folds for itself; the folded values are the
 //! same, so the result is.
 //!
 //! | shared word | meaning | who writes it |

@@ -1,7 +1,7 @@
 //! The calls of each rank, in order, for the others to compare before they sleep.
 //!
 //! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls wait for nobody. So two ranks may have made different calls without
-//! either having met the other. Each rank therefore notes its calls: what it called, and a digest of all its calls so far. Who is about to sleep compares its digest with
+//! either having met the other. Each rank therefore records its calls: the kind, and a digest of all its calls so far. Who is about to sleep compares its digest with
 //! everybody's at the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have made different calls never all sleep.
 //!
 //! | shared word | meaning | who writes it |

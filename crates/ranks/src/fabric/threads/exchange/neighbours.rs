@@ -2,7 +2,7 @@
 //! that talk, and a place to sleep for each rank.
 //!
 //! These calls are collectives: all ranks make them, in the same order as all others. So each message carries how many
-//! of them there were before and what must be equal, and who takes it compares. A rank that waits for a message that
+//! of them there were before and the facts that must be equal, and its receiver compares. A rank that waits for a message that
 //! will never come, because another has made another call, also learns it:
 //!
 //! - The other is in an exchange of all ranks that this one has not come to. It has passed this call without sending.
@@ -12,7 +12,7 @@
 //! those who sleep waiting for it. A message that is not expected wakes the receiver.
 //!
 //! In a broadcast and a reduction in one direction some ranks hear nobody, and run ahead of those that hear them. They
-//! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so they are ahead by at most its slots. The log of
+//! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most its slots. The log of
 //! each rank finds different calls there (`log.rs`). A rank that gives up a message must hear it before its next call,
 //! so that nobody waits for room for ever.
 //!
@@ -23,7 +23,7 @@
 //!
 //! Why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals once more. A
 //! rank that sends, arrives or ends does so, and then looks at `asleep`. A fence stands between the two steps of each,
-//! so at least one sees what the other did. A spinning rank sends first, looks for its own message, and comes to its
+//! so at least one sees the write of the other. A spinning rank sends first, looks for its own message, and comes to its
 //! fence a little later. By then its line has left, and the fence costs nothing.
 
 use std::task::{Context, Poll, Waker};
@@ -69,7 +69,7 @@ pub(super) struct Neighbours {
     /// The number of calls begun, and the head of the present one.
     calls: u64,
     head: Head,
-    /// What comes of calls up to this one belongs to nobody: they were given up.
+    /// Messages of calls up to this one belong to nobody: they were given up.
     given_up: u64,
     is_open: bool,
     /// Ranks whose messages of the present call, or of one that was given up, must be heard before the next.
@@ -171,7 +171,7 @@ impl Neighbours {
 
 /// The calls of an exchange with neighbours come in this order: `begin`, as many `tell` and `poll_hear` as there are neighbours, `finish`.
 impl Endpoint {
-    /// Begins a call. If the one before did not come to its end, what still comes of it is thrown away.
+    /// Begins a call. If the one before did not come to its end, its late messages are thrown away.
     pub(crate) fn begin(&mut self, call: u64, number: u64) {
         let neighbours = &mut self.neighbours;
         if neighbours.is_open {
@@ -260,7 +260,7 @@ impl Endpoint {
         lane
     }
 
-    /// Wakes the receivers of what was sent, if they sleep.
+    /// Wakes the receivers of the messages sent, if they sleep.
     fn announce(&mut self) {
         if !self.neighbours.unannounced.is_empty() {
             // Orders the messages before the looks at `asleep`. Pairs with the fence in `sleep_in_the_seat`.
@@ -306,7 +306,7 @@ impl Endpoint {
 
     /// Waits for the next message of a rank, and shows its bytes to `read`. On failure, says why it will not come.
     ///
-    /// Cancel-safe in that it holds nothing; what it did not hear is thrown away when the next call begins.
+    /// Cancel-safe in that it holds nothing; messages that it did not hear are thrown away when the next call begins.
     pub(crate) fn poll_hear(
         &mut self,
         from: usize,
@@ -390,7 +390,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes a place to sleep, waiting for a rank; what follows looks once more.
+    /// Takes a place to sleep, waiting for a rank; the caller looks once more.
     fn sleep_in_the_seat(&mut self, other: usize, besides: usize, waker: &Waker) {
         let seat = &self.shared.seats[self.rank];
         let replaced = seat.waker.lock().replace(waker.clone());

@@ -1,7 +1,7 @@
 //! Long messages that are read where they are, as long as their sender looks on.
 //!
 //! A message is copied twice, into memory of the lane and out of it. So a send never waits, and a call may be given up.
-//! Of much that is half of what an exchange costs. So a sender that spins anyway *lends* its message first: the
+//! For long messages that is half of the cost of an exchange. So a sender that spins anyway *lends* its message first: the
 //! receiver may copy it from the sender's own memory. An offer lasts no longer than one poll of the sender. Before that
 //! returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no offer outlives the
 //! borrow that it is made of, whatever becomes of the future.

@@ -1,0 +1,176 @@
+"""The meaning of each column that a method writes, for the reference. The names are declared in `crates/methods/src`: `results.py` finds them there,
+and a column without a meaning here is a warning of the site and a failed test.
+
+A key is `method/table`, or `*` for all tables. `…` stands in the name of a column that depends on your data.
+"""
+
+COLUMNS = {
+    "*": {
+        "id": "the identifier of the row or item: from your column of ids, or its number from 0",
+        "cluster": "the number of the cluster, from 0, by falling weight; -1 is an outlier",
+        "component": "the number of the component, from 0, by falling weight",
+        "weight": "the weight of the cluster's rows or items; of a component its share, and all shares add up to 1",
+        "rows": "how many rows have this cluster, component or node as their most probable one",
+        "items": "how many items the cluster has",
+        "temperature": "the temperature of this step",
+        "clusters": "how many clusters there are",
+        "free_energy": "the free energy at the end of this step",
+        "mean_cost": "the mean cost of a row or item under its memberships",
+        "information": "the mutual information of rows and clusters, in nats",
+        "softness": "the mean of 1 less the largest membership: 0 for hard assignment",
+        "sweeps": "how many passes over the rows this step took",
+        "max_move": "the largest change in the last pass, as a share of the temperature",
+        "next_critical": "the highest temperature at which one of the clusters divides; 0 where none may",
+        "index": "the number of the step, from 0",
+        "log_likelihood": "the weighted sum of the logarithms of the densities of the rows",
+        "converged": "1 if the fit ended with nothing left to gain, otherwise 0",
+        "log_density": "the logarithm of the density at the row; lowest for rows that fit nowhere",
+        "medoid": "the identifier of the item that is most like the others of its cluster",
+    },
+    "cluster/labels": {
+        "probability": "the share of the row in its cluster at the last temperature; not a confidence",
+        "distance": "the distance from the centre, in the unit of the scaled columns; in km with `--lonlat`",
+        "second_cluster": "the second nearest cluster",
+        "second_distance": "the distance from the second nearest centre",
+    },
+    "cluster/centers": {
+        "…": "a column for each of yours: the centre, in your units; the share of set bits for fingerprints",
+        "spread": "the root mean square distance of the cluster's rows from the centre",
+        "name": "a name made of the columns that mark the cluster",
+    },
+    "minibatch/centers": {
+        "…": "a column for each of yours: the centre, in your units",
+        "spread": "the root mean square distance of the rows from the centre, as they passed",
+    },
+    "cluster/marks": {
+        "name": "the name of the cluster",
+        "column": "the column that marks the cluster",
+        "text": "the text of a category that is more or less frequent; empty for numbers",
+        "inside": "the mean, or the share of the text, in the cluster",
+        "overall": "the same in all rows",
+        "test_value": "by how many standard deviations the two differ, as in `catdes` of FactoMineR",
+        "probability": "how probable so large a difference is by chance, after Bonferroni's correction",
+        "effect": "the size of the effect: Cohen's d for numbers, h for shares",
+    },
+    "cluster/outliers": {
+        "cluster": "the nearest cluster",
+        "distance": "the distance from the nearest centre, in the unit of the scaled columns",
+        "score": "how far out the row is for its cluster; the farthest come first",
+        "columns": "the columns responsible, with their shares of the distance; not with `--lonlat`",
+    },
+    "cluster/history": {
+        "sum_of_squares": "with k-means, in place of the other columns: the sum of squares at the end of each start",
+    },
+    "cluster/numbers": {
+        "clusters": "the number of clusters that was compared",
+        "mean_cost": "the mean squared distance of the rows from their centres",
+        "separation": "how clear the valley between the two least separate neighbours is, in nats; 6 are needed",
+        "division": "how clear a valley within one cluster is, in nats",
+        "verdict": "whether this number was chosen, and if not, why",
+    },
+    "mixture/labels": {
+        "probability": "the probability that the row comes from this component",
+        "membership…": "with `--memberships` of `lehr predict`: the probability of each component",
+    },
+    "mixture/components": {
+        "…": "a column for each of yours: the mean, in your units",
+        "sd_…": "a column for each of yours: the standard deviation",
+    },
+    "mixture/covariances": {
+        "column": "one of the two columns",
+        "with": "the other column, or the same one for a variance",
+        "covariance": "the covariance of the two, in your units",
+    },
+    "mixture/candidates": {
+        "asked": "the number of components that was tried",
+        "components": "the number found: fewer only if the rows have fewer distinct positions",
+        "through": "the covariance that the best fit came through on its way; empty if it came straight",
+        "free_parameters": "how many numbers the mixture has that were fitted",
+        "bic": "Bayes' information criterion: lower is better",
+        "aic": "Akaike's information criterion: lower is better",
+        "icl": "BIC plus twice the entropy of the memberships: lower is better",
+    },
+    "mixture/history": {
+        "sweep": "the number of the pass, from 0",
+        "log_likelihood_per_weight": "the log-likelihood over the total weight before this pass",
+    },
+    "gtm/places": {
+        "z1 …": "the position on the map, a column for each dimension, from -1 to 1",
+        "node": "the most probable node",
+        "probability": "the probability of that node",
+        "entropy": "over how many nodes the row is spread, as a logarithm, in nats",
+    },
+    "gtm/nodes": {
+        "node": "the number of the node, from 0",
+        "z1 …": "the position of the node on the map, a column for each dimension",
+        "…": "a column for each of yours: the values of a row at this node, in your units",
+        "magnification": "how much the map is stretched at this node",
+    },
+    "gtm/candidates": {
+        "start": "where the fit began: `annealed` or `plane`",
+        "order": "the rank correlation of distances on the map with those among the rows; near 1 without folds",
+        "kept": "1 for the fit that is the result, otherwise 0",
+    },
+    "gtm/history": {
+        "objective": "the objective per unit of weight at the end of this step",
+        "noise": "the variance around the map",
+        "softness": "the mean of 1 less the largest share of a node in a row",
+    },
+    "pairwise/labels": {
+        "probability": "the share of the item in its cluster at the last temperature; not a confidence",
+    },
+    "pairwise/clusters": {
+        "medoid_mean": "the mean dissimilarity of the items from the medoid",
+        "mean_within": "the mean dissimilarity within the cluster",
+        "mean_nearest": "the mean dissimilarity from the items of the nearest other cluster",
+    },
+    "pairwise/splits": {
+        "temperature": "the temperature at which the cluster divided",
+        "critical_temperature": "the temperature below which it was unstable",
+        "parent": "the cluster that divided, by its number at that time",
+        "clusters": "how many clusters there were after it",
+    },
+    "kmedoids/labels": {
+        "distance": "the dissimilarity from the medoid of the cluster",
+    },
+    "kmedoids/clusters": {
+        "mean": "the mean dissimilarity of the items from the medoid",
+        "radius": "the largest dissimilarity of an item from the medoid, without items of weight 0",
+        "medoid_item": "the number of the medoid among the items, from 0",
+    },
+    "embed/positions": {
+        "x …": "the coordinates in the map: `x`, `y`, `z`, or `x0`, `x1`, … beyond three dimensions",
+        "stress": "the part of the stress that this item has",
+        "…": "with `--labels`: the class of the item",
+    },
+    "embed/history": {
+        "iteration": "the number of the iteration",
+        "stress": "the stress after it",
+    },
+    "embed/shepard": {
+        "dissimilarity": "a range of dissimilarities, by its upper end",
+        "distance": "a range of distances on the map, by its upper end",
+        "pairs": "how many pairs are in both",
+    },
+    "embed/starts": {
+        "start": "the number of the start, from 0",
+        "stress": "the stress at its end",
+    },
+    "predict/labels": {
+        "probability": "the share of the row in its cluster",
+        "distance": "the distance from the centre; `cost` in nats for a model of bits with a Bernoulli cost",
+        "membership…": "with `--memberships`: the share of the row in each cluster",
+    },
+}
+
+#: All columns of tables of which some have names that depend on the data or the options: the sources have these as expressions.
+NAMED_BY_DATA = {
+    "cluster/centers": ["cluster", "…", "weight", "spread", "name"],
+    "minibatch/centers": ["cluster", "…", "weight", "spread"],
+    "mixture/labels": ["id", "component", "probability", "log_density", "membership…"],
+    "mixture/components": ["component", "weight", "rows", "…", "sd_…"],
+    "gtm/places": ["id", "z1 …", "node", "probability", "entropy", "log_density"],
+    "gtm/nodes": ["node", "z1 …", "…", "magnification", "rows"],
+    "embed/positions": ["id", "x …", "stress", "…"],
+    "predict/labels": ["id", "cluster", "probability", "distance", "membership…"],
+}
