@@ -1,6 +1,6 @@
 """Runs every fuzz target: its seeds, plain and mangled, with `cargo test`; then, where there is a C++ compiler, under libFuzzer with coverage as a guide.
 
-Usage: run.py SECONDS    for each target; 0 leaves libFuzzer out
+Usage: run.py SECONDS [TARGET ...]    so many seconds for each target, all by default; 0 leaves libFuzzer out
 
 Neither a nightly toolchain nor cargo-fuzz is needed: the stable compiler counts coverage with the same LLVM pass. Address checks are left out, which a nightly
 one would add; the code under test has no `unsafe` of its own (`cargo +nightly fuzz run TARGET` works too). What is found is kept in
@@ -15,7 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parent / "target" / "fuzz"
-TARGETS = ["edge", "settings", "manifest", "workflow"]
+TARGETS = sorted(path.stem for path in (HERE / "fuzz_targets").glob("*.rs"))
 COVERAGE = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -55,7 +55,7 @@ def fuzz(program, name, seconds):
     return True
 
 
-def main(seconds):
+def main(seconds, targets):
     if not cargo("test", "--release", "--no-default-features"):
         return 1
     print("fuzz: the seeds of all targets hold, plain and mangled")
@@ -70,10 +70,10 @@ def main(seconds):
         return 1
     programs = BUILT / platform / "release"
     # All of them, whatever the first one finds.
-    return 0 if all([fuzz(programs / name, name, seconds) for name in TARGETS]) else 1
+    return 0 if all([fuzz(programs / name, name, seconds) for name in targets]) else 1
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or not sys.argv[1].isdigit():
-        sys.exit(__doc__)
-    sys.exit(main(int(sys.argv[1])))
+    if len(sys.argv) < 2 or not sys.argv[1].isdigit() or not set(sys.argv[2:]) <= set(TARGETS):
+        sys.exit(f"{__doc__}\nTargets: {', '.join(TARGETS)}")
+    sys.exit(main(int(sys.argv[1]), sys.argv[2:] or TARGETS))

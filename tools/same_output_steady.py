@@ -48,7 +48,7 @@ PAGE = (
     # The table of ranks: the times of each timer, and which rank was slowest.
     (re.compile(rf"(<td>{DURATION}</td>){{3}}<td>rank \d+</td>"), ""),
     # The table of stages: the time of each, and its share.
-    (re.compile(rf'<td class="number">{DURATION}</td><td class="number">[\d.]+ %</td>(?=</tr>)'), ""),
+    (re.compile(rf"<td>{DURATION}</td><td>[\d.]+ %</td>(?=</tr>)"), ""),
 )
 
 TEXT = (

@@ -39,8 +39,8 @@ PAGE = """<meta name="generator" content="lehr 0.1.0">
 <div><dt>Time</dt><dd class="big">4.53 s</dd><dd class="sub">2,879 iterations</dd></div>
 <span style="--mix:100%;flex:0.0601"></span><li><i style="--mix:100%"></i>reading <b>0.272 s</b></li>
 <tr><td>annealing</td><td>2.38 s</td><td>2.40 s</td><td>2 min 01 s</td><td>rank 0</td></tr>
-<tr><td>comparing</td><td class="number">0.577 s</td><td class="number">75.1 %</td></tr>
-<tr><td>0</td><td class="number">25,544</td><td class="number">28.1 %</td></tr>
+<tr><td class="words">comparing</td><td>0.577 s</td><td>75.1 %</td></tr>
+<tr><td>0</td><td>25,544</td><td>28.1 %</td></tr>
 <footer>Made by lehr 0.1.0. This page is complete in itself and loads nothing.</footer>
 """
 

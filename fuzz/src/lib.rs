@@ -11,12 +11,27 @@ use lehr_node::{Client, INSPECTOR, Inspector, Log, Node, Policy, Records, Settin
 use lehr_services::{Contract, Host, Kind, Verb};
 use lehr_workflow::Workflow;
 
+pub mod readers;
+
 /// What is done with the bytes of an input.
 pub type Target = fn(&[u8]);
 
 /// Each target with its name, which is that of its folder of seeds.
-pub const TARGETS: [(&str, Target); 4] =
-    [("edge", edge), ("settings", settings), ("manifest", manifest), ("workflow", workflow)];
+pub const TARGETS: [(&str, Target); 12] = [
+    ("edge", edge),
+    ("settings", settings),
+    ("manifest", manifest),
+    ("workflow", workflow),
+    ("table", readers::table),
+    // The same, from seeds of its own: neither leads to the other.
+    ("workbook", readers::table),
+    ("parquet", readers::table),
+    ("array", readers::array),
+    ("sequences", readers::sequences),
+    ("sparse", readers::sparse),
+    ("matrix", readers::matrix),
+    ("model", readers::model),
+];
 
 /// The node that all inputs are for.
 fn node() -> SocketAddr {

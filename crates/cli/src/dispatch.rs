@@ -17,8 +17,8 @@ use crate::arguments::{
     DistancesArguments,
 };
 use crate::command;
-use crate::company::{self, Company};
 use crate::exit::{Failure, Kind};
+use crate::group::{self, ProcessGroup};
 use crate::plan::method::MethodPlan;
 
 /// A run of this process alone, with the command line as it was typed.
@@ -31,16 +31,16 @@ pub enum Task {
     /// By this process, which has to be the only one; with the reason.
     Alone(&'static str, Run),
     /// By all processes that a launcher started.
-    Together(Box<dyn Together>),
+    Collective(Box<dyn Collective>),
 }
 
 /// A run that several processes share.
-pub trait Together {
+pub trait Collective {
     /// Does it as the first process, or as the only one.
     ///
     /// # Errors
     /// Why there is no result.
-    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure>;
+    fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure>;
 
     /// Takes part as another process: the exit code. Says nothing, because the first one does.
     ///
@@ -59,8 +59,8 @@ impl Task {
     pub fn of(asked: Command) -> Self {
         const SERVICES: &str = "services are not run by several processes: run it without mpiexec";
         match asked {
-            Command::Method(method) => Task::Together(Box::new(method)),
-            Command::Distances(distances) => Task::Together(distances),
+            Command::Method(method) => Task::Collective(Box::new(method)),
+            Command::Distances(distances) => Task::Collective(distances),
             Command::Demo(demo) => Task::demonstration(*demo),
             Command::Predict(predict) => Task::Alone(
                 "rows are placed by one process: run lehr predict without mpiexec",
@@ -91,7 +91,7 @@ impl Task {
 
     fn demonstration(demo: DemoArguments) -> Self {
         let of = |subject, arguments: ApplicationArguments| {
-            Task::Together(Box::new(Demonstration { subject, files: None, arguments }))
+            Task::Collective(Box::new(Demonstration { subject, files: None, arguments }))
         };
         match demo.application {
             Some(DemoApplication::Demography(demography)) => Task::Alone(
@@ -103,41 +103,41 @@ impl Task {
             Some(DemoApplication::Chemistry(arguments)) => {
                 let CompoundsArguments { fingerprints, activities, application: arguments } = *arguments;
                 let (subject, files) = (Subject::Compounds, fingerprints.zip(activities));
-                Task::Together(Box::new(Demonstration { subject, files, arguments }))
+                Task::Collective(Box::new(Demonstration { subject, files, arguments }))
             }
             None if demo.dataset == Dataset::TwoNodes => Task::Alone(
                 "two-nodes starts its own processes: run it without mpiexec",
-                run(|typed| Box::new(demo).lead(typed, &Company::new(None))),
+                run(|typed| Box::new(demo).lead(typed, &ProcessGroup::new(None))),
             ),
-            None => Task::Together(Box::new(demo)),
+            None => Task::Collective(Box::new(demo)),
         }
     }
 }
 
-impl Together for DeclaredArguments {
-    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
-        command::method::run(&MethodPlan::new(*self, typed, company.job())?, company)
+impl Collective for DeclaredArguments {
+    fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
+        command::method::run(&MethodPlan::new(*self, typed, group.job())?, group)
     }
 
     fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
-        company::method::follow(process, self.method.about().takes, &self.execution)
+        group::method::follow(process, self.method.about().takes, &self.execution)
     }
 }
 
-impl Together for DistancesArguments {
-    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
-        command::distances::run(*self, typed, company)
+impl Collective for DistancesArguments {
+    fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
+        command::distances::run(*self, typed, group)
     }
 
     fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
-        company::pairs::follow(process, *self)
+        group::pairs::follow(process, *self)
     }
 }
 
 /// Clusters of points that are built in, alone as a workflow of services.
-impl Together for DemoArguments {
-    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
-        let (dataset, part, job) = (self.dataset, self.part, company.job());
+impl Collective for DemoArguments {
+    fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
+        let (dataset, part, job) = (self.dataset, self.part, group.job());
         let is_workflow = job.is_none() && command::demo::is_workflow(&self);
         let plan = MethodPlan::of_demo(*self, typed, job)?;
         if is_workflow && command::demo::is_of_jobs(&plan) {
@@ -147,11 +147,11 @@ impl Together for DemoArguments {
             let message = "two-nodes is a workflow: options of the clustering, --engine, --ranks, --resume and --trace go with census";
             return Err(Failure::new(Kind::Usage, message));
         }
-        command::method::run(&plan, company)
+        command::method::run(&plan, group)
     }
 
     fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
-        company::method::follow(process, Cluster.about().takes, &self.execution)
+        group::method::follow(process, Cluster.about().takes, &self.execution)
     }
 }
 
@@ -163,17 +163,17 @@ struct Demonstration {
     arguments: ApplicationArguments,
 }
 
-impl Together for Demonstration {
-    fn lead(self: Box<Self>, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
+impl Collective for Demonstration {
+    fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
         let Self { subject, files, arguments } = *self;
         let read = |asked| match &files {
             Some((fingerprints, activities)) => Application::of_files(fingerprints, activities, asked),
             None => Application::new(subject, asked),
         };
-        command::application::run(subject, read, arguments, typed, company)
+        command::application::run(subject, read, arguments, typed, group)
     }
 
     fn follow(self: Box<Self>, process: Process) -> Result<u8, Failure> {
-        company::application::follow(process, self.subject, &self.arguments)
+        group::application::follow(process, self.subject, &self.arguments)
     }
 }

@@ -164,7 +164,7 @@ impl From<lehr_demos::Error> for Failure {
     fn from(error: lehr_demos::Error) -> Self {
         use lehr_demos::Error;
         match error {
-            Error::Asked(message) => Failure::new(Kind::Usage, message),
+            Error::Usage(message) => Failure::new(Kind::Usage, message),
             Error::Data(error) => error.into(),
             Error::Method(error) => error.into(),
         }

@@ -6,7 +6,7 @@
 //! 2. [`plan`]: the command line as needed. It is the one step where a command line can be wrong.
 //! 3. [`dispatch`]: which code runs it.
 //! 4. [`command`]: the work.
-//! 5. [`company`]: the work of several processes.
+//! 5. [`group`]: the work of several processes.
 //! 6. [`folder`]: how results get on disk all at once.
 //! 7. [`report`]: the page that people open.
 
@@ -14,10 +14,10 @@
 
 mod arguments;
 mod command;
-mod company;
 mod dispatch;
 mod exit;
 mod folder;
+mod group;
 mod help;
 mod input;
 mod interrupt;
@@ -36,12 +36,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
-use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
+use lehr_ranks_mpi::{Launcher, Process, Supervised, keep};
 
 use crate::arguments::{Arguments, former_names};
-use crate::company::Company;
-use crate::dispatch::{Task, Together};
+use crate::dispatch::{Collective, Task};
 use crate::exit::{Failure, Kind};
+use crate::group::ProcessGroup;
 use crate::interrupt::Interrupt;
 
 fn main() -> ExitCode {
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
             warn_of_former_names(&typed);
             run(&typed)
         }
-        Task::Together(task) => start(task, &typed),
+        Task::Collective(task) => start(task, &typed),
     };
     match done {
         Ok(code) => code,
@@ -83,12 +83,12 @@ pub(crate) fn environment(cause: &dyn std::fmt::Display) -> Failure {
     Failure::new(Kind::Environment, cause.to_string())
 }
 
-/// Under a launcher, starts this program again and keeps it: the exit code in the keeper, nothing in the kept.
+/// Under a launcher, starts this program again and keeps it: the exit code in the supervisor, nothing in the kept.
 pub(crate) fn kept() -> Result<Option<ExitCode>, Failure> {
     match keep(Interrupt::ignore).map_err(|cause| environment(&cause))? {
-        Kept::GoOn => Ok(None),
-        Kept::Ended { code } => Ok(Some(ExitCode::from(code))),
-        Kept::Killed(killed) => {
+        Supervised::GoOn => Ok(None),
+        Supervised::Ended { code } => Ok(Some(ExitCode::from(code))),
+        Supervised::Killed(killed) => {
             output::failure(&Failure::new(Kind::Environment, killed.message()));
             killed.follow();
         }
@@ -100,24 +100,24 @@ fn warn_of_former_names(typed: &[OsString]) {
 }
 
 /// Runs the command line: alone, or as one of the processes that a launcher started.
-fn start(task: Box<dyn Together>, typed: &[OsString]) -> Result<ExitCode, Failure> {
+fn start(task: Box<dyn Collective>, typed: &[OsString]) -> Result<ExitCode, Failure> {
     if let Some(code) = kept()? {
         return Ok(code);
     }
     match Process::join().map_err(|cause| environment(&cause))? {
         None => {
             warn_of_former_names(typed);
-            task.lead(typed, &Company::new(None)).map(|()| ExitCode::SUCCESS)
+            task.lead(typed, &ProcessGroup::new(None)).map(|()| ExitCode::SUCCESS)
         }
         Some(process) if process.number() == 0 => {
             warn_of_former_names(typed);
-            let company = Company::new(Some(&process));
-            let done = task.lead(typed, &company);
+            let group = ProcessGroup::new(Some(&process));
+            let done = task.lead(typed, &group);
             let code = match &done {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(failure) => output::failure(failure),
             };
-            Company::end(process, done.map_or_else(|failure| failure.kind.code(), |()| 0))?;
+            ProcessGroup::end(process, done.map_or_else(|failure| failure.kind.code(), |()| 0))?;
             Ok(code)
         }
         Some(process) => task.follow(process).map(ExitCode::from),

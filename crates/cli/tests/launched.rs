@@ -536,7 +536,7 @@ fn an_interrupt_stops_all_with_one_word_and_a_checkpoint() {
     assert!(folder.path().join("out/checkpoint").is_file());
 }
 
-/// The processes of `lehr` below a process of this system that have none below them: those that compute, each with a keeper above it.
+/// The processes of `lehr` below a process of this system that have none below them: those that compute, each with a supervisor above it.
 #[cfg(target_os = "linux")]
 fn computing_below(ancestor: u32) -> Vec<u32> {
     let (mut parents, mut of_lehr) = (std::collections::BTreeMap::new(), Vec::new());

@@ -59,7 +59,7 @@ use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
 pub use dialect::{Dialect, Format};
 pub use form::{DateOrder, Encoding, Ragged, TableForm};
-pub use frame::{Given, data_frame, data_frame_from, data_frame_of};
+pub use frame::{InputColumn, data_frame, data_frame_from, data_frame_of};
 pub use half::half;
 use measures::{Again, Handle, Stream};
 pub use slip::slip;
@@ -458,14 +458,14 @@ fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error
 }
 
 /// The columns that a selection names, by index.
-struct Asked {
+struct SelectedColumns {
     /// Those of the points; `None` if nobody chose any.
     columns: Option<Vec<usize>>,
     weights: Option<usize>,
     id: Option<usize>,
 }
 
-impl Asked {
+impl SelectedColumns {
     /// Finds them among the columns that there are.
     ///
     /// # Errors
@@ -486,7 +486,7 @@ impl Asked {
         let weights = selection.weights.as_ref().and_then(|_| found.pop());
         let columns = selection.columns.is_some().then_some(found);
         check_once(source, columns.as_deref().unwrap_or_default(), names)?;
-        Ok(Asked { columns, weights, id })
+        Ok(SelectedColumns { columns, weights, id })
     }
 }
 

@@ -40,7 +40,7 @@ const PRESENT_MIN: f64 = 0.5;
 
 /// The options of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct ApplicationOptions {
     /// How many items, evenly chosen. Default: 1500, or all where there are fewer.
     pub items: Option<usize>,
     /// The number of clusters. Default: 3 of genes, 6 of patients, 10 of compounds.
@@ -120,13 +120,13 @@ impl Subject {
     }
 
     /// How so many of its items are clustered and mapped.
-    pub fn methods(self, asked: Asked, items: usize) -> (pairwise::Parameters, smacof::Parameters) {
+    pub fn methods(self, asked: ApplicationOptions, items: usize) -> (pairwise::Parameters, smacof::Parameters) {
         let groups = match self {
             Subject::Genes => FAMILIES.len(),
             Subject::Patients => PATIENT_GROUPS,
             Subject::Compounds => COMPOUND_GROUPS,
         };
-        let Asked { clusters, dimension, seed, .. } = asked;
+        let ApplicationOptions { clusters, dimension, seed, .. } = asked;
         let clusters = clusters.or(Some(groups.min(items)));
         (
             pairwise::Parameters { clusters, seed, ..pairwise::Parameters::default() },
@@ -175,8 +175,8 @@ impl Application {
     /// Chooses the items, and says how they are compared and which steps follow.
     ///
     /// # Errors
-    /// [`Error::Asked`] for another number of items than there can be; [`Error::Method`] for more clusters than items.
-    pub fn new(subject: Subject, asked: Asked) -> Result<Self, Error> {
+    /// [`Error::Usage`] for another number of items than there can be; [`Error::Method`] for more clusters than items.
+    pub fn new(subject: Subject, asked: ApplicationOptions) -> Result<Self, Error> {
         let application = match subject {
             Subject::Genes => {
                 let (all, subfamilies) = datasets::alu_repeats();
@@ -215,7 +215,7 @@ impl Application {
     ///
     /// # Errors
     /// As [`Application::new`]; the faults of the files, and compounds without a class.
-    pub fn of_files(fingerprints: &Path, activities: &Path, asked: Asked) -> Result<Self, Error> {
+    pub fn of_files(fingerprints: &Path, activities: &Path, asked: ApplicationOptions) -> Result<Self, Error> {
         let keys = read::fps::fingerprints(fingerprints)?;
         let rows = rows_asked(asked.items, keys.len())?;
         let keys_chosen = some(&keys, &rows)?;
@@ -235,7 +235,7 @@ impl Application {
     }
 
     /// Items of which nothing more is known.
-    fn of(subject: Subject, asked: Asked, items: Items, from: usize) -> Self {
+    fn of(subject: Subject, asked: ApplicationOptions, items: Items, from: usize) -> Self {
         let (clustering, embedding) = subject.methods(asked, items.len());
         let ids = items.ids();
         let (known, structures, features) = (None, None, Vec::new());
@@ -288,7 +288,7 @@ impl Application {
 /// The items that a command line means.
 fn rows_asked(items: Option<usize>, from: usize) -> Result<Vec<usize>, Error> {
     let chosen = chosen(items.unwrap_or(ITEMS.min(from)), from);
-    chosen.map_err(|reason| Error::Asked(format!("--items: {reason}")))
+    chosen.map_err(|reason| Error::Usage(format!("--items: {reason}")))
 }
 
 /// Evenly chosen numbers of items.
@@ -356,8 +356,8 @@ pub fn whole(half: &Half<f32>) -> Result<Dissimilarities, Error> {
 mod tests {
     use super::*;
 
-    fn asked(items: Option<usize>, clusters: Option<usize>) -> Asked {
-        Asked { items, clusters, dimension: 3, seed: 0 }
+    fn asked(items: Option<usize>, clusters: Option<usize>) -> ApplicationOptions {
+        ApplicationOptions { items, clusters, dimension: 3, seed: 0 }
     }
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(rows_asked(None, 3).unwrap(), [0, 1, 2]);
         assert_eq!(rows_asked(None, 9892).unwrap().len(), ITEMS);
         for wrong in [1, 11] {
-            assert!(matches!(rows_asked(Some(wrong), 10), Err(Error::Asked(_))));
+            assert!(matches!(rows_asked(Some(wrong), 10), Err(Error::Usage(_))));
         }
     }
 

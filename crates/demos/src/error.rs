@@ -5,7 +5,7 @@
 pub enum Error {
     /// Invalid options, by their names in the command.
     #[error("{0}")]
-    Asked(String),
+    Usage(String),
     /// A file, or its content.
     #[error(transparent)]
     Data(#[from] lehr_data::Error),

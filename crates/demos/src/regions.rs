@@ -100,14 +100,14 @@ pub struct Profile {
 }
 
 fn usage(message: &str) -> Error {
-    Error::Asked(message.to_owned())
+    Error::Usage(message.to_owned())
 }
 
 impl Regions {
     /// The regions that are meant.
     ///
     /// # Errors
-    /// [`Error::Asked`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or holds impossible values.
+    /// [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or holds impossible values.
     pub fn new(roles: &Roles) -> Result<Self, Error> {
         match &roles.table {
             None => Ok(tracts(&datasets::census_blocks())),

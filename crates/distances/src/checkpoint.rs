@@ -39,7 +39,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// # Example
 /// ```
 /// use lehr_data::Incomplete;
-/// use lehr_distances::checkpoint::{Kept, Log};
+/// use lehr_distances::checkpoint::{LogReader, Log};
 /// use lehr_distances::{Control, Error, Finished, Observer, Progress, Silent, all_pairs, all_pairs_keeping, rows::{Compared, Measure}};
 ///
 /// Stops after so many steps.
@@ -62,7 +62,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// let stopped = all_pairs_keeping::<f32>(&metric, &execution, None, &mut After(3), &mut keep);
 /// assert!(matches!(stopped, Err(Error::Stopped)) && log.steps() == 3);
 ///
-/// let mut kept = Kept::open::<f32>(&path, &metric)?;
+/// let mut kept = LogReader::open::<f32>(&path, &metric)?;
 /// let half = all_pairs::<f32>(&metric, &execution, Some(&mut kept), &mut Silent)?;
 /// assert_eq!(half.get(0, 299), 299.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -93,9 +93,9 @@ impl Log {
     /// Cost: the whole log is read once.
     ///
     /// # Errors
-    /// As for [`Kept::open`].
+    /// As for [`LogReader::open`].
     pub fn resume<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
-        let mut kept = Kept::open::<T>(path, metric)?;
+        let mut kept = LogReader::open::<T>(path, metric)?;
         while kept.next_step()?.is_some() {}
         let failed = |source| Error::File { path: path.into(), source };
         let mut file = OpenOptions::new().write(true).open(path).map_err(failed)?;
@@ -132,7 +132,7 @@ impl Log {
 }
 
 /// A log that is read.
-pub struct Kept {
+pub struct LogReader {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
     schedule: Schedule,
@@ -142,13 +142,13 @@ pub struct Kept {
     end: u64,
 }
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for LogReader {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Kept").field("path", &self.path).field("step", &self.step).finish_non_exhaustive()
+        formatter.debug_struct("LogReader").field("path", &self.path).field("step", &self.step).finish_non_exhaustive()
     }
 }
 
-impl Kept {
+impl LogReader {
     /// Opens the log of an interrupted run.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl Kept {
     /// The same of a log whose bytes are here: that of another process, say. Messages call it `path`.
     ///
     /// # Errors
-    /// As for [`Kept::open`].
+    /// As for [`LogReader::open`].
     pub fn of_bytes<T: Precision>(bytes: Vec<u8>, path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         Self::begin::<T>(Box::new(Cursor::new(bytes)), path, metric)
     }

@@ -8,7 +8,7 @@ use lehr_ranks::observe::{Control, Observer, Progress};
 use lehr_ranks::{Execution, LeafCells, Program, Round, Rounds, drive};
 
 use crate::Error;
-use crate::checkpoint::Kept;
+use crate::checkpoint::LogReader;
 use crate::half::{Half, Precision};
 use crate::metric::Metric;
 use crate::schedule::Schedule;
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Finished<'_> {
 pub fn all_pairs<T: Precision>(
     metric: &dyn Metric,
     execution: &Execution,
-    kept: Option<&mut Kept>,
+    kept: Option<&mut LogReader>,
     observer: &mut dyn Observer,
 ) -> Result<Half<T>, Error> {
     all_pairs_keeping(metric, execution, kept, observer, &mut |_| {})
@@ -89,7 +89,7 @@ pub fn all_pairs<T: Precision>(
 pub fn all_pairs_keeping<T: Precision>(
     metric: &dyn Metric,
     execution: &Execution,
-    kept: Option<&mut Kept>,
+    kept: Option<&mut LogReader>,
     observer: &mut dyn Observer,
     keep: &mut (dyn FnMut(&Finished<'_>) + Send),
 ) -> Result<Half<T>, Error> {
@@ -110,7 +110,7 @@ pub fn all_pairs_keeping<T: Precision>(
             first += 1;
         }
     }
-    let mut told = Some(Told { observer, keep });
+    let mut told = Some(Reporting { observer, keep });
     let mut tiles = tiles.into_iter();
     let run = Run {
         metric,
@@ -131,11 +131,11 @@ struct Run<'m, 'o, T> {
     /// By leaf: its tiles, by step.
     cells: LeafCells<Vec<Vec<T>>>,
     /// One cell; only the lead reaches for it.
-    told: LeafCells<Told<'o>>,
+    told: LeafCells<Reporting<'o>>,
 }
 
 /// The observer of the steps, and the totals that it is given.
-struct Told<'o> {
+struct Reporting<'o> {
     observer: &'o mut dyn Observer,
     keep: &'o mut (dyn FnMut(&Finished<'_>) + Send),
 }

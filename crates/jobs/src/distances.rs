@@ -12,7 +12,7 @@ use lehr_data::dissimilarities;
 use lehr_data::duplicates::Duplicates;
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_data::write::dissimilarities::{Extent, fixed};
-use lehr_distances::checkpoint::{Kept, Log};
+use lehr_distances::checkpoint::{Log, LogReader};
 use lehr_distances::{Error, Finished, Half, Precision, all_pairs_keeping};
 use lehr_methods::distances::{ItemKind, Items};
 use lehr_services::Version;
@@ -218,7 +218,7 @@ fn matrix<T: Precision>(
     let limit = Limits::default().dataset_bytes.min(lehr_data::memory::available().unwrap_or(u64::MAX));
     Half::<T>::fits(items, limit).map_err(failure)?;
     let (mut log, mut kept) = match Log::resume::<T>(path, metric) {
-        Ok(log) => (Some(log), Some(Kept::open::<T>(path, metric).map_err(failure)?)),
+        Ok(log) => (Some(log), Some(LogReader::open::<T>(path, metric).map_err(failure)?)),
         Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => (None, None),
         // The end came while its head was written: nothing was kept.
         Err(Error::CheckpointDamaged { .. }) => (None, None),

@@ -80,7 +80,7 @@ impl fmt::Debug for Shared {
 
 /// The services that the follower and the threads of jobs talk to.
 #[derive(Clone)]
-struct Place {
+struct Surroundings {
     own: Reference<Jobs>,
     datasets: Reference<Datasets>,
     clock: Clock,
@@ -149,7 +149,7 @@ impl Runner {
                 Beginning::New | Beginning::Restored => {}
             }
         }
-        let (shared, place) = (self.0.clone(), Place { own, datasets, clock });
+        let (shared, place) = (self.0.clone(), Surroundings { own, datasets, clock });
         spawn_detached(format!("lehr-runner {path}"), move || block_on(follow(&shared, &place))).map_err(failed)?;
         self.look();
         Ok(())
@@ -223,7 +223,7 @@ impl Shared {
 }
 
 /// Starts waiting jobs whenever it is woken.
-async fn follow(shared: &Arc<Shared>, place: &Place) {
+async fn follow(shared: &Arc<Shared>, place: &Surroundings) {
     while shared.news.receive().await.is_ok() {
         loop {
             let Ok(state) = place.own.get().await else { return };
@@ -253,7 +253,7 @@ fn next_of(state: &Jobs, concurrency: usize) -> Option<String> {
     next.map(|(id, _)| id.clone())
 }
 
-fn begin(shared: &Arc<Shared>, place: &Place, job: String) {
+fn begin(shared: &Arc<Shared>, place: &Surroundings, job: String) {
     let signal = {
         let mut table = shared.table.lock();
         if table.is_stopping {
@@ -281,7 +281,7 @@ fn begin(shared: &Arc<Shared>, place: &Place, job: String) {
 }
 
 /// A run of a job, from its inputs to its end in the document.
-fn run(shared: &Shared, place: &Place, job: &str, signal: &Signal) {
+fn run(shared: &Shared, place: &Surroundings, job: &str, signal: &Signal) {
     let saved = shared.saved(job);
     let computed = compute(shared, place, job, signal, &saved);
     shared.table.lock().signals.remove(job);
@@ -333,7 +333,7 @@ type Tables = BTreeMap<String, String>;
 
 fn compute(
     shared: &Shared,
-    place: &Place,
+    place: &Surroundings,
     id: &str,
     signal: &Signal,
     saved: &Saved,

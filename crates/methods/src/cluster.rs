@@ -9,7 +9,7 @@ use std::path::Path;
 
 use lehr_mining::{Error, kmeans, vector};
 
-pub use found::{Annealed, Course, Fitted};
+pub use found::{Annealed, Fitted, Provenance};
 pub use options::{Options, Parameters, Precision, RowCost, Sweeps, Way};
 pub use standing::{Outlying, OutlyingRow, Standing};
 

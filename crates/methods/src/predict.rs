@@ -61,7 +61,7 @@ enum Distance {
 
 /// A model's result for rows.
 #[derive(Debug)]
-pub struct Predicted(Said);
+pub struct Predicted(Prediction);
 
 /// A model's result for the rows of an ordinary table.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub struct OfTable {
 }
 
 #[derive(Debug)]
-enum Said {
+enum Prediction {
     Places(Projection),
     /// With the probabilities of the labels, and whether all memberships are wanted.
     Components(Posterior, Vec<f64>, bool),
@@ -102,7 +102,7 @@ impl Predicted {
         }
         let all = memberships.then(|| centroids.memberships(rows)).transpose()?;
         let distance = if centroids.is_bernoulli() { Distance::Cost } else { Distance::Straight };
-        Ok(Self(Said::Clusters(centroids.assign(rows)?, distance, all)))
+        Ok(Self(Prediction::Clusters(centroids.assign(rows)?, distance, all)))
     }
 
     /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns that
@@ -121,7 +121,7 @@ impl Predicted {
         }
         let rows = rows.with_dimension(centroids.dimension())?.divided(model.divisors());
         let all = memberships.then(|| centroids.memberships(&rows)).transpose()?;
-        Ok(Self(Said::Clusters(centroids.assign(&rows)?, Distance::Straight, all)))
+        Ok(Self(Prediction::Clusters(centroids.assign(&rows)?, Distance::Straight, all)))
     }
 
     /// For rows of numbers in the model's columns, as they are in the table.
@@ -189,17 +189,17 @@ impl Predicted {
     /// `values`: row after row as the model wants them, NaN where a cell is missing.
     fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Self, Refusal> {
         Ok(Self(match &model.model {
-            Learnt::Gtm(map) => Said::Places(map.project(&Incomplete::new(values, map.dimension())?)?),
+            Learnt::Gtm(map) => Prediction::Places(map.project(&Incomplete::new(values, map.dimension())?)?),
             Learnt::Mixture(mixture) => {
                 let posterior = mixture.posterior(&Incomplete::new(values, mixture.dimension())?)?;
                 let rows = posterior.memberships.chunks_exact(posterior.components).zip(&posterior.labels);
                 let probabilities = rows.map(|(row, &label)| row[label as usize]).collect();
-                Said::Components(posterior, probabilities, memberships)
+                Prediction::Components(posterior, probabilities, memberships)
             }
             Learnt::Clusters(centroids) if values.iter().any(|value| value.is_nan()) => {
                 let rows = Incomplete::new(values, centroids.dimension())?;
                 let all = memberships.then(|| centroids.memberships_incomplete(&rows)).transpose()?;
-                Said::Clusters(centroids.assign_incomplete(&rows)?, Distance::Straight, all)
+                Prediction::Clusters(centroids.assign_incomplete(&rows)?, Distance::Straight, all)
             }
             Learnt::Clusters(centroids) => {
                 let points = Points::new(values, centroids.dimension())?;
@@ -209,7 +209,7 @@ impl Predicted {
                 if distance == Distance::Chord {
                     found.distances.iter_mut().for_each(|length| *length = geography::arc_km(*length));
                 }
-                Said::Clusters(found, distance, all)
+                Prediction::Clusters(found, distance, all)
             }
         }))
     }
@@ -221,12 +221,12 @@ impl Predicted {
     /// by likelihood it is `cost`. The memberships in all clusters follow, if they were asked for.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         match &self.0 {
-            Said::Places(places) => gtm::places(ids, places),
-            Said::Components(posterior, probabilities, all) => {
+            Prediction::Places(places) => gtm::places(ids, places),
+            Prediction::Components(posterior, probabilities, all) => {
                 let Posterior { memberships, labels, log_densities, .. } = posterior;
                 mixture::labels(ids, labels, probabilities, log_densities, all.then_some(&memberships[..]))
             }
-            Said::Clusters(found, distance, memberships) => {
+            Prediction::Clusters(found, distance, memberships) => {
                 let measure = if *distance == Distance::Cost { "cost" } else { "distance" };
                 let count = memberships.as_ref().map_or(0, |all| all.len() / found.labels.len().max(1));
                 let table = Table::new("labels")

@@ -4,7 +4,7 @@
 //! asks how stable each of them is, and tells it to divide or merge them. The loop decides when, never how; it knows
 //! neither rows nor ranks. Paper 004 section 7 and `docs/design/annealing.md` say why one loop serves the whole family.
 //!
-//! The policy (`mining-spec` 0.5, 1.6) has three rules. Components that have come together are merged *before*
+//! The policy has three rules. Components that have come together are merged *before*
 //! stability is asked, or copies would fill up the number allowed. After a division the temperature stays until nothing
 //! more divides. And temperatures never jump past the next transition.
 //!

@@ -15,7 +15,7 @@ pub(crate) struct Gather {
 
 /// Which side is used: one of it in each loop, moved on by every gathering.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Turn(usize);
+pub(crate) struct Side(usize);
 
 impl Gather {
     /// Room for the rows of so many items.
@@ -24,7 +24,7 @@ impl Gather {
     }
 
     /// Lets a leaf write its numbers: rows of the leaf times as many as there are a row, all overwritten.
-    pub fn write<R>(&self, leaf: usize, turn: Turn, length: usize, write: impl FnOnce(&mut [f64]) -> R) -> R {
+    pub fn write<R>(&self, leaf: usize, turn: Side, length: usize, write: impl FnOnce(&mut [f64]) -> R) -> R {
         self.cells.with(leaf, |sides| {
             let side = &mut sides[turn.0];
             side.clear();
@@ -37,7 +37,7 @@ impl Gather {
     ///
     /// # Errors
     /// Those of the ranks.
-    pub async fn collect(&self, rounds: &mut dyn Rounds, turn: &mut Turn, all: &mut Vec<f64>) -> Result<(), Error> {
+    pub async fn collect(&self, rounds: &mut dyn Rounds, turn: &mut Side, all: &mut Vec<f64>) -> Result<(), Error> {
         let side = turn.0;
         let write = |sides: &[Vec<f64>; 2], bytes: &mut Vec<u8>| {
             sides[side].iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));

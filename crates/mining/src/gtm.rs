@@ -8,8 +8,8 @@
 //! below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
 
 mod basis;
-mod course;
 mod e_step;
+mod fit;
 mod m_step;
 mod map;
 mod model;
@@ -20,7 +20,7 @@ mod table;
 
 use lehr_ranks::timing::Phases;
 
-pub use course::Step;
+pub use fit::Step;
 pub use map::{Map, Projection};
 pub use model::{Candidate, Model};
 pub use parameters::{Parameters, Start};
@@ -32,7 +32,7 @@ use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
-use course::{Course, Problem, State};
+use fit::{Fit, Problem, State};
 use model::Outcome;
 use place::{PlaceRound, Placed, Placing};
 use plane::principal_axes;
@@ -104,7 +104,7 @@ pub fn resume<'a>(
     run(&input, parameters, Some(state), execution, observer)
 }
 
-/// The temperature below which a map that is a point at the mean begins to unfold (`mining-spec` 4.2). It is the
+/// The temperature below which a map that is a point at the mean begins to unfold. It is the
 /// largest variance along an axis over the mean variance of a column, times the transmission. The transmission is the
 /// part of an unfolding that the regularised sheet lets through. At most the number of columns.
 ///
@@ -184,7 +184,7 @@ impl Program for Run<'_, '_> {
     async fn run(&self, rounds: &mut dyn Rounds) -> Result<Option<Outcome>, Error> {
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
-        let mut course = Course::new(self.problem, self.shared.state.clone());
+        let mut course = Fit::new(self.problem, self.shared.state.clone());
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let (table, sheet) = (self.problem.table, &course.state.climb.sheet);

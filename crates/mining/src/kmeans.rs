@@ -5,7 +5,7 @@
 //! careful seeding" (2007), with several candidates for each centre, as they recommend. Lloyd, "Least squares
 //! quantization in PCM" (1982).
 
-mod course;
+mod fit;
 mod model;
 mod parameters;
 mod positions;
@@ -24,7 +24,7 @@ use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::rows::{Input, Packed, Precision, Rows, Scalar, Storage, UsedColumns};
 use crate::vector::Cost;
-use course::{Course, State};
+use fit::{Fit, State};
 use model::Outcome;
 use seeding::Near;
 
@@ -153,7 +153,7 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         let state = self.shared.state.clone().unwrap_or_default();
-        let mut course = Course::new(self.input, &self.rows, &self.shared.parameters, &self.memory, &self.near, state);
+        let mut course = Fit::new(self.input, &self.rows, &self.shared.parameters, &self.memory, &self.near, state);
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // Nobody asks how surely a row is where it is.

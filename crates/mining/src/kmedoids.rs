@@ -6,7 +6,7 @@
 //! then taken one after another, each only if it still gains. So a pass is a round like any other, and its result is
 //! the same on any layout.
 
-mod course;
+mod fit;
 mod model;
 mod parameters;
 mod swap;
@@ -16,7 +16,7 @@ use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Phases;
 use xxhash_rust::xxh3::Xxh3;
 
-pub use course::State;
+pub use fit::State;
 pub use model::{Cluster, Model};
 pub use parameters::Parameters;
 
@@ -25,7 +25,7 @@ use crate::anneal::Resumable;
 use crate::anneal::{Observer, run as shared};
 use crate::matrix::{Matrix, Opened, item_weights};
 use crate::round::{Execution, LeafCells, Partition, Program, Rounds, drive};
-use course::Course;
+use fit::Fit;
 use model::Outcome;
 use swap::{Problem, Sides};
 
@@ -145,7 +145,7 @@ impl<T: Real> Program for Run<'_, '_, T> {
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         let state = self.shared.state.clone().unwrap_or_default();
-        let mut course = Course::new(&self.problem, &self.shared.parameters, &self.best, state);
+        let mut course = Fit::new(&self.problem, &self.shared.parameters, &self.best, state);
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         let spent = self.shared.end(rounds, phases).await?;
         Ok(spent.map(|spent| Outcome { state: course.state, assigned: course.assigned, spent }))

@@ -18,8 +18,8 @@ mod clusters;
 mod hard;
 mod label;
 mod listed;
+mod noise;
 mod side_by_side;
-mod sponge;
 mod sweeps;
 mod trimmed;
 
@@ -30,10 +30,10 @@ pub(crate) use clusters::{Clusters, Numbering};
 pub(crate) use hard::{Remembered, nearest_active};
 pub(crate) use label::{Hardness, Labelled, LastMove, Totals, label_all};
 pub use listed::Listed;
-pub use sponge::OUTLIER;
-pub(crate) use sponge::{Sponge, share_of};
+pub use noise::OUTLIER;
+pub(crate) use noise::{NoiseComponent, share_of};
 #[cfg(test)]
-pub(crate) use sponge::{plain_score, within};
+pub(crate) use noise::{plain_score, within};
 pub(crate) use sweeps::{Lloyd, Patience, TO_THE_END};
 pub(crate) use trimmed::trim;
 

@@ -11,8 +11,8 @@
 //! of rows in a batch does not matter. The mean of the batch is added in one step. Not Sculley's are: the sample in
 //! place of rows drawn at random, weights, and forgetting ([`Parameters::half_life`]).
 
-mod course;
 mod e_step;
+mod fit;
 mod m_step;
 mod model;
 mod parameters;
@@ -26,7 +26,7 @@ use crate::Error;
 use crate::anneal::Observer;
 use crate::anneal::Resumable;
 use crate::round::Execution;
-use course::{Course, State};
+use fit::{Fit, State};
 
 /// A run that can be resumed, on any number of ranks and under any engine, to the same bits. Give it the same stream
 /// again from its beginning.
@@ -85,7 +85,7 @@ pub fn cluster(
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     parameters.check()?;
-    Course { source, parameters, execution, observer }.begin()
+    Fit { source, parameters, execution, observer }.begin()
 }
 
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted. The source gives the stream from its
@@ -101,5 +101,5 @@ pub fn resume(
 ) -> Result<Model, Error> {
     let parameters = checkpoint.parameters().clone();
     parameters.check()?;
-    Course { source, parameters: &parameters, execution, observer }.go_on(checkpoint)
+    Fit { source, parameters: &parameters, execution, observer }.go_on(checkpoint)
 }

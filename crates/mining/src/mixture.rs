@@ -6,12 +6,12 @@
 //! missing cells ([`Input`]). [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and
 //! [`critical_temperature`] the temperature below which one component becomes two.
 
-mod course;
 mod criteria;
 mod critical;
 mod density;
 mod e_step;
 mod equilibrium;
+mod fit;
 mod gaussians;
 mod information;
 mod m_step;
@@ -41,10 +41,10 @@ use crate::lloyd::Remembered;
 use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector;
-pub(crate) use course::left_to_gain;
-use course::{Columns, Course, Problem, State, assign};
 use e_step::Assigned;
 pub(crate) use e_step::likeliest;
+pub(crate) use fit::left_to_gain;
+use fit::{Columns, Fit, Problem, State, assign};
 use model::Outcome;
 use table::Table;
 
@@ -171,7 +171,7 @@ impl Program for Run<'_, '_> {
     async fn run(&self, rounds: &mut dyn Rounds) -> Result<Option<Outcome>, Error> {
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
-        let mut course = Course::new(&self.problem, self.shared.state.clone());
+        let mut course = Fit::new(&self.problem, self.shared.state.clone());
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // The last candidate was labelled last; the best may be an earlier one.

@@ -6,9 +6,9 @@
 //! all; [`equilibrium`] is the fixed point at one temperature; [`Model::assign`] gives new items a cluster. On squared
 //! Euclidean distances it is vector annealing, figure for figure. `docs/design/pairwise.md`.
 
-mod course;
 mod equilibrium;
 mod field;
+mod fit;
 mod hard;
 mod model;
 mod parameters;
@@ -20,8 +20,8 @@ use lehr_data::dissimilarities::Dissimilarities;
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Phases;
 
-pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
+pub use fit::Finish;
 pub use hard::cost;
 pub use model::{Cluster, Model};
 pub use parameters::Parameters;
@@ -30,9 +30,9 @@ use crate::Error;
 use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::matrix::Opened;
-use crate::round::{Execution, Heeding, Program, Rounds, drive};
-use course::{Course, State};
+use crate::round::{CancellableRounds, Execution, Program, Rounds, drive};
 use field::Problem;
+use fit::{Fit, State};
 use hard::Hard;
 use model::Outcome;
 
@@ -149,12 +149,12 @@ impl<T: Real> Program for Run<'_, '_, T> {
         let mut phases = Phases::new();
         shared::begin(rounds, &mut phases, Stage::Annealing.name());
         let mut course = match &self.shared.state {
-            Some(state) => Course::resume(&self.problem, parameters, state.clone()),
+            Some(state) => Fit::resume(&self.problem, parameters, state.clone()),
             None => {
                 let interrupt = self.shared.interrupt(rounds).await?;
-                let mut heeding = Heeding::new(rounds, interrupt.as_ref());
-                let begun = Course::begin(&self.problem, parameters, &mut heeding).await;
-                heeding.outcome(begun)?
+                let mut cancellable = CancellableRounds::new(rounds, interrupt.as_ref());
+                let begun = Fit::begin(&self.problem, parameters, &mut cancellable).await;
+                cancellable.outcome(begun)?
             }
         };
         phases.leave();

@@ -6,7 +6,7 @@ use lehr_numerics::compact::{Columns, Entry, add_products};
 use lehr_numerics::lanes::Real;
 
 use crate::Error;
-use crate::gather::{Gather, Turn};
+use crate::gather::{Gather, Side};
 use crate::matrix::Matrix;
 use crate::round::{Partition, Round, Rounds, total_of};
 use crate::rows::{RowMajor, RowMajorMut};
@@ -20,7 +20,7 @@ struct ProductRound<'a, T: Real> {
     columns: &'a Columns<T>,
     entries: &'a [Entry],
     gather: &'a Gather,
-    turn: Turn,
+    turn: Side,
     partition: Partition,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn products<T: Real>(
     columns: &Columns<T>,
     entries: &[Entry],
     gather: &Gather,
-    turn: &mut Turn,
+    turn: &mut Side,
     out: &mut Vec<f64>,
 ) -> Result<(), Error> {
     let partition = Partition::new(matrix.items, 1);

@@ -3,12 +3,12 @@
 //! Nothing else in this crate knows about ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
 
 mod alone;
-mod heeding;
+mod cancellable;
 #[cfg(test)]
 mod traffic;
 
 pub(crate) use alone::Alone;
-pub(crate) use heeding::Heeding;
+pub(crate) use cancellable::CancellableRounds;
 
 use lehr_ranks::Engine;
 #[cfg(not(test))]

@@ -7,7 +7,7 @@
 
 mod align;
 mod classical;
-mod course;
+mod fit;
 mod interpolate;
 mod map;
 mod parameters;
@@ -19,7 +19,7 @@ use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Phases;
 
 pub use align::{Alignment, align};
-pub use course::{Iteration, Stop};
+pub use fit::{Iteration, Stop};
 pub use interpolate::{Interpolation, Placed, interpolate};
 pub use map::Map;
 pub use parameters::{Input, Parameters, Start, Weighting};
@@ -29,8 +29,8 @@ use crate::Error;
 use crate::anneal::Resumable;
 use crate::anneal::{Observer, run as shared};
 use crate::matrix::Opened;
-use crate::round::{Execution, Heeding, Program, Rounds, drive};
-use course::{Course, State};
+use crate::round::{CancellableRounds, Execution, Program, Rounds, drive};
+use fit::{Fit, State};
 use map::Outcome;
 use problem::{Problem, pass};
 
@@ -45,7 +45,7 @@ impl Resumable for Parameters {
 
 /// Places items so that their distances are near their dissimilarities.
 ///
-/// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977; `mining-spec` 5.
+/// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977.
 ///
 /// # Errors
 /// Those of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties together; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
@@ -147,12 +147,12 @@ impl<T: Real> Program for Run<'_, '_, T> {
         let mut phases = Phases::new();
         shared::begin(rounds, &mut phases, "starting");
         let mut course = match &self.shared.state {
-            Some(state) => Course::resume(&self.problem, parameters, rounds, state.clone()).await?,
+            Some(state) => Fit::resume(&self.problem, parameters, rounds, state.clone()).await?,
             None => {
                 let interrupt = self.shared.interrupt(rounds).await?;
-                let mut heeding = Heeding::new(rounds, interrupt.as_ref());
-                let begun = Course::begin(&self.problem, parameters, &mut heeding).await;
-                heeding.outcome(begun)?
+                let mut cancellable = CancellableRounds::new(rounds, interrupt.as_ref());
+                let begun = Fit::begin(&self.problem, parameters, &mut cancellable).await;
+                cancellable.outcome(begun)?
             }
         };
         phases.leave();

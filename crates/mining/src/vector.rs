@@ -6,10 +6,10 @@
 //! temperature, for those who want the physics.
 
 mod components;
-pub(crate) mod course;
 mod e_step;
 mod equilibrium;
 mod filling;
+pub(crate) mod fit;
 mod m_step;
 mod merging;
 mod model;
@@ -26,8 +26,8 @@ use lehr_ranks::timing::Phases;
 pub use crate::lloyd::{Assignment, Centroids, Cluster, Listed, OUTLIER, Outliers};
 pub use crate::rows::{Cost, Input, Precision};
 pub use components::Mode;
-pub use course::{Finish, Summarized};
 pub use equilibrium::{Equilibrium, Start, equilibrium};
+pub use fit::{Finish, Summarized};
 pub use model::Model;
 pub use parameters::Parameters;
 
@@ -36,10 +36,10 @@ use crate::anneal::{Control, Interrupt, Observer, Progress, Resumable, Stage, ru
 use crate::lloyd::{Hardness, Labelled, LastMove, Remembered, label_all};
 use crate::memory::Need;
 use crate::number::{self, Number, Sample};
-use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
+use crate::round::{CancellableRounds, Execution, LeafCells, Program, Rounds, drive};
 use crate::rows::{Rows, Scalar, Storage, UsedColumns};
 use crate::summary::LeafSummary;
-use course::{Course, State};
+use fit::{Fit, State};
 use model::Outcome;
 use summarized::anneal_summary;
 
@@ -286,13 +286,13 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
         let state = anneal_summary(self, rounds, &mut phases, parameters).await?;
         shared::begin(rounds, &mut phases, Stage::Annealing.name());
         let mut course = match state {
-            Some(state) => Course::resume(&self.rows, parameters, &self.memory, state),
+            Some(state) => Fit::resume(&self.rows, parameters, &self.memory, state),
             None => {
                 let interrupt = self.shared.interrupt(rounds).await?;
-                let mut heeding = Heeding::new(rounds, interrupt.as_ref());
+                let mut cancellable = CancellableRounds::new(rounds, interrupt.as_ref());
                 let number = self.number.clone();
-                let begun = Course::begin(&self.rows, parameters, number, &self.memory, &mut heeding).await;
-                heeding.outcome(begun)?
+                let begun = Fit::begin(&self.rows, parameters, number, &self.memory, &mut cancellable).await;
+                cancellable.outcome(begun)?
             }
         };
         phases.leave();

@@ -8,7 +8,7 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::mpsc::Receiver;
 
 use crate::connections::Answering;
-use crate::taking::{OnTheWay, PIECE, Pieces};
+use crate::write_timeout::{OnTheWay, PIECE, Pieces};
 
 /// An answer, and that it is on its way.
 pub(crate) struct Sending {

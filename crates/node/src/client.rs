@@ -16,8 +16,8 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use lehr_services::{
-    Action, Answered, Change, Code, End, Events, Fault, Format, Info, Link, Message, Options, Pending, Subscribe, Told,
-    Verb,
+    Action, Answered, Change, Code, End, Events, Fault, Format, Info, Link, LinkEvent, Message, Options, Pending,
+    Subscribe, Verb,
 };
 use lehr_sync::{Arc, Mutex, OnceLock};
 use serde::Deserialize;
@@ -29,8 +29,8 @@ use tokio::time::timeout;
 use crate::certificate::reason_within;
 use crate::conditions::read_tag;
 use crate::encode::fault;
+use crate::error_recording::{ErrorRecording, Noted};
 use crate::headers::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
-use crate::noting::{Noted, Noting};
 use crate::stream::Stream;
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
@@ -315,7 +315,7 @@ async fn speak(node: &Origin, stream: Stream) -> Result<Spoken, Fault> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.timer(TokioTimer::new()).keep_alive_interval(SIGN_OF_LIFE).keep_alive_timeout(2 * SIGN_OF_LIFE);
     builder.keep_alive_while_idle(true);
-    let (stream, noted) = Noting::new(stream);
+    let (stream, noted) = ErrorRecording::new(stream);
     let (sender, connection) =
         builder.handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(node, said(&error)))?;
     // Its end is seen by the requests that are on their way.
@@ -669,7 +669,7 @@ struct HttpEvents {
 }
 
 impl Events for HttpEvents {
-    fn next(&mut self) -> Pending<'_, Result<Told, End>> {
+    fn next(&mut self) -> Pending<'_, Result<LinkEvent, End>> {
         Box::pin(async move {
             if let Some(end) = &self.end {
                 return Err(end.clone());
@@ -685,7 +685,7 @@ impl Events for HttpEvents {
 
 impl HttpEvents {
     /// The next event. Cancel-safe: the bytes read so far stay.
-    async fn read(&mut self) -> Result<Told, End> {
+    async fn read(&mut self) -> Result<LinkEvent, End> {
         loop {
             if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {
                 let block: Vec<u8> = self.text.drain(..end + 2).collect();
@@ -714,7 +714,7 @@ impl HttpEvents {
 }
 
 /// The content of one event; `None` if it is a sign of life.
-fn told(block: &str) -> Result<Option<Told>, End> {
+fn told(block: &str) -> Result<Option<LinkEvent>, End> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
     let (Some(kind), Some(data)) = (field("event: "), field("data: ")) else { return Ok(None) };
     let bad = |error: serde_json::Error| {
@@ -746,17 +746,22 @@ fn told(block: &str) -> Result<Option<Told>, End> {
     Ok(Some(match kind {
         "seed" => {
             let Seed { incarnation, version, state } = serde_json::from_str(data).map_err(bad)?;
-            Told::Seed { version, incarnation, format: Format::Json, body: Arc::new(state.to_string().into_bytes()) }
+            LinkEvent::Seed {
+                version,
+                incarnation,
+                format: Format::Json,
+                body: Arc::new(state.to_string().into_bytes()),
+            }
         }
         "change" => {
             let changed: Changed = serde_json::from_str(data).map_err(bad)?;
             let body = (Format::Json, changed.body.to_string().into_bytes());
             let at = (changed.incarnation, changed.version);
-            Told::Change(Arc::new(Change::from_bytes(at, changed.operation, changed.verb, changed.key, body)))
+            LinkEvent::Change(Arc::new(Change::from_bytes(at, changed.operation, changed.verb, changed.key, body)))
         }
         "gap" => {
             let Gap { missed } = serde_json::from_str(data).map_err(bad)?;
-            Told::Gap { missed }
+            LinkEvent::Gap { missed }
         }
         "end" => {
             let Ended { why } = serde_json::from_str(data).map_err(bad)?;
@@ -778,7 +783,7 @@ mod tests {
     #[test]
     fn an_event_is_read_back() {
         let block = "event: change\nid: 1-2\ndata: {\"incarnation\":1,\"version\":2,\"operation\":\"add\",\"verb\":\"update\",\"key\":null,\"body\":5}\n\n";
-        let Ok(Some(Told::Change(change))) = told(block) else { panic!("a change") };
+        let Ok(Some(LinkEvent::Change(change))) = told(block) else { panic!("a change") };
         assert_eq!(
             (change.version(), change.name(), &*change.body(Format::Json).unwrap()),
             (2, "add", b"5".as_slice())

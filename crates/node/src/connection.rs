@@ -15,11 +15,11 @@ use tokio::time::{sleep, timeout};
 
 use crate::body::{Answer, Sending};
 use crate::edge::{Edge, Peer};
+use crate::error_recording::write_below;
 use crate::exchange::exchange;
 use crate::frames::Framed;
-use crate::noting::write_below;
 use crate::stream::Stream;
-use crate::taking::OnTheWay;
+use crate::write_timeout::OnTheWay;
 
 /// The first bytes of a client that knows that it speaks HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -127,7 +127,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
         // One request after the other: their order is that of the connection.
         let io = TokioIo::new(stream);
         let service = service_fn(move |request| {
-            let answered = exchange(edge.clone(), peer.clone(), Turn::free(), request);
+            let answered = exchange(edge.clone(), peer.clone(), Ticket::free(), request);
             let _answering = peer.place.answering();
             async move { answered.await.map(|response| response.map(|answer| Sending { answer, _answering })) }
         });
@@ -162,13 +162,13 @@ struct Lanes {
 }
 
 /// A request's place in the order.
-pub(crate) struct Turn {
+pub(crate) struct Ticket {
     before: Option<oneshot::Receiver<()>>,
     /// Dropped when the next may go.
     _mine: Option<oneshot::Sender<()>>,
 }
 
-impl Turn {
+impl Ticket {
     /// A place that waits for nobody.
     fn free() -> Self {
         Self { before: None, _mine: None }
@@ -184,7 +184,7 @@ impl Turn {
 }
 
 impl Lanes {
-    fn turn(&self, path: &str) -> Turn {
+    fn turn(&self, path: &str) -> Ticket {
         let service = path.split(':').next().unwrap_or(path);
         let (mine, next) = oneshot::channel();
         let mut last = self.last.lock();
@@ -192,6 +192,6 @@ impl Lanes {
             last.retain(|_, before| matches!(before.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
         }
         let before = last.insert(service.to_owned(), next);
-        Turn { before, _mine: Some(mine) }
+        Ticket { before, _mine: Some(mine) }
     }
 }

@@ -25,10 +25,10 @@ use crate::metrics::Traffic;
 use crate::policy::Policy;
 use crate::renewed::News;
 use crate::settings::{Limits, Rate, Settings};
-use crate::taking::Pressed;
 use crate::tls::{Tls, names};
 use crate::tokio_thread::TokioThread;
 use crate::unsent::{Shared, Unsent, counted};
+use crate::write_timeout::WriteTimeout;
 
 /// The other end of a connection.
 #[derive(Clone, Debug)]
@@ -311,7 +311,7 @@ async fn begin(
     mut stopping: watch::Receiver<bool>,
 ) {
     let Some(tls) = &edge.settings.tls else {
-        let stream = Pressed::new(stream, edge.limits().take_time);
+        let stream = WriteTimeout::new(stream, edge.limits().take_time);
         return serve(edge, Box::new(stream), Peer { address, names: None, place }, stopping).await;
     };
     let accepted = tokio::select! {
@@ -361,7 +361,7 @@ pub(crate) fn tell_of_certificates(edge: &Edge, news: News) {
     }
 }
 
-async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<Pressed>, String> {
+async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<WriteTimeout>, String> {
     let mut first = [0];
     let count = stream.peek(&mut first).await.map_err(|error| error.to_string())?;
     if count == 1 && first[0] != HANDSHAKE {
@@ -372,7 +372,7 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
     let (acceptor, news) = tls.acceptor();
     tell_of_certificates(edge, news);
     // Below TLS: what that keeps to itself is not taken by anybody.
-    match acceptor.accept(Pressed::new(stream, edge.limits().take_time)).into_fallible().await {
+    match acceptor.accept(WriteTimeout::new(stream, edge.limits().take_time)).into_fallible().await {
         Ok(stream) => Ok(stream),
         Err((error, stream)) => {
             linger(stream).await;

@@ -4,7 +4,7 @@
 //! more. A line with a colon is a sign of life.
 
 use hyper::body::Bytes;
-use lehr_services::{Code, End, Events, Fault, Format, Subscribe, Told};
+use lehr_services::{Code, End, Events, Fault, Format, LinkEvent, Subscribe};
 use lehr_sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -12,8 +12,8 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 use tokio::time::timeout;
 
 use crate::edge::{Edge, Peer};
-use crate::taking::PIECE;
 use crate::unsent::Shared;
+use crate::write_timeout::PIECE;
 
 /// How many services one stream may have: each is a subscription.
 const SERVICES_MAX: usize = 64;
@@ -152,7 +152,11 @@ fn last(end: &End, from: &str) -> Bytes {
 }
 
 /// An event in parts. A long document is a part of its own, which all its subscribers share.
-fn written(told: &Told, from: &str, counted: impl Fn(Shared) -> Result<Bytes, Fault>) -> Result<Vec<Bytes>, Fault> {
+fn written(
+    told: &LinkEvent,
+    from: &str,
+    counted: impl Fn(Shared) -> Result<Bytes, Fault>,
+) -> Result<Vec<Bytes>, Fault> {
     // What `Format::Json` writes has no line breaks, which would end the field.
     let parts = |head: String, body: Shared| {
         let end = b"}\n\n";
@@ -164,7 +168,7 @@ fn written(told: &Told, from: &str, counted: impl Fn(Shared) -> Result<Bytes, Fa
         })
     };
     match told {
-        Told::Seed { version, incarnation, format, body } => {
+        LinkEvent::Seed { version, incarnation, format, body } => {
             let body = if *format == Format::Json {
                 body.clone()
             } else {
@@ -175,7 +179,7 @@ fn written(told: &Told, from: &str, counted: impl Fn(Shared) -> Result<Bytes, Fa
             );
             parts(head, body.into())
         }
-        Told::Change(change) => {
+        LinkEvent::Change(change) => {
             let (incarnation, version) = (change.incarnation(), change.version());
             let head = format!(
                 "event: change\nid: {incarnation:x}-{version}\ndata: {{{from}\"incarnation\":{incarnation},\"version\":{version},\"operation\":{},\"verb\":\"{}\",\"key\":{},\"body\":",
@@ -185,6 +189,6 @@ fn written(told: &Told, from: &str, counted: impl Fn(Shared) -> Result<Bytes, Fa
             );
             parts(head, change.body(Format::Json)?.into())
         }
-        Told::Gap { missed } => Ok(vec![format!("event: gap\ndata: {{{from}\"missed\":{missed}}}\n\n").into()]),
+        LinkEvent::Gap { missed } => Ok(vec![format!("event: gap\ndata: {{{from}\"missed\":{missed}}}\n\n").into()]),
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::access::{caller, host, permitted, same_site, seen, still_permitted};
 use crate::body::Answer;
-use crate::connection::Turn;
+use crate::connection::Ticket;
 use crate::edge::{Edge, Peer};
 use crate::encode::is_for_people;
 use crate::events::Source;
@@ -30,14 +30,14 @@ use crate::{coding, events, metrics, openapi, origin, page, proxy, range};
 pub(crate) async fn exchange(
     edge: Arc<Edge>,
     peer: Peer,
-    turn: Turn,
+    turn: Ticket,
     request: Request<Incoming>,
 ) -> Result<Response<Answer>, Infallible> {
     let began = edge.host.clock().now();
     let (parts, mut body) = request.into_parts();
     let request = Request::from_parts(parts, ());
     let client = proxy::client(&edge.settings.proxies, peer.address.ip().to_canonical(), request.headers());
-    let mut asked = Asked { client, caller: None, contract: String::new() };
+    let mut asked = RequestFacts { client, caller: None, contract: String::new() };
     let origin = origin::allowed(&edge.settings.origins, request.headers());
     let is_preflight = origin.is_some() && origin::is_preflight(&request);
     let answered = if is_preflight {
@@ -71,7 +71,7 @@ fn tell(
     edge: &Edge,
     peer: &Peer,
     request: &Request<()>,
-    asked: &Asked,
+    asked: &RequestFacts,
     (status, took): (StatusCode, Duration),
     fault: Option<&Fault>,
 ) {
@@ -100,7 +100,7 @@ fn tell(
 }
 
 /// The facts about a request, for the log.
-struct Asked {
+struct RequestFacts {
     /// Where the client is, as far as is known.
     client: IpAddr,
     caller: Option<String>,
@@ -121,10 +121,10 @@ fn level(path: &str, status: StatusCode) -> Level {
 async fn answer(
     edge: &Arc<Edge>,
     peer: &Peer,
-    turn: Turn,
+    turn: Ticket,
     request: &Request<()>,
     body: &mut Incoming,
-    asked: &mut Asked,
+    asked: &mut RequestFacts,
 ) -> Result<Response<Answer>, Refused> {
     let _place = edge.request()?;
     let host = host(request).map_err(|fault| Refused::with(StatusCode::BAD_REQUEST, fault))?;
@@ -150,11 +150,11 @@ async fn answer(
 /// Carries out a request, once its caller is known.
 async fn routed(
     (edge, peer): (&Arc<Edge>, &Peer),
-    turn: Turn,
+    turn: Ticket,
     caller: String,
     path: &str,
     (request, body): (&Request<()>, &mut Incoming),
-    asked: &mut Asked,
+    asked: &mut RequestFacts,
 ) -> Result<Response<Answer>, Refused> {
     let route = route(request.method(), path)?;
     if route.service().is_some() && edge.is_closing() {
@@ -224,7 +224,7 @@ async fn events_of_one(
     (edge, peer): (&Arc<Edge>, &Peer),
     service: String,
     endpoint: &Endpoint,
-    mut turn: Turn,
+    mut turn: Ticket,
     caller: String,
     request: &Request<()>,
 ) -> Result<Response<Answer>, Refused> {
@@ -242,7 +242,7 @@ async fn events_of_one(
 /// The changes of several services in one stream.
 async fn events_of_many(
     (edge, peer): (&Arc<Edge>, &Peer),
-    mut turn: Turn,
+    mut turn: Ticket,
     caller: String,
     request: &Request<()>,
 ) -> Result<Response<Answer>, Refused> {

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::body::Answer;
 use crate::conditions::{Tags, tag};
-use crate::connection::Turn;
+use crate::connection::Ticket;
 use crate::edge::{Edge, Looks, Peer};
 use crate::encode::{Sent, accepted, page_of, sent_as, takes_page};
 use crate::form::Form;
@@ -34,7 +34,7 @@ pub(crate) async fn send(
     (edge, peer): (&Arc<Edge>, &Peer),
     endpoint: &Endpoint,
     (action, verb): (Action, Verb),
-    mut turn: Turn,
+    mut turn: Ticket,
     caller: String,
     (request, incoming): (&Request<()>, &mut Incoming),
 ) -> Result<Response<Answer>, Refused> {
@@ -172,7 +172,7 @@ async fn tried(
     endpoint: &Endpoint,
     mut message: Message,
     demanded: &[Option<(u64, u64)>],
-    turn: Turn,
+    turn: Ticket,
 ) -> Result<Answered, Refused> {
     let mut turn = Some(turn);
     let last = demanded.len() - 1;

@@ -1,7 +1,7 @@
 //! Soft and hard assignment of rows of bits, 64 columns to a word, with the sums that the next centres are made of.
 //!
-//! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`
-//! (`mining-spec` 1.11). So of a row nothing matters but where its bits are set. Centres lie side by side: a line for
+//! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`.
+//! So of a row nothing matters but where its bits are set. Centres lie side by side: a line for
 //! each column holds `1 - 2 y_j` of 8 (16) centres. A row adds up the lines of its set bits. The sums for the next
 //! centres are the transposed product. A row's memberships, a line for 8 (16) centres, are added to the line of each
 //! set bit. Both cost as many additions as there are set bits, where rows of numbers cost as many multiply-adds as

@@ -1,6 +1,6 @@
 //! One pass of SMACOF over rows of dissimilarities: distances, the Guttman transform's moments and the stress, fused.
 //!
-//! For each row i at position `z_i`, over all j with target `t_ij = max(0, delta_ij - shift)` and weight `w_ij` (de Leeuw 1977; `mining-spec` 5.1, 5.3):
+//! For each row i at position `z_i`, over all j with target `t_ij = max(0, delta_ij - shift)` and weight `w_ij` (de Leeuw 1977):
 //!
 //! ```text
 //! moment_i = sum_j w_ij t_ij / d_ij (z_i - z_j)        stress_i = sum_j w_ij (d_ij - t_ij)^2        d_ij = |z_i - z_j|

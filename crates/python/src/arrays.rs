@@ -78,7 +78,7 @@ pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, 
 }
 
 /// Rows that a method takes, owned: a run may outlive the call.
-pub(crate) trait Given: Send + 'static {
+pub(crate) trait OwnedRows: Send + 'static {
     /// As the method takes them.
     type Input<'a>;
 
@@ -116,7 +116,7 @@ impl Rows {
     }
 }
 
-impl Given for Rows {
+impl OwnedRows for Rows {
     type Input<'a> = Input<'a>;
 
     fn fingerprint(&self) -> u64 {
@@ -150,7 +150,7 @@ impl Records {
     }
 }
 
-impl Given for Records {
+impl OwnedRows for Records {
     type Input<'a> = lehr_mining::Input<'a>;
 
     fn fingerprint(&self) -> u64 {

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::items::{Fingerprints, Sequences};
-use crate::job::Company;
+use crate::job::ProcessGroup;
 use crate::{arrays, errors, watch};
 
 /// Dissimilarities of all pairs of items: sequences, fingerprints, or rows of numbers with NaN where a value is missing.
@@ -28,7 +28,7 @@ pub(crate) fn distances_of<'py>(
     let options = read(options)?;
     let items = held(items)?.scaled(&options);
     check(&options, &items)?;
-    let asked = Asked { items, options, is_condensed: condensed, threads, callback };
+    let asked = Request { items, options, is_condensed: condensed, threads, callback };
     match asked.options.element {
         Element::F64 => asked.computed::<f64>(py),
         Element::F32 => asked.computed::<f32>(py),
@@ -52,7 +52,7 @@ pub(crate) fn distances_between<'py>(
     let (rows, columns) = (items.len(), others.len());
     let all: Vec<usize> = (0..columns).collect();
     let both = others.joined(&all, &items, &options).map_err(|what| errors::value(format!("Y: {what}")))?;
-    let threads = Company::new(py, threads)?.execution.threads;
+    let threads = ProcessGroup::new(py, threads)?.execution.threads;
     let computed = py.detach(|| -> Result<Vec<f64>, Error> {
         // Some chunks a thread, since alignments differ in length.
         let chunk = rows.div_ceil(8 * threads).clamp(1, 64);
@@ -128,7 +128,7 @@ fn told(fault: &str) -> PyErr {
 }
 
 /// The request.
-struct Asked<'a, 'py> {
+struct Request<'a, 'py> {
     items: Items,
     options: Options,
     is_condensed: bool,
@@ -136,7 +136,7 @@ struct Asked<'a, 'py> {
     callback: Option<&'a Bound<'py, PyAny>>,
 }
 
-impl<'py> Asked<'_, 'py> {
+impl<'py> Request<'_, 'py> {
     /// Computes all pairs on another thread and hands them to NumPy.
     fn computed<T: Precision + numpy::Element>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Self { items, options, is_condensed, threads, callback } = self;
@@ -145,12 +145,12 @@ impl<'py> Asked<'_, 'py> {
             let share = if is_condensed { available / 2 } else { available / 3 };
             Half::<T>::fits(items.len(), share).map_err(errors::distances)?;
         }
-        let company = Company::new(py, threads)?;
-        company.agree(py, "pairwise_distances", || {
+        let group = ProcessGroup::new(py, threads)?;
+        group.agree(py, "pairwise_distances", || {
             [format!("{options:?}").as_bytes(), &items.fingerprint().to_le_bytes()].concat()
         })?;
-        let execution = company.execution;
-        let watched = watch::run(py, callback, None, company.is_in_job, move |relay| {
+        let execution = group.execution;
+        let watched = watch::run(py, callback, None, group.is_in_job, move |relay| {
             let half = items.compared(&options, |metric| all_pairs::<T>(metric, &execution, None, &mut *relay))?;
             let mut largest = 0.0_f64;
             half.for_each(|value| largest = largest.max(value));

@@ -10,7 +10,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{self, Columns, Given, Rows};
+use crate::arrays::{self, Columns, OwnedRows, Rows};
 use crate::errors;
 use crate::tables::{Table, document};
 

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
 
-use crate::arrays::Given;
+use crate::arrays::OwnedRows;
 use crate::errors;
-use crate::job::Company;
+use crate::job::ProcessGroup;
 use crate::watch::{self, Pulled, Relay, Watched};
 
 /// A method's checkpoint.
@@ -75,7 +75,7 @@ pub(crate) enum Beginning<C: Checkpoint> {
 /// A run that may begin.
 struct Begun<'py, C: Checkpoint> {
     py: Python<'py>,
-    company: Company,
+    group: ProcessGroup,
     beginning: Beginning<C>,
     callback: Option<Bound<'py, PyAny>>,
     checkpoint: Option<PathBuf>,
@@ -113,7 +113,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     ///
     /// # Errors
     /// As for [`Fit::run`].
-    pub(crate) fn rows<R: Given, M: Send + 'static>(
+    pub(crate) fn rows<R: OwnedRows, M: Send + 'static>(
         self,
         rows: R,
         begin: impl FnOnce(R::Input<'_>, &C::Parameters, &Execution, &mut Relay) -> Result<M, Error> + Send + 'static,
@@ -138,13 +138,13 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         pull: &Bound<'py, PyAny>,
         work: impl FnOnce(&mut Pulled, Beginning<C>, &Execution, &mut Relay) -> Result<M, Error> + Send + 'static,
     ) -> PyResult<Done<'py, M>> {
-        let Begun { py, company, beginning, callback, checkpoint } = self.begun(Vec::new)?;
-        let execution = company.execution;
-        let (kept, is_in_job) = (checkpoint.clone(), company.is_in_job);
+        let Begun { py, group, beginning, callback, checkpoint } = self.begun(Vec::new)?;
+        let execution = group.execution;
+        let (kept, is_in_job) = (checkpoint.clone(), group.is_in_job);
         let watched = watch::run_stream(py, pull, callback.as_ref(), kept, is_in_job, move |relay, pulled| {
             work(pulled, beginning, &execution, relay)
         })?;
-        Ok(Done::of(py, watched, checkpoint, company))
+        Ok(Done::of(py, watched, checkpoint, group))
     }
 
     /// Runs the method on the data, or resumes the run of an existing checkpoint. `hashes` tells data from others, and
@@ -159,38 +159,43 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         hashes: impl FnOnce(&D) -> Vec<u64>,
         work: impl FnOnce(&D, Beginning<C>, &Execution, &mut Relay) -> Result<M, Error> + Send + 'static,
     ) -> PyResult<Done<'py, M>> {
-        let Begun { py, company, beginning, callback, checkpoint } = self.begun(|| hashes(&data))?;
-        let execution = company.execution;
-        let watched = watch::run(py, callback.as_ref(), checkpoint.clone(), company.is_in_job, move |relay| {
+        let Begun { py, group, beginning, callback, checkpoint } = self.begun(|| hashes(&data))?;
+        let execution = group.execution;
+        let watched = watch::run(py, callback.as_ref(), checkpoint.clone(), group.is_in_job, move |relay| {
             work(&data, beginning, &execution, relay)
         })?;
-        Ok(Done::of(py, watched, checkpoint, company))
+        Ok(Done::of(py, watched, checkpoint, group))
     }
 
     /// Reads the checkpoint, if there is one, and asks the other processes.
     fn begun(self, hashes: impl FnOnce() -> Vec<u64>) -> PyResult<Begun<'py, C>> {
         let Self { py, method, wanted, run } = self;
         let Run { parameters, threads, callback, checkpoint } = run;
-        let company = Company::new(py, threads)?;
+        let group = ProcessGroup::new(py, threads)?;
         let beginning = match saved::<C>(checkpoint.as_deref(), &wanted)? {
             None => Beginning::Anew(wanted),
             Some((path, start)) if *start.parameters() != wanted => return Err(other_parameters(path)),
             Some((_, start)) => Beginning::From(start),
         };
-        company.agree(py, method, || {
+        group.agree(py, method, || {
             let mut bytes = parameters.as_bytes().to_vec();
             bytes.push(u8::from(matches!(beginning, Beginning::From(_))));
             hashes().iter().for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
             bytes
         })?;
-        Ok(Begun { py, company, beginning, callback, checkpoint })
+        Ok(Begun { py, group, beginning, callback, checkpoint })
     }
 }
 
 impl<'py, M> Done<'py, M> {
-    fn of(py: Python<'py>, watched: Watched<Result<M, Error>>, checkpoint: Option<PathBuf>, company: Company) -> Self {
+    fn of(
+        py: Python<'py>,
+        watched: Watched<Result<M, Error>>,
+        checkpoint: Option<PathBuf>,
+        group: ProcessGroup,
+    ) -> Self {
         let Watched { outcome, checkpoint_failure } = watched;
-        Self { py, outcome, checkpoint, checkpoint_failure, is_lead: company.is_lead }
+        Self { py, outcome, checkpoint, checkpoint_failure, is_lead: group.is_lead }
     }
 
     /// The findings as Python has them, with the warnings of every estimator. Deletes the checkpoint of a run that is

@@ -117,7 +117,7 @@ impl Parts {
 
 /// A map as an estimator keeps it: the result of `fit_gtm`, and the width of the request.
 #[derive(FromPyObject)]
-pub(crate) struct Kept<'py> {
+pub(crate) struct FittedMap<'py> {
     #[pyo3(item("nodes"))]
     nodes: usize,
     #[pyo3(item("basis"))]
@@ -134,7 +134,7 @@ pub(crate) struct Kept<'py> {
     weights: PyReadonlyArray2<'py, f64>,
 }
 
-impl Kept<'_> {
+impl FittedMap<'_> {
     fn map(&self) -> PyResult<Map> {
         let grid = Grid { latent: self.latent, nodes: self.nodes, basis: self.basis, width: self.width };
         let (origin, weights) = (arrays::numbers(&self.origin), arrays::matrix(&self.weights));
@@ -144,7 +144,11 @@ impl Kept<'_> {
 
 /// Where on a map rows come from that it has not seen, NaN where a cell is missing.
 #[pyfunction]
-pub(crate) fn project<'py>(py: Python<'py>, x: &Bound<'py, PyAny>, map: Kept<'py>) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn project<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    map: FittedMap<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
     let map = map.map()?;
     let rows = arrays::records(x)?;
     let places = py.detach(|| map.project(&rows)).map_err(errors::mining)?;
@@ -156,7 +160,7 @@ pub(crate) fn project<'py>(py: Python<'py>, x: &Bound<'py, PyAny>, map: Kept<'py
 pub(crate) fn images<'py>(
     py: Python<'py>,
     places: PyReadonlyArray2<'py, f64>,
-    map: Kept<'py>,
+    map: FittedMap<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let map = map.map()?;
     if places.as_array().ncols() != map.latent() {

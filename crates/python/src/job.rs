@@ -5,7 +5,7 @@
 //! and wait without the interpreter.
 //!
 //! Every process must call the same methods on the same data in the same order. That is compared before each run
-//! ([`Company::agree`]). A script that reads other data on one process ends on all of them with one error, not with a
+//! ([`ProcessGroup::agree`]). A script that reads other data on one process ends on all of them with one error, not with a
 //! wrong result or a hang.
 //!
 //! Processes end together ([`finish`], which Python calls at its exit), or by [`abort`] when one of them fails.
@@ -41,7 +41,7 @@ enum Request {
 }
 
 /// This process's place in a job.
-struct Place {
+struct Membership {
     job: Job,
     number: usize,
     count: usize,
@@ -52,10 +52,10 @@ struct Place {
     has_program: Mutex<bool>,
 }
 
-static PLACE: OnceLock<Result<Option<Place>, String>> = OnceLock::new();
+static PLACE: OnceLock<Result<Option<Membership>, String>> = OnceLock::new();
 
 /// This process's place; joins at the first call, and waits for the others to do so.
-fn place(py: Python<'_>) -> PyResult<Option<&'static Place>> {
+fn place(py: Python<'_>) -> PyResult<Option<&'static Membership>> {
     let place = match PLACE.get() {
         Some(place) => place,
         None => py.detach(|| PLACE.get_or_init(join)),
@@ -71,7 +71,7 @@ fn place(py: Python<'_>) -> PyResult<Option<&'static Place>> {
     }
 }
 
-fn join() -> Result<Option<Place>, String> {
+fn join() -> Result<Option<Membership>, String> {
     if Launcher::of_this_process().is_none() {
         return Ok(None);
     }
@@ -82,7 +82,7 @@ fn join() -> Result<Option<Place>, String> {
         None => Ok(None),
         Some((job, number, count)) => {
             let (id, has_program) = (std::process::id(), Mutex::new(false));
-            Ok(Some(Place { job, number, count, id, requests, has_program }))
+            Ok(Some(Membership { job, number, count, id, requests, has_program }))
         }
     }
 }
@@ -138,14 +138,14 @@ fn answer<T: Send>(py: Python<'_>, mut from: Receiver<Result<T, String>>) -> PyR
 
 /// How a method is computed, and whether together with other processes.
 #[derive(Clone, Copy)]
-pub(crate) struct Company {
+pub(crate) struct ProcessGroup {
     pub execution: Execution,
     pub is_in_job: bool,
     /// Whether this process is the one that speaks and writes.
     pub is_lead: bool,
 }
 
-impl Company {
+impl ProcessGroup {
     /// Alone on `threads` threads, or in a job: then with one thread for each process unless more are asked for.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
@@ -191,7 +191,7 @@ impl Company {
 
 /// A user's program on ranks of the whole job.
 pub(crate) struct Program {
-    place: &'static Place,
+    place: &'static Membership,
 }
 
 /// Begins a program on so many ranks in each process of the job: the communicators of those of this one.

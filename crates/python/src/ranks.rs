@@ -20,7 +20,7 @@ use pyo3::types::PyList;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
-use crate::job::{self, Company};
+use crate::job::{self, ProcessGroup};
 use crate::waiting::wait_for;
 
 /// Numbers that arrays are of.
@@ -234,9 +234,9 @@ impl Rank {
 }
 
 /// The other arguments of a function for one type, beside the array.
-type Given<'a, 'py, T> = (&'a mut Rank, Python<'py>, T);
+type Argument<'a, 'py, T> = (&'a mut Rank, Python<'py>, T);
 
-fn all_reduce<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, op): Given<'_, '_, &str>) -> PyResult<()> {
+fn all_reduce<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, op): Argument<'_, '_, &str>) -> PyResult<()> {
     let operation = Operation::of(op)?;
     let mut array = lent(array)?;
     let own = format!("all_reduce by '{op}' of {}", told::<T>(array.shape()));
@@ -247,7 +247,7 @@ fn all_reduce<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, op): Given
 
 fn reduce<T: Number>(
     array: &Bound<'_, PyArrayDyn<T>>,
-    (rank, py, (root, op)): Given<'_, '_, (usize, &str)>,
+    (rank, py, (root, op)): Argument<'_, '_, (usize, &str)>,
 ) -> PyResult<()> {
     rank.check("root", root)?;
     let operation = Operation::of(op)?;
@@ -258,7 +258,7 @@ fn reduce<T: Number>(
     rank.wait(py, async move |comm| comm.reduce(root, values, operation.combine()).await)
 }
 
-fn broadcast<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, root): Given<'_, '_, usize>) -> PyResult<()> {
+fn broadcast<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, root): Argument<'_, '_, usize>) -> PyResult<()> {
     rank.check("root", root)?;
     let mut array = lent(array)?;
     let own = format!("broadcast with root {root} of {}", told::<T>(array.shape()));
@@ -269,7 +269,7 @@ fn broadcast<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, root): Give
 
 fn scan<T: Number>(
     array: &Bound<'_, PyArrayDyn<T>>,
-    (rank, py, (op, exclusive)): Given<'_, '_, (&str, bool)>,
+    (rank, py, (op, exclusive)): Argument<'_, '_, (&str, bool)>,
 ) -> PyResult<()> {
     let operation = Operation::of(op)?;
     let mut array = lent(array)?;
@@ -289,7 +289,7 @@ fn scan<T: Number>(
 /// Everybody's arrays, which may differ in their first length, at the root or, without one, at all.
 fn gather<'py, T: Number>(
     array: &Bound<'py, PyArrayDyn<T>>,
-    (rank, py, root): Given<'_, 'py, Option<usize>>,
+    (rank, py, root): Argument<'_, 'py, Option<usize>>,
 ) -> PyResult<Option<Bound<'py, PyList>>> {
     if let Some(root) = root {
         rank.check("root", root)?;
@@ -349,7 +349,7 @@ fn dealt<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (): ()) -> PyResult<Vec<u6
 
 fn send<T: Number>(
     array: &Bound<'_, PyArrayDyn<T>>,
-    (rank, py, (to, tag)): Given<'_, '_, (usize, u32)>,
+    (rank, py, (to, tag)): Argument<'_, '_, (usize, u32)>,
 ) -> PyResult<()> {
     rank.check("to", to)?;
     let borrowed = borrowed(array)?;
@@ -371,7 +371,7 @@ fn receive<'py, T: Number>(
 
 fn shift<'py, T: Number>(
     array: &Bound<'py, PyArrayDyn<T>>,
-    (rank, py, displacement): Given<'_, 'py, isize>,
+    (rank, py, displacement): Argument<'_, 'py, isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let borrowed = borrowed(array)?;
     let shape = borrowed.shape().to_vec();
@@ -529,10 +529,10 @@ impl Ranks {
 #[pyfunction]
 #[pyo3(signature = (ranks = None))]
 pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec<Rank>, Ranks)> {
-    let company = Company::new(py, None)?;
+    let group = ProcessGroup::new(py, None)?;
     let stop = Arc::new(Flag::new());
-    let (world, program) = match company.execution.job {
-        None => (alone(ranks.unwrap_or(company.execution.ranks))?, None),
+    let (world, program) = match group.execution.job {
+        None => (alone(ranks.unwrap_or(group.execution.ranks))?, None),
         Some(_) => {
             let processes = job::count(py)?;
             let ranks = ranks.unwrap_or(processes);
@@ -541,7 +541,7 @@ pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec
                     "The 'ranks' parameter must be a multiple of the {processes} processes of the MPI job. Got {ranks} instead."
                 )));
             }
-            company.agree(py, "ranks.run", || ranks.to_le_bytes().to_vec())?;
+            group.agree(py, "ranks.run", || ranks.to_le_bytes().to_vec())?;
             let (world, program) = job::begin(py, ranks / processes)?;
             (world, Some(program))
         }

@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use crate::arrays::{self, Columns};
 use crate::errors;
 use crate::fit::{Beginning, Fit, Run};
-use crate::job::Company;
+use crate::job::ProcessGroup;
 use crate::watch;
 
 /// Cells a side of the Shepard diagram.
@@ -28,7 +28,7 @@ pub(crate) fn embed<'py>(
     fixed: Vec<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fit = Fit::<Checkpoint>::new(py, "SMACOF.fit", run)?;
-    let given = Given {
+    let given = EmbeddingInput {
         matrix: arrays::dissimilarities(dissimilarities)?,
         pair_weights: pair_weight.map(arrays::dissimilarities).transpose()?,
         weights: sample_weight.as_ref().map(arrays::numbers),
@@ -36,7 +36,7 @@ pub(crate) fn embed<'py>(
         fixed,
     };
     drop((sample_weight, init));
-    let done = fit.run(given, Given::hashes, |given, beginning, execution, relay| {
+    let done = fit.run(given, EmbeddingInput::hashes, |given, beginning, execution, relay| {
         let map = match beginning {
             Beginning::Anew(wanted) => smacof::embed(&given.input(), &wanted, execution, relay),
             Beginning::From(start) => smacof::resume(&given.input(), start, execution, relay),
@@ -48,7 +48,7 @@ pub(crate) fn embed<'py>(
 }
 
 /// The input of an embedding, owned: a run may outlive the call.
-struct Given {
+struct EmbeddingInput {
     matrix: Dissimilarities,
     pair_weights: Option<Dissimilarities>,
     weights: Option<Vec<f64>>,
@@ -56,7 +56,7 @@ struct Given {
     fixed: Vec<usize>,
 }
 
-impl Given {
+impl EmbeddingInput {
     fn input(&self) -> Input<'_> {
         Input {
             dissimilarities: &self.matrix,
@@ -123,13 +123,13 @@ pub(crate) fn interpolate<'py>(
             map.len() / dimension.max(1)
         )));
     }
-    let company = Company::new(py, threads)?;
-    company.agree(py, "SMACOF.transform", || {
+    let group = ProcessGroup::new(py, threads)?;
+    group.agree(py, "SMACOF.transform", || {
         [arrays::hash_numbers(&map).to_le_bytes(), arrays::hash_numbers(&to_map).to_le_bytes()].concat()
     })?;
     let parameters = Interpolation { neighbours: neighbors, most_iterations: max_iter };
-    let execution = company.execution;
-    let watched = watch::run(py, None, None, company.is_in_job, move |_| {
+    let execution = group.execution;
+    let watched = watch::run(py, None, None, group.is_in_job, move |_| {
         let row = |item: usize, row: &mut [f64]| row.copy_from_slice(&to_map[item * width..][..width]);
         smacof::interpolate(&map, dimension, items, &row, &parameters, &execution)
     })?;

@@ -30,13 +30,13 @@ pub(crate) struct Table(pub(crate) DataFrame);
 /// - its values, of texts their positions among the distinct ones, -1 for none;
 /// - the distinct texts;
 /// - how it was read, in JSON, where that is known.
-type Given<'py> = (String, String, Bound<'py, PyAny>, Vec<String>, Option<String>);
+type ColumnTuple<'py> = (String, String, Bound<'py, PyAny>, Vec<String>, Option<String>);
 
 #[pymethods]
 impl Table {
     /// A table of columns of one length. Refuses numbers that are not finite, with their places.
     #[new]
-    fn new(columns: Vec<Given<'_>>) -> PyResult<Self> {
+    fn new(columns: Vec<ColumnTuple<'_>>) -> PyResult<Self> {
         let columns: PyResult<Vec<FrameColumn>> = columns.into_iter().map(column).collect();
         let columns = columns?;
         let mut faults = Faults::new("X");
@@ -105,7 +105,8 @@ impl Table {
 
     /// The preparation of the columns: `preparation` in JSON, `columns` and `text` as those of `describe`, with the use of each.
     fn prepare<'py>(&self, py: Python<'py>, asked: &str) -> PyResult<Bound<'py, PyDict>> {
-        let asked: Asked = serde_json::from_str(asked).map_err(|cause| errors::value(format!("wishes: {cause}")))?;
+        let asked: PreparationOptions =
+            serde_json::from_str(asked).map_err(|cause| errors::value(format!("wishes: {cause}")))?;
         let decided = py.detach(|| {
             let accounts = describe_columns(&self.0);
             Preparation::of_accounts(&self.0, &accounts, &asked.wishes()).map(|preparation| (accounts, preparation))
@@ -145,7 +146,7 @@ impl Table {
     }
 }
 
-fn column(given: Given<'_>) -> PyResult<FrameColumn> {
+fn column(given: ColumnTuple<'_>) -> PyResult<FrameColumn> {
     let (name, kind, values, levels, read_as) = given;
     let numbers = |values: &Bound<'_, PyAny>| -> PyResult<Vec<f64>> {
         Ok(arrays::numbers(&values.extract::<PyReadonlyArray1<'_, f64>>()?))
@@ -178,7 +179,7 @@ fn column(given: Given<'_>) -> PyResult<FrameColumn> {
 /// The options of a preparation, as Python has them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct PreparationOptions {
     columns: Option<Vec<String>>,
     exclude: Vec<String>,
     log: Vec<String>,
@@ -187,7 +188,7 @@ struct Asked {
     auto: bool,
 }
 
-impl Asked {
+impl PreparationOptions {
     fn wishes(self) -> Wishes {
         let Self { columns, exclude, log, scale, missing, auto } = self;
         // As the command has it for clusterings.

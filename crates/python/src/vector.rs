@@ -8,7 +8,7 @@ use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{self, Array, Columns, Given, Rows};
+use crate::arrays::{self, Array, Columns, OwnedRows, Rows};
 use crate::fit::{Fit, Run};
 use crate::{errors, job};
 

@@ -22,7 +22,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use lehr_ranks::fabric::inbox::Inbox;
-use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
+use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use lehr_ranks::{Error, Layout};
 use lehr_sync::{
     Arc, Count, Mutex,
@@ -225,7 +225,7 @@ impl Fabric for Endpoint {
     fn poll_read(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
         read: &mut dyn FnMut(Envelope, &[u8]),
@@ -248,7 +248,7 @@ impl Fabric for Endpoint {
     fn poll_receive(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>> {
@@ -258,7 +258,7 @@ impl Fabric for Endpoint {
     fn poll_probe(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>> {
@@ -282,7 +282,7 @@ impl Fabric for Endpoint {
         self.here.post.processes() > 1
     }
 
-    fn forget(&self, turn: &mut Turn) {
+    fn forget(&self, turn: &mut Ticket) {
         self.here.inboxes[self.thread].forget(turn);
     }
 

@@ -12,23 +12,23 @@ mod cores;
 mod environment;
 mod error;
 mod fabric;
-mod keeper;
 mod launcher;
 mod library;
 mod link;
 mod memory;
 mod mpi;
-mod office;
+mod mpi_job;
 mod post;
 mod process;
 mod run;
+mod supervisor;
 mod trailer;
 mod window;
 
 pub use error::Error;
-pub use keeper::{Kept, Killed, keep};
 pub use launcher::Launcher;
 pub use process::Process;
+pub use supervisor::{Killed, Supervised, keep};
 
 /// The example of the crate's README.
 #[cfg(doctest)]

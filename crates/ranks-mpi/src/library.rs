@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use crate::abi::Functions;
 use crate::environment;
 use crate::error::Error;
-use crate::keeper::starter;
 use crate::launcher::Launcher;
+use crate::supervisor::starter;
 
 /// The library's file name, with the version that its standard fixed.
 const FILE: &str = if cfg!(target_os = "macos") { "libmpi_abi.1.dylib" } else { "libmpi_abi.so.1" };

@@ -17,13 +17,13 @@ use lehr_ranks::Job;
 use lehr_sync::{Arc, thread::sleep};
 
 use crate::error::Error;
-use crate::keeper::{Note, note};
 use crate::launcher::Launcher;
 use crate::library::Library;
 use crate::link::Link;
 use crate::mpi::Mpi;
-use crate::office::{Office, share};
+use crate::mpi_job::{MpiJob, share};
 use crate::post::Post;
+use crate::supervisor::{Note, note};
 
 /// The major version of the ABI that `abi.rs` declares.
 const ABI_MAJOR: i32 = 1;
@@ -95,7 +95,7 @@ impl Process {
         note(Note::Joined);
         let post = Arc::new(Post::new(link));
         // As long as the process, as MPI is.
-        let job = Job(Box::leak(Box::new(Office { post: post.clone() })));
+        let job = Job(Box::leak(Box::new(MpiJob { post: post.clone() })));
         Ok(Self { post, job, library, machine, is_over: false, on_its_thread: PhantomData })
     }
 

@@ -25,7 +25,7 @@ macro_rules! receives_from_its_inbox {
         fn poll_receive(
             &self,
             pattern: &Pattern,
-            turn: &mut Turn,
+            turn: &mut Ticket,
             waiting_in: &'static str,
             context: &mut Context<'_>,
         ) -> Poll<Result<Message, Error>> {
@@ -35,14 +35,14 @@ macro_rules! receives_from_its_inbox {
         fn poll_probe(
             &self,
             pattern: &Pattern,
-            turn: &mut Turn,
+            turn: &mut Ticket,
             waiting_in: &'static str,
             context: &mut Context<'_>,
         ) -> Poll<Result<Envelope, Error>> {
             self.poll(|inbox| inbox.poll_probe(pattern, turn, waiting_in, context))
         }
 
-        fn forget(&self, turn: &mut Turn) {
+        fn forget(&self, turn: &mut Ticket) {
             self.inbox().forget(turn);
         }
 
@@ -170,9 +170,9 @@ pub struct Envelope {
 ///
 /// Of several receives that match the same message, the one polled first gets it.
 #[derive(Debug, Default)]
-pub struct Turn(pub(crate) Option<u64>);
+pub struct Ticket(pub(crate) Option<u64>);
 
-impl Turn {
+impl Ticket {
     /// The number that the fabric gave, if any.
     pub fn number(&self) -> Option<u64> {
         self.0
@@ -227,7 +227,7 @@ pub trait Fabric: Send + Sync {
     fn poll_receive(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>>;
@@ -239,7 +239,7 @@ pub trait Fabric: Send + Sync {
     fn poll_read(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
         read: &mut dyn FnMut(Envelope, &[u8]),
@@ -255,7 +255,7 @@ pub trait Fabric: Send + Sync {
     fn poll_probe(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
@@ -275,7 +275,7 @@ pub trait Fabric: Send + Sync {
     /// # Errors
     /// [`Error::Transport`].
     fn take_if_come(&self, pattern: &Pattern) -> Result<Option<Message>, Error> {
-        let mut turn = Turn::default();
+        let mut turn = Ticket::default();
         let received = self.poll_receive(pattern, &mut turn, "", &mut Context::from_waker(Waker::noop()));
         self.forget(&mut turn);
         match received {
@@ -291,7 +291,7 @@ pub trait Fabric: Send + Sync {
     }
 
     /// Gives up a turn. Call it whenever you drop a pending receive or probe; harmless otherwise.
-    fn forget(&self, turn: &mut Turn);
+    fn forget(&self, turn: &mut Ticket);
 
     /// Says that this rank cannot go on because of rank `culprit` (perhaps itself). The error of those who wait for
     /// this rank then names that one. Only the first call counts.

@@ -171,7 +171,7 @@ fn map<M: MapReduce>(
 ) -> BTreeMap<u64, Vec<Emitted>> {
     let width = method.width();
     let mut emitted = BTreeMap::<u64, Vec<Emitted>>::new();
-    let mut places = Places::default();
+    let mut places = Positions::default();
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for leaf in leaves {
         let node = Node::leaf(leaf);
@@ -197,13 +197,13 @@ fn map<M: MapReduce>(
 /// The position of each key's value among those of a leaf. It is looked up once a row, so small keys, the usual ones,
 /// have a table.
 #[derive(Default)]
-struct Places {
+struct Positions {
     /// By key, the place plus one; 0 for none.
     small: Vec<usize>,
     large: BTreeMap<u64, usize>,
 }
 
-impl Places {
+impl Positions {
     /// Keys below this are small.
     const SMALL: u64 = 4096;
 

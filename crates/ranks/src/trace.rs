@@ -430,31 +430,31 @@ impl Communicator {
     }
 
     /// Begins to note a call.
-    pub(crate) fn noting(&self, activity: Activity, name: &'static str) -> Option<Noting> {
+    pub(crate) fn noting(&self, activity: Activity, name: &'static str) -> Option<OpenSpan> {
         self.settings.track.as_ref().map(|track| track.begin(activity, name))
     }
 }
 
 impl Track {
-    pub(crate) fn begin(self: &Arc<Self>, activity: Activity, name: &'static str) -> Noting {
+    pub(crate) fn begin(self: &Arc<Self>, activity: Activity, name: &'static str) -> OpenSpan {
         let start_s = self.start.seconds();
         // What a call does within another call is no computing.
         if activity == Activity::Communication {
             self.state.lock().compute(start_s, COMPUTE);
         }
-        Noting { track: self.clone(), activity, name, start_s }
+        OpenSpan { track: self.clone(), activity, name, start_s }
     }
 }
 
 /// Notes a span when it is dropped.
-pub(crate) struct Noting {
+pub(crate) struct OpenSpan {
     track: Arc<Track>,
     activity: Activity,
     name: &'static str,
     start_s: f64,
 }
 
-impl Drop for Noting {
+impl Drop for OpenSpan {
     fn drop(&mut self) {
         let Self { activity, name, start_s, .. } = *self;
         let now_s = self.track.start.seconds();

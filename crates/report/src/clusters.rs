@@ -1,7 +1,7 @@
 //! The page of `lehr cluster`: a map or a picture of the rows, how they were cooled or started, and the clusters.
 //!
 
-use lehr_methods::cluster::{Annealed, Course, Fitted, Parameters, marks};
+use lehr_methods::cluster::{Annealed, Fitted, Parameters, Provenance, marks};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use lehr_methods::{Data, Rows};
 use lehr_mining::vector::Cost;
@@ -52,8 +52,8 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
         @if let Some(origin) = space.origin() { (explained::columns(origin)) }
         (section("table", "The clusters", &page.table_note(), page.table()))
         @match &model.course {
-            Course::Annealed(annealed) => (page.cooling(annealed, &mut figures)),
-            Course::Started(starts) => (starts::section(starts, space.unit_squared(), &mut figures)),
+            Provenance::Annealed(annealed) => (page.cooling(annealed, &mut figures)),
+            Provenance::Started(starts) => (starts::section(starts, space.unit_squared(), &mut figures)),
         }
         (section("run", "The run", "", page.execution()))
     };
@@ -96,8 +96,8 @@ impl Page<'_> {
     fn tiles(&self) -> Markup {
         let (model, space) = (self.model, self.space);
         let course = match &model.course {
-            Course::Annealed(annealed) => format!("{} on the way", counted(annealed.splits.len() as u64, "split")),
-            Course::Started(starts) => format!("the best of {}", counted(starts.len() as u64, "start")),
+            Provenance::Annealed(annealed) => format!("{} on the way", counted(annealed.splits.len() as u64, "split")),
+            Provenance::Started(starts) => format!("the best of {}", counted(starts.len() as u64, "start")),
         };
         let mut found = vec![rows_counted(space), tile("Clusters", grouped(model.clusters.len() as u64), "", course)];
         if space.weights().is_some() {

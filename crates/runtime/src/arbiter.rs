@@ -25,7 +25,7 @@ use std::task::{Context, Waker};
 
 use lehr_sync::SpinLockGuard;
 
-use crate::port::sorter::Sorter;
+use crate::port::counting_filter::CountingFilter;
 use crate::port::waiters::{Left, Ticket, Want};
 use crate::port::wake::Wake;
 use crate::port::{Port, State};
@@ -222,11 +222,11 @@ pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 
 impl<T> Late<T> {
-    /// The sorter that the waiter had left at the port.
-    fn sorter(&mut self) -> Option<Box<Sorter<T>>> {
+    /// The counting filter that the waiter had left at the port.
+    fn sorter(&mut self) -> Option<Box<CountingFilter<T>>> {
         match std::mem::replace(&mut self.0.as_mut()?.want, Want::Watch(0)) {
             Want::Sort(sorter) => Some(sorter),
-            Want::One(_) | Want::Resident(_) | Want::Take(_) | Want::Watch(_) => None,
+            Want::One(_) | Want::PersistentWaiter(_) | Want::Take(_) | Want::Watch(_) => None,
         }
     }
 }

@@ -47,13 +47,13 @@ impl Operation {
 /// An operation that waits for an answer, and for whose sake it runs itself.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    place: Place,
+    place: CallSite,
     parent: Option<Arc<Frame>>,
 }
 
 /// An operation of some interleave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CallSite {
     pub(crate) interleave: u64,
     pub(crate) operation: Operation,
 }
@@ -74,7 +74,7 @@ pub(crate) type Left = Box<dyn Any + Send>;
 /// The operation that a thread is polling.
 #[derive(Default)]
 struct Here {
-    place: Cell<Option<Place>>,
+    place: Cell<Option<CallSite>>,
     /// For whose sake that runs.
     caller: RefCell<Option<Arc<Frame>>>,
     /// The state that its guard has left, if it was dropped in this very poll.
@@ -94,14 +94,14 @@ use current::HERE;
 /// Another place for as long as it lives; it puts the outer one back, also after a panic.
 struct Elsewhere<'a> {
     here: &'a Here,
-    place: Option<Place>,
+    place: Option<CallSite>,
     /// Nothing if the caller was left as it is.
     caller: Option<Option<Arc<Frame>>>,
     left: Option<Left>,
 }
 
 impl<'a> Elsewhere<'a> {
-    fn go(here: &'a Here, place: Option<Place>, caller: Option<&Arc<Frame>>) -> Self {
+    fn go(here: &'a Here, place: Option<CallSite>, caller: Option<&Arc<Frame>>) -> Self {
         let outer = here.place.replace(place);
         // Hardly anything has a caller: then the slower cell is not touched, except to hide an outer caller.
         let hides = caller.is_some() || outer.is_some();
@@ -120,7 +120,7 @@ impl Drop for Elsewhere<'_> {
 }
 
 /// Runs `poll` as part of the operation at `place`, which runs for the sake of `caller`. Gives the rest of its guard as well, if that was dropped meanwhile.
-pub(crate) fn within<R>(place: Place, caller: Option<&Arc<Frame>>, poll: impl FnOnce() -> R) -> (R, Option<Left>) {
+pub(crate) fn within<R>(place: CallSite, caller: Option<&Arc<Frame>>, poll: impl FnOnce() -> R) -> (R, Option<Left>) {
     HERE.with(|here| {
         let _elsewhere = Elsewhere::go(here, Some(place), caller);
         let result = poll();
@@ -140,7 +140,7 @@ pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 /// It comes back if not: then nobody would come for it.
-pub(crate) fn leave<G: Any + Send>(place: Place, left: Box<G>) -> Result<(), Box<G>> {
+pub(crate) fn leave<G: Any + Send>(place: CallSite, left: Box<G>) -> Result<(), Box<G>> {
     let mut left = Some(left);
     // A thread that is ending polls nothing.
     let _ = HERE.try_with(|here| {

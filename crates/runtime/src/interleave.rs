@@ -18,9 +18,9 @@ mod admission;
 mod branch;
 mod core;
 mod guard;
+mod multi_port;
 mod source;
 mod teardown;
-mod together;
 
 use std::fmt;
 use std::future::Future;

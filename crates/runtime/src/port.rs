@@ -12,16 +12,16 @@
 //! `port/waiters.rs`, then `arbiter.rs`.
 
 pub(crate) mod builder;
+pub(crate) mod counting_filter;
 pub(crate) mod gauges;
 pub(crate) mod once;
 pub(crate) mod options;
 pub(crate) mod permit;
 pub(crate) mod persistent;
+pub(crate) mod persistent_waiter;
 mod plain;
 pub(crate) mod predicate;
 pub(crate) mod queue;
-pub(crate) mod resident;
-pub(crate) mod sorter;
 mod state;
 pub(crate) mod waiters;
 pub(crate) mod wake;
@@ -287,7 +287,6 @@ impl<T> Port<T> {
     /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has nothing left for it.
     ///
     /// Built and dropped without being awaited it does nothing, and the compiler says so:
-    // 14
     /// ```compile_fail
     /// #![deny(unused_must_use)]
     /// lehr_runtime::Port::<u8>::new().receive();

@@ -24,7 +24,7 @@ pub use clock::{Clock, Posting};
 pub use every::{Every, MissedTick, Tick};
 
 pub(crate) use clock::Scheduled;
-use pending::{Action, Asked, Core, Place};
+use pending::{Action, Core, Registration, TimerKey};
 
 use crate::port::Port;
 
@@ -135,7 +135,7 @@ pub struct Sleep {
 
 enum Stage {
     New,
-    Registered(Place),
+    Registered(TimerKey),
     Over,
 }
 
@@ -152,11 +152,11 @@ impl Future for Sleep {
         let this = &mut *self;
         match this.stage {
             Stage::New => match this.core.register(this.at, Action::Wake(context.waker().clone())) {
-                Asked::Registered(place) => {
+                Registration::Registered(place) => {
                     this.stage = Stage::Registered(place);
                     return Poll::Pending;
                 }
-                Asked::Passed(_) => {}
+                Registration::Passed(_) => {}
             },
             Stage::Registered(place) => {
                 if this.core.refresh(place, context.waker()) {

@@ -10,7 +10,7 @@ use crate::fault::{Fault, of_context};
 use crate::format::Format;
 use crate::host::WeakHost;
 use crate::info::Info;
-use crate::link::{Action, Answered, Events, Link, Message, Options, Pending, Told};
+use crate::link::{Action, Answered, Events, Link, LinkEvent, Message, Options, Pending};
 use crate::main_port::{Ask, Local, Unsent, Whole, ask_for, mismatch, stopping};
 use crate::operation::Envelope;
 use crate::publisher::Subscriber;
@@ -258,17 +258,17 @@ struct EncodedEvents<D: Contract> {
 }
 
 impl<D: Contract> Events for EncodedEvents<D> {
-    fn next(&mut self) -> Pending<'_, Result<Told, End>> {
+    fn next(&mut self) -> Pending<'_, Result<LinkEvent, End>> {
         Box::pin(async move {
             Ok(match self.subscription.next().await? {
-                Event::Seed(state) => Told::Seed {
+                Event::Seed(state) => LinkEvent::Seed {
                     version: state.version(),
                     incarnation: state.incarnation(),
                     format: self.accept,
                     body: self.written.body(&state, self.accept).map_err(End::Lost)?,
                 },
-                Event::Change(change) => Told::Change(change),
-                Event::Gap { missed } => Told::Gap { missed },
+                Event::Change(change) => LinkEvent::Change(change),
+                Event::Gap { missed } => LinkEvent::Gap { missed },
             })
         })
     }

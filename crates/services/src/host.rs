@@ -89,7 +89,7 @@ struct Inner {
 
 #[derive(Default)]
 struct Table {
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, Slot>,
     constructors: BTreeMap<String, (Kind, Constructor)>,
     /// The tasks to wake when a service is ready or gone.
     waiting: Vec<Waker>,
@@ -100,7 +100,7 @@ struct Table {
 }
 
 /// The service at a path.
-struct Place {
+struct Slot {
     what: Occupant,
     /// When it was started, for ending in the reverse order.
     order: u64,
@@ -555,7 +555,7 @@ impl Host {
         }
         table.incarnation += 1;
         let order = table.incarnation;
-        let place = Place { what: Occupant::Starting(None), order, supervisor: None };
+        let place = Slot { what: Occupant::Starting(None), order, supervisor: None };
         let _failed = table.places.insert(path.to_owned(), place);
         Ok(order)
     }

@@ -138,7 +138,7 @@ pub use host::{Host, HostReport, Kind};
 pub use info::{Info, Waiting};
 pub use inspection::{Inspected, Running, ServiceView, SubscriberView};
 pub use lifecycle::{Phase, Restart, Stop};
-pub use link::{Action, Answered, Events, Link, Message, Options, Pending, Told};
+pub use link::{Action, Answered, Events, Link, LinkEvent, Message, Options, Pending};
 pub use measures::{Measure, MeasureLabel, Measures};
 pub use operation::{Operation, Replace};
 pub use partner::{Need, Partners};

@@ -100,7 +100,7 @@ pub trait Link: fmt::Debug + Send + Sync {
 
 /// A subscriber's events over a link.
 #[derive(Debug)]
-pub enum Told {
+pub enum LinkEvent {
     /// The whole state.
     Seed {
         /// Its version.
@@ -124,5 +124,5 @@ pub enum Told {
 /// A subscription over a link. Dropping it unsubscribes.
 pub trait Events: Send {
     /// The next event. Cancel-safe.
-    fn next(&mut self) -> Pending<'_, Result<Told, End>>;
+    fn next(&mut self) -> Pending<'_, Result<LinkEvent, End>>;
 }

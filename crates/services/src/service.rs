@@ -68,7 +68,6 @@ pub trait Service: Clone + Send + Sync + 'static {
 ///
 /// # Example
 /// A handler that looks cannot change:
-// 92
 /// ```compile_fail
 /// # use lehr_services::*;
 /// # use schemars::JsonSchema;

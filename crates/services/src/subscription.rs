@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::Contract;
 use crate::fault::{Code, Fault};
-use crate::link::{Events, Told};
+use crate::link::{Events, LinkEvent};
 use crate::main_port::Local;
 use crate::publisher::{Change, Next, Subscriber};
 use crate::reference::State;
@@ -306,12 +306,12 @@ impl<D: Contract> Subscription<D> {
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         match &mut self.source {
             Source::Remote(events) => match events.next().await? {
-                Told::Seed { version, incarnation, format, body } => {
+                LinkEvent::Seed { version, incarnation, format, body } => {
                     let document = format.decode(&body).map_err(End::Lost)?;
                     Ok(Event::Seed(State::owned(document, version, incarnation)))
                 }
-                Told::Change(change) => Ok(Event::Change(change)),
-                Told::Gap { missed } => Ok(Event::Gap { missed }),
+                LinkEvent::Change(change) => Ok(Event::Change(change)),
+                LinkEvent::Gap { missed } => Ok(Event::Gap { missed }),
             },
             Source::Local { at, subscriber, seed, needs_seed } => {
                 if let Some(seed) = seed.take() {

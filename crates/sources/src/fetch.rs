@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::transfer::{Asked, Getter};
+use crate::transfer::{Getter, TransferRequest};
 
 /// Where the service for files from elsewhere stands.
 pub const FETCH: &str = "/fetch";
@@ -537,7 +537,7 @@ impl Bringing {
         let url = self.transfer.url.clone();
         let from =
             self.transfer.mark.clone().filter(|_| self.transfer.bytes > 0).map(|mark| (self.transfer.bytes, mark));
-        let asked = Asked { url, from: from.clone(), form: None };
+        let asked = TransferRequest { url, from: from.clone(), form: None };
         let answered = self.getter.ask(asked).await.map_err(|fault| match fault.code() {
             Code::Unavailable => Broken::Again(fault),
             _ => Broken::Never(fault),

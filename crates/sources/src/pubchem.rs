@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fingerprint::fingerprint_bits;
-use crate::transfer::{Asked, Getter};
+use crate::transfer::{Getter, TransferRequest};
 
 /// Where the service for PubChem stands.
 pub const PUBCHEM: &str = "/pubchem";
@@ -227,7 +227,7 @@ impl PubChem {
         loop {
             self.turn(clock).await?;
             tries += 1;
-            let asked = Asked { url: format!("{}{path}", self.state.base), form: form.clone(), from: None };
+            let asked = TransferRequest { url: format!("{}{path}", self.state.base), form: form.clone(), from: None };
             let fault = match self.once(asked).await {
                 Ok(answer) => return Ok(answer),
                 Err(fault) => fault,
@@ -240,7 +240,7 @@ impl PubChem {
         }
     }
 
-    async fn once(&self, asked: Asked) -> Result<(u16, String), Fault> {
+    async fn once(&self, asked: TransferRequest) -> Result<(u16, String), Fault> {
         let mut answered = self.getter.ask(asked).await?;
         let broken = |why: String| Fault::new(Code::Unavailable, format!("PubChem: {why}"));
         let mut bytes = Vec::new();

@@ -73,7 +73,7 @@ impl fmt::Debug for Getter {
 
 /// A request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct TransferRequest {
     pub(crate) url: String,
     /// From which byte on, and the mark of the version that the bytes before are of.
     pub(crate) from: Option<(u64, String)>,
@@ -111,7 +111,7 @@ impl Getter {
     }
 
     /// Asks, and gives the head of the answer when it is there.
-    pub(crate) async fn ask(&self, asked: Asked) -> Result<Answered, Fault> {
+    pub(crate) async fn ask(&self, asked: TransferRequest) -> Result<Answered, Fault> {
         let (allowed, bounds) = (self.shared.allowed.clone(), self.shared.bounds.clone());
         let trust = self.shared.trust.clone();
         let (answer, answered) = oneshot::channel();
@@ -168,7 +168,7 @@ async fn follow(
     allowed: &Allowed,
     bounds: &Bounds,
     trust: Option<Trust>,
-    asked: Asked,
+    asked: TransferRequest,
 ) -> Result<Response<Incoming>, Fault> {
     let mut target = allowed.target(&asked.url)?;
     let mut redirections = 0;
@@ -206,7 +206,7 @@ async fn exchange(
     bounds: &Bounds,
     trust: Option<&Trust>,
     target: &Target,
-    asked: &Asked,
+    asked: &TransferRequest,
 ) -> Result<Response<Incoming>, Fault> {
     let exchanged = async {
         let bare = target.host.trim_start_matches('[').trim_end_matches(']');
@@ -233,7 +233,7 @@ async fn exchange(
     timeout(bounds.silence, exchanged).await.unwrap_or_else(|_| Err(late()))
 }
 
-fn request(target: &Target, asked: &Asked) -> Result<Request<Full<Bytes>>, Fault> {
+fn request(target: &Target, asked: &TransferRequest) -> Result<Request<Full<Bytes>>, Fault> {
     let bad = |what: &dyn fmt::Display| Fault::new(Code::InvalidValue, format!("this cannot be asked: {what}"));
     let mut request = Request::new(Full::new(Bytes::from(asked.form.clone().unwrap_or_default())));
     *request.uri_mut() = target.path.parse().map_err(|error: hyper::http::uri::InvalidUri| bad(&error))?;

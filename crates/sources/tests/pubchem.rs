@@ -7,7 +7,7 @@ use lehr_services::{Code, Fault, Host, Reference};
 use lehr_sources::{Bounds, By, Csv, Find, Fingerprint, Fingerprints, PUBCHEM, PubChem, PubChemState, Similar};
 use serde_json::json;
 
-use crate::stand_in::{Asked, StandIn, answer};
+use crate::stand_in::{StandIn, TransferRequest, answer};
 use crate::{while_time_passes, workers};
 
 const JSON: &str = "content-type: application/json\r\n";
@@ -22,7 +22,7 @@ fn fault(code: &str, message: &str) -> Vec<u8> {
 }
 
 /// What PubChem answers to what these tests ask.
-fn documented(number: usize, asked: &Asked) -> Vec<u8> {
+fn documented(number: usize, asked: &TransferRequest) -> Vec<u8> {
     let ok = |document: serde_json::Value| answer("200 OK", JSON, document.to_string().as_bytes());
     let cids = || -> Vec<u64> {
         asked.body.strip_prefix("cid=").unwrap().split(',').map(|cid| cid.parse().unwrap()).collect()
@@ -70,7 +70,7 @@ fn documented(number: usize, asked: &Asked) -> Vec<u8> {
 
 /// Tries something with a service in front of a stand-in, on a clock that moves by itself.
 fn on(
-    answer: impl Fn(usize, &Asked) -> Vec<u8> + Send + 'static,
+    answer: impl Fn(usize, &TransferRequest) -> Vec<u8> + Send + 'static,
     behaviour: impl AsyncFn(Reference<PubChemState>, StandIn, Clock),
 ) {
     let stand_in = StandIn::new(answer);
@@ -145,7 +145,7 @@ fn no_more_than_five_requests_a_second_are_sent() {
 
 #[test]
 fn a_pubchem_that_is_busy_is_asked_again_and_then_given_up() {
-    let busy = |number: usize, asked: &Asked| {
+    let busy = |number: usize, asked: &TransferRequest| {
         let refused =
             answer("503 PUGREST.ServerBusy", "retry-after: 3\r\n", &fault("PUGREST.ServerBusy", "Too many requests"));
         if number < 2 { refused } else { documented(number, asked) }
@@ -156,8 +156,9 @@ fn a_pubchem_that_is_busy_is_asked_again_and_then_given_up() {
         assert!(clock.now() - began >= Duration::from_secs(6));
         assert_eq!(stand_in.requests().len(), 3);
     });
-    let always =
-        |_: usize, _: &Asked| answer("504 PUGREST.Timeout", JSON, &fault("PUGREST.Timeout", "The request timed out"));
+    let always = |_: usize, _: &TransferRequest| {
+        answer("504 PUGREST.Timeout", JSON, &fault("PUGREST.Timeout", "The request timed out"))
+    };
     on(always, async |pubchem, stand_in, _| {
         let refused = pubchem.call(Find { by: By::Name, text: "aspirin".to_owned() }).await.unwrap_err();
         assert_eq!((refused.code(), stand_in.requests().len()), (Code::Unavailable, 5));

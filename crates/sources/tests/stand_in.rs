@@ -8,14 +8,14 @@ use lehr_sources::{Allowed, Bounds, Getter};
 
 /// A request as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct TransferRequest {
     /// Method and path.
     pub line: String,
     pub head: String,
     pub body: String,
 }
 
-impl Asked {
+impl TransferRequest {
     /// A header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
@@ -28,12 +28,12 @@ impl Asked {
 /// The host; what it was asked comes out of `asked`.
 pub struct StandIn {
     pub address: SocketAddr,
-    pub asked: Port<Asked>,
+    pub asked: Port<TransferRequest>,
 }
 
 impl StandIn {
     /// Answers each request with the bytes that `answer` gives for it and its number, then closes the connection.
-    pub fn new(answer: impl Fn(usize, &Asked) -> Vec<u8> + Send + 'static) -> Self {
+    pub fn new(answer: impl Fn(usize, &TransferRequest) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, asked) = (listener.local_addr().unwrap(), Port::new());
         let inbox = asked.clone();
@@ -64,12 +64,12 @@ impl StandIn {
     }
 
     /// The requests so far.
-    pub fn requests(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<TransferRequest> {
         self.asked.drain().into_iter().collect()
     }
 }
 
-fn read(stream: &mut TcpStream) -> Option<Asked> {
+fn read(stream: &mut TcpStream) -> Option<TransferRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -80,7 +80,7 @@ fn read(stream: &mut TcpStream) -> Option<Asked> {
             return None;
         }
     }
-    let mut asked = Asked { line, head, body: String::new() };
+    let mut asked = TransferRequest { line, head, body: String::new() };
     let length = asked.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;

@@ -9,11 +9,11 @@ use lehr_services::{Action, Code, Fault, Format, Link, Message, Options, Referen
 use serde_json::{Value, json};
 
 use crate::machine::Item;
-use crate::places::Places;
 use crate::plan::{CANCEL, WAIT};
 use crate::run::JobProgress;
-use crate::runner::Heard;
+use crate::runner::RunnerMessage;
 use crate::service::WORKFLOWS;
+use crate::surroundings::Surroundings;
 
 /// The operation that has a cancelled job go on.
 const RESUME: &str = "resume";
@@ -32,7 +32,7 @@ const WAIT_THERE_MS: u64 = 10_000;
 /// An attempt, ready to be made.
 pub(crate) struct Attempt {
     pub(crate) item: Item,
-    pub(crate) places: Places,
+    pub(crate) places: Surroundings,
     pub(crate) node: Option<String>,
     pub(crate) service: String,
     pub(crate) operation: String,
@@ -53,7 +53,7 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// Makes it.
-    pub(crate) async fn make(mut self, told: &Port<Heard>) -> Result<Value, Fault> {
+    pub(crate) async fn make(mut self, told: &Port<RunnerMessage>) -> Result<Value, Fault> {
         for (from, dataset) in std::mem::take(&mut self.fetch) {
             self.bring(from.as_deref(), &dataset).await?;
         }
@@ -70,7 +70,7 @@ impl Attempt {
         }
     }
 
-    async fn job(&self, told: &Port<Heard>) -> Result<Value, Fault> {
+    async fn job(&self, told: &Port<RunnerMessage>) -> Result<Value, Fault> {
         let (mut known, mut key) = (self.job.clone(), self.key.clone());
         loop {
             // Of an earlier part of the run: it may have been cancelled with that, or be forgotten.
@@ -81,7 +81,7 @@ impl Attempt {
                 None => {
                     let job = self.begin(&key).await?;
                     // Refused only when nobody listens any more.
-                    let _ = told.post(Heard::Job { item: self.item, job: job.clone() });
+                    let _ = told.post(RunnerMessage::Job { item: self.item, job: job.clone() });
                     job
                 }
             };
@@ -116,7 +116,7 @@ impl Attempt {
                         if let Some(progress) = now.clone()
                             && now != before
                         {
-                            let _ = told.post(Heard::Advanced { item: self.item, progress });
+                            let _ = told.post(RunnerMessage::Advanced { item: self.item, progress });
                         }
                         before = now;
                     }
@@ -221,7 +221,7 @@ async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options
 }
 
 /// Tells a service that nobody wants a job any more. Whether it hears is its business.
-pub(crate) async fn cancel_job(places: Places, node: Option<String>, service: String, job: String) {
+pub(crate) async fn cancel_job(places: Surroundings, node: Option<String>, service: String, job: String) {
     let asked = async {
         let link = places.link(node.as_deref(), &service)?;
         let body = Format::Json.encode(&json!({ "job": job }))?;

@@ -14,11 +14,11 @@
 mod attempt;
 mod definition;
 pub mod machine;
-mod places;
 mod plan;
 mod run;
 mod runner;
 mod service;
+mod surroundings;
 mod template;
 
 pub use definition::Workflow;

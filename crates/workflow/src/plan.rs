@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::definition::{Step, Workflow};
-use crate::places::{DATASETS, Known, Places};
+use crate::surroundings::{DATASETS, Known, Surroundings};
 use crate::template::{Reference, Scope, Source, Template, fill};
 
 /// The operation that waits for a job.
@@ -62,7 +62,7 @@ pub struct Plan {
 pub(crate) async fn plan(
     workflow: &Workflow,
     given: &BTreeMap<String, Value>,
-    places: &Places,
+    places: &Surroundings,
 ) -> Result<Plan, Findings> {
     let parameters = workflow.parameters(given)?;
     let mut findings = Findings::default();

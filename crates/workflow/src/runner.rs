@@ -14,10 +14,10 @@ use serde_json::Value;
 use crate::attempt::{Attempt, cancel_job};
 use crate::definition::Workflow;
 use crate::machine::{self, Command, Event, Item, Machine, Outcome};
-use crate::places::Places;
 use crate::plan::node_of;
 use crate::run::{JobProgress, Progress, Run, RunState, StepState};
 use crate::service::{Tell, WorkflowState};
+use crate::surroundings::Surroundings;
 use crate::template::{Scope, fill};
 
 /// The largest answer of a step that is kept in the document.
@@ -25,7 +25,7 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// The messages to a runner.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum RunnerMessage {
     /// An attempt has ended.
     Ended { item: Item, outcome: Result<Value, Fault> },
     /// An attempt has begun a job.
@@ -48,8 +48,8 @@ pub(crate) struct Runner {
     pub(crate) parameters: Value,
     /// As the document has it.
     pub(crate) run: Run,
-    pub(crate) places: Places,
-    pub(crate) inbox: Port<Heard>,
+    pub(crate) places: Surroundings,
+    pub(crate) inbox: Port<RunnerMessage>,
 }
 
 /// An attempt, or the wait for the next one.
@@ -158,30 +158,30 @@ impl Runner {
     }
 
     /// Takes in a message to the runner.
-    async fn hear(&mut self, heard: Heard, part: &mut Part, at_ms: u64) -> Result<(), Deposed> {
+    async fn hear(&mut self, heard: RunnerMessage, part: &mut Part, at_ms: u64) -> Result<(), Deposed> {
         match heard {
-            Heard::Ended { item, outcome } => {
+            RunnerMessage::Ended { item, outcome } => {
                 if part.tasks.remove(&item).is_some() {
                     self.ended(item, outcome.and_then(bounded), part, at_ms).await?;
                 }
             }
-            Heard::Job { item, job } => {
+            RunnerMessage::Job { item, job } => {
                 self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms).await?;
             }
             // Of an attempt that has been given up meanwhile nobody wants to know.
-            Heard::Advanced { item, .. } if !part.tasks.contains_key(&item) => {}
-            Heard::Advanced { item, progress } => {
+            RunnerMessage::Advanced { item, .. } if !part.tasks.contains_key(&item) => {}
+            RunnerMessage::Advanced { item, progress } => {
                 self.tell(Progress::Advanced { step: self.name(item.step), item: item.item, progress }, at_ms).await?;
             }
-            Heard::Elapsed(item) => {
+            RunnerMessage::Elapsed(item) => {
                 part.tasks.remove(&item);
                 part.handle(Event::Elapsed(item));
             }
-            Heard::Wish(state) => {
+            RunnerMessage::Wish(state) => {
                 part.wish = Some(state);
                 part.handle(Event::Cancel);
             }
-            Heard::Halt => return Err(Deposed),
+            RunnerMessage::Halt => return Err(Deposed),
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ impl Runner {
                 Err(fault) => Err(fault),
             };
             // Refused only when the runner has ended.
-            let _ = inbox.post(Heard::Ended { item, outcome });
+            let _ = inbox.post(RunnerMessage::Ended { item, outcome });
         });
         Underway { task, ordered }
     }
@@ -307,7 +307,7 @@ impl Runner {
         let (clock, inbox) = (self.places.host().clock().clone(), self.inbox.clone());
         let task = self.spawn(async move {
             clock.sleep(wait).await;
-            let _ = inbox.post(Heard::Elapsed(item));
+            let _ = inbox.post(RunnerMessage::Elapsed(item));
         });
         Underway { task, ordered: Port::new() }
     }

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::definition::Workflow;
-use crate::places::Places;
 use crate::plan::{self, Plan};
 use crate::run::{Progress, Run, RunState, StepRecord};
-use crate::runner::{Heard, Runner};
+use crate::runner::{Runner, RunnerMessage};
+use crate::surroundings::Surroundings;
 
 /// Where the runs of a node stand.
 pub const WORKFLOWS: &str = "/workflows";
@@ -67,7 +67,7 @@ const REMEMBERED: usize = 256;
 pub struct Workflows {
     document: WorkflowState,
     /// By run: where its runner listens.
-    live: BTreeMap<String, Port<Heard>>,
+    live: BTreeMap<String, Port<RunnerMessage>>,
     client: Option<Client>,
     goes_on: bool,
 }
@@ -328,7 +328,7 @@ impl Service for Workflows {
     async fn stop(self, _why: Why) {
         for inbox in self.live.into_values() {
             // Refused by those that have ended.
-            let _ = inbox.post(Heard::Halt);
+            let _ = inbox.post(RunnerMessage::Halt);
         }
     }
 }
@@ -344,8 +344,8 @@ fn unknown(run: &str) -> Fault {
     Fault::new(Code::UnknownEntry, format!("no run {run:?}"))
 }
 
-async fn places(call: &Call, own: &Reference<WorkflowState>) -> Result<Places, Fault> {
-    Ok(Places::new(call.host()?, own.call(Reach {}).await?.client))
+async fn places(call: &Call, own: &Reference<WorkflowState>) -> Result<Surroundings, Fault> {
+    Ok(Surroundings::new(call.host()?, own.call(Reach {}).await?.client))
 }
 
 impl Independent<Review> for Workflows {
@@ -428,7 +428,7 @@ impl Workflows {
         let inbox = Port::named(format!("run {id}"));
         self.live.insert(id.to_owned(), inbox.clone());
         let dispatcher = host.dispatcher().clone();
-        let places = Places::new(host, self.client.clone());
+        let places = Surroundings::new(host, self.client.clone());
         let runner = Runner { own, id: id.to_owned(), workflow, parameters, run, places, inbox };
         let context = lehr_runtime::Context::named(format!("run {id}")).detached().build();
         context.run(|| dispatcher.spawn(runner.drive())).detach();
@@ -443,7 +443,7 @@ impl Workflows {
         found.wish = Some(wish);
         if let Some(inbox) = self.live.get(run) {
             // Refused by a runner that has just ended, and has said how.
-            let _ = inbox.post(Heard::Wish(wish));
+            let _ = inbox.post(RunnerMessage::Wish(wish));
         }
         Ok(())
     }

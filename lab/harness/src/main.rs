@@ -9,7 +9,7 @@ use lehr_lab::arguments::{Arguments, Bench, BenchArguments, Command, Measurement
 use lehr_lab::command::{self, labs};
 use lehr_lab::exit::{Failure, Kind};
 use lehr_lab::{environment, interrupt, output};
-use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
+use lehr_ranks_mpi::{Launcher, Process, Supervised, keep};
 
 fn main() -> ExitCode {
     let launcher = Launcher::of_this_process();
@@ -81,9 +81,9 @@ fn with_data(measurement: MeasurementArguments) -> MeasurementArguments {
 /// Does the task of a measurement, alone or as one of several processes.
 fn job(task: &str) -> Result<ExitCode, Failure> {
     match keep(interrupt::ignore).map_err(of_system)? {
-        Kept::GoOn => {}
-        Kept::Ended { code } => return Ok(ExitCode::from(code)),
-        Kept::Killed(killed) => {
+        Supervised::GoOn => {}
+        Supervised::Ended { code } => return Ok(ExitCode::from(code)),
+        Supervised::Killed(killed) => {
             output::note(&format!("error: {}", killed.message()));
             killed.follow();
         }

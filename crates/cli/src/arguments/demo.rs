@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use lehr_demos::application::Asked;
+use lehr_demos::application::ApplicationOptions;
 
 use super::at_least_one;
 use super::execution::ExecutionArguments;
@@ -158,9 +158,9 @@ pub struct ApplicationResultsArguments {
 
 impl ApplicationArguments {
     /// The request to the application.
-    pub fn asked(&self) -> Asked {
+    pub fn asked(&self) -> ApplicationOptions {
         let Self { items, clusters, dimension, seed, .. } = *self;
-        Asked { items, clusters, dimension, seed }
+        ApplicationOptions { items, clusters, dimension, seed }
     }
 }
 

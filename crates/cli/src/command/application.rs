@@ -15,9 +15,9 @@ use lehr_data::dissimilarities::{Element, Form};
 use lehr_data::memory;
 use lehr_data::write::{dissimilarities, npy};
 use lehr_demos::application::found::{self, Found};
-use lehr_demos::application::{Application, Asked, METHOD, Outcome, Subject, page, whole};
+use lehr_demos::application::{Application, ApplicationOptions, METHOD, Outcome, Subject, page, whole};
 use lehr_distances::Half;
-use lehr_distances::checkpoint::Kept;
+use lehr_distances::checkpoint::LogReader;
 use lehr_methods::numbers::duration;
 use lehr_methods::{Classes, embed};
 use lehr_mining::Error;
@@ -30,9 +30,9 @@ use serde_json::json;
 
 use super::distances::{self, PairFacts};
 use crate::arguments::ApplicationArguments;
-use crate::company::Company;
 use crate::exit::Failure;
 use crate::folder::{self, Folder, Results};
+use crate::group::ProcessGroup;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::distances::{DistancesPlan, Holds};
@@ -46,12 +46,12 @@ use crate::{resume, summary};
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(
     subject: Subject,
-    read: impl FnOnce(Asked) -> Result<Application, lehr_demos::Error>,
+    read: impl FnOnce(ApplicationOptions) -> Result<Application, lehr_demos::Error>,
     arguments: ApplicationArguments,
     typed: &[OsString],
-    company: &Company<'_>,
+    group: &ProcessGroup<'_>,
 ) -> Result<(), Failure> {
-    let (execution, layout) = execution(&arguments.execution, company.job())?;
+    let (execution, layout) = execution(&arguments.execution, group.job())?;
     let mut clock = Stages { watch: Stopwatch::start(), stages: Vec::new() };
     let application = read(arguments.asked())?;
     clock.end("reading");
@@ -80,13 +80,13 @@ pub fn run(
     let mut folder = Folder::claim(&plan.out, Results::Application, None, plan.force, plan.resumed.as_deref())?;
     // What a job has: ranks on threads of this process, one each.
     let is_composed = application.is_built_in
-        && !company.is_several()
+        && !group.is_several()
         && plan.execution.engine == Engine::Ranks
         && plan.execution.ranks == plan.execution.threads;
     let outcome = if is_composed {
         composed::carry_out(&application, &plan, &mut folder, &mut clock)?
     } else {
-        in_turn(&application, &plan, company, &mut folder, &mut clock)?
+        in_turn(&application, &plan, group, &mut folder, &mut clock)?
     };
     publish(&application, &outcome, &plan, layout, &mut folder, clock)
 }
@@ -165,13 +165,13 @@ fn publish(
 fn in_turn(
     application: &Application,
     plan: &DistancesPlan,
-    company: &Company<'_>,
+    group: &ProcessGroup<'_>,
     folder: &mut Folder,
     clock: &mut Stages,
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::listen()?;
     let (half, saved, header) = application.items.compared(&plan.options, |metric| {
-        let (half, saved) = distances::compute::<f32>(plan, company, &application.items, metric, folder, &interrupt)?;
+        let (half, saved) = distances::compute::<f32>(plan, group, &application.items, metric, folder, &interrupt)?;
         let facts = PairFacts::of(&half);
         half.held(facts.largest)?;
         let header = distances::described(plan, facts, metric, None);
@@ -243,7 +243,7 @@ fn ended(
 fn stopped(application: &Application, plan: &DistancesPlan, folder: &Folder, unkept: Option<&str>) -> Failure {
     let path = folder.checkpoint();
     let kept: Result<(), Failure> = application.items.compared(&plan.options, |metric| {
-        Kept::open::<f32>(&path, metric)?;
+        LogReader::open::<f32>(&path, metric)?;
         Ok(())
     });
     match (kept, unkept) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lehr_node::{Client, HttpLink, Trust};
 use lehr_runtime::block_on;
-use lehr_services::{Action, Code, End, Fault, Format, Link, Message, Options, Subscribe, Told, Verb};
+use lehr_services::{Action, Code, End, Fault, Format, Link, LinkEvent, Message, Options, Subscribe, Verb};
 use serde_json::{Value, json};
 
 use crate::arguments::{DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, WatchArguments};
@@ -199,18 +199,18 @@ pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
     let mut events = block_on(link.subscribe(wishes, Format::Json, options)).map_err(|fault| failure(&fault))?;
     loop {
         let line = match block_on(events.next()) {
-            Ok(Told::Seed { version, format, body, .. }) => {
+            Ok(LinkEvent::Seed { version, format, body, .. }) => {
                 let state: Value = format.decode(&body).map_err(|fault| failure(&fault))?;
                 json!({ "version": version, "state": state })
             }
-            Ok(Told::Change(change)) => {
+            Ok(LinkEvent::Change(change)) => {
                 let body: Value = change
                     .body(Format::Json)
                     .and_then(|body| Format::Json.decode(&body))
                     .map_err(|fault| failure(&fault))?;
                 json!({ "version": change.version(), "operation": change.name(), "key": change.key(), "body": body })
             }
-            Ok(Told::Gap { missed }) => json!({ "missed": missed }),
+            Ok(LinkEvent::Gap { missed }) => json!({ "missed": missed }),
             Err(End::Completed) => return Ok(()),
             Err(End::Lost(fault)) => return Err(failure(&fault)),
             Err(end) => return Err(Failure::new(Kind::NoResult, end.to_string())),

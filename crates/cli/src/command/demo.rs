@@ -25,9 +25,9 @@ use crate::arguments::{Dataset, DemoArguments, PartArgument};
 use crate::command::ask::failure;
 use crate::command::method::{Finished, publish};
 use crate::command::run::Session;
-use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::folder::{Folder, Results};
+use crate::group::ProcessGroup;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::method::MethodPlan;
@@ -106,7 +106,7 @@ impl Outcome {
         warnings.iter().for_each(|warning| output::warning(warning));
         let finished = Finished { plan: &self.plan, data: Data::Rows(rows), fit, warnings, phases };
         let report = folder.path().join(crate::folder::REPORT).display().to_string();
-        let written = publish(finished, folder, &Company::new(None), None);
+        let written = publish(finished, folder, &ProcessGroup::new(None), None);
         written.map(|text| Written { text, report }).map_err(|failure| {
             let fault = Fault::new(Code::OperationFailed, failure.message.clone());
             *self.failure.lock() = Some(failure);

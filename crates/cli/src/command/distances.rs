@@ -7,15 +7,15 @@ use lehr_data::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header}
 use lehr_data::duplicates::Duplicates;
 use lehr_data::read;
 use lehr_data::write::dissimilarities::{Extent, header, numbers};
-use lehr_distances::checkpoint::{Kept, Log};
+use lehr_distances::checkpoint::{Log, LogReader};
 use lehr_distances::{Finished, Half, Metric, Precision, all_pairs_keeping};
 use lehr_ranks::timing::Stopwatch;
 use serde_json::{Map, Value};
 
 use crate::arguments::DistancesArguments;
-use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Folder, Results, Staged};
+use crate::group::ProcessGroup;
 use crate::interrupt::Interrupt;
 use crate::items;
 use crate::output;
@@ -33,8 +33,8 @@ const GROUP_SCALE: f64 = 1.0 / 32767.0;
 ///
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
-pub fn run(arguments: DistancesArguments, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
-    let plan = DistancesPlan::new(arguments, typed, company.job())?;
+pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
+    let plan = DistancesPlan::new(arguments, typed, group.job())?;
     let Holds::Items(kind) = plan.holds else { return convert(&plan) };
     let mut items = items::as_given(kind, &plan.options, plan.delimiter, &plan.input)?.scaled(&plan.options);
     let left_out = if let Items::Records(records) = &items { records.left_out() } else { &[] };
@@ -63,9 +63,9 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], company: &Company<
     items.compared(&plan.options, |metric| {
         // What is written with 32 bits or less is kept with 32.
         match plan.element {
-            Element::F64 => measure::<f64>(&plan, company, &items, metric, collapsed.as_ref()),
+            Element::F64 => measure::<f64>(&plan, group, &items, metric, collapsed.as_ref()),
             Element::F32 | Element::U16 | Element::I16be => {
-                measure::<f32>(&plan, company, &items, metric, collapsed.as_ref())
+                measure::<f32>(&plan, group, &items, metric, collapsed.as_ref())
             }
         }
     })
@@ -81,7 +81,7 @@ struct Collapsed {
 /// Computes all pairs and writes them.
 fn measure<T: Precision>(
     plan: &DistancesPlan,
-    company: &Company<'_>,
+    group: &ProcessGroup<'_>,
     items: &Items,
     metric: &dyn Metric,
     collapsed: Option<&Collapsed>,
@@ -92,7 +92,7 @@ fn measure<T: Precision>(
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
-    let (half, _) = compute::<T>(plan, company, items, metric, &mut folder, &interrupt)?;
+    let (half, _) = compute::<T>(plan, group, items, metric, &mut folder, &interrupt)?;
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
     let parameters = items.parameters(&plan.options, metric);
     let facts = PairFacts::of(&half);
@@ -160,7 +160,7 @@ pub(super) fn described(
 /// [`Kind::Stopped`], with the finished part kept; a checkpoint that is not there or of something else; failed ranks.
 pub(super) fn compute<T: Precision>(
     plan: &DistancesPlan,
-    company: &Company<'_>,
+    group: &ProcessGroup<'_>,
     items: &Items,
     metric: &dyn Metric,
     folder: &mut Folder,
@@ -170,7 +170,7 @@ pub(super) fn compute<T: Precision>(
     if let Some(resumed) = &plan.resumed {
         let from = checkpoint_of(resumed)?;
         // Not one of other items.
-        Kept::open::<T>(&from, metric)?;
+        LogReader::open::<T>(&from, metric)?;
         resume::take_over(&from, &path)?;
     }
     let (mut log, mut kept, bytes) = match &plan.resumed {
@@ -178,10 +178,10 @@ pub(super) fn compute<T: Precision>(
         Some(_) => {
             let log = Log::resume::<T>(&path, metric)?;
             let unreadable = |source| lehr_distances::Error::File { path: path.clone(), source };
-            let bytes = company.is_several().then(|| std::fs::read(&path)).transpose().map_err(unreadable)?;
+            let bytes = group.is_several().then(|| std::fs::read(&path)).transpose().map_err(unreadable)?;
             let kept = match &bytes {
-                Some(bytes) => Kept::of_bytes::<T>(bytes.clone(), &path, metric)?,
-                None => Kept::open::<T>(&path, metric)?,
+                Some(bytes) => LogReader::of_bytes::<T>(bytes.clone(), &path, metric)?,
+                None => LogReader::open::<T>(&path, metric)?,
             };
             (Some(log), Some(kept), bytes)
         }
@@ -200,7 +200,7 @@ pub(super) fn compute<T: Precision>(
         };
         since = Stopwatch::start();
     };
-    company.order_pairs::<T>(items, bytes.as_deref())?;
+    group.order_pairs::<T>(items, bytes.as_deref())?;
     let mut watch = Watch::new(interrupt, None, Units::default(), plan.quiet);
     let outcome = all_pairs_keeping::<T>(metric, &plan.execution, kept.as_mut(), &mut watch, &mut keep);
     watch.finish();
@@ -220,7 +220,7 @@ pub(super) fn compute<T: Precision>(
         (Err(lehr_distances::Error::Stopped), Saved::Nothing) => {
             Err(Failure::new(Kind::Stopped, "no matrix was written; there was nothing to save yet"))
         }
-        (Err(lehr_distances::Error::Stopped), Saved::Failed(reason)) if Kept::open::<T>(&path, metric).is_ok() => {
+        (Err(lehr_distances::Error::Stopped), Saved::Failed(reason)) if LogReader::open::<T>(&path, metric).is_ok() => {
             folder.keep();
             Err(resume::stopped_short(&path, &reason, &plan.resume_command))
         }

@@ -18,9 +18,9 @@ use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 use lehr_report::Run;
 
-use crate::company::Company;
 use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
+use crate::group::ProcessGroup;
 use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -34,7 +34,7 @@ use summary::Described;
 ///
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
-pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
+pub fn run(plan: &MethodPlan, group: &ProcessGroup<'_>) -> Result<(), Failure> {
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let about = plan.method.about();
@@ -67,13 +67,13 @@ pub fn run(plan: &MethodPlan, company: &Company<'_>) -> Result<(), Failure> {
     let mut folder = Folder::claim(&plan.out, Results::Method(about), plan.source.file(), plan.force, resumed)?;
     let claim = |path| TraceFile::claim(path, plan.source.file(), &folder, plan.force);
     let trace = plan.trace.as_deref().map(claim).transpose()?;
-    company.order(plan, data, trace.is_some())?;
+    group.request(plan, data, trace.is_some())?;
     let noted = trace.as_ref().map(|file| file.trace().clone());
     let fit = fit(plan, data, &mut folder, &interrupt, noted)?;
     phases.extend(fit.spent().phases.iter().cloned());
     fit.warnings().iter().for_each(|warning| output::warning(warning));
     warnings.extend(fit.warnings().iter().cloned());
-    let text = publish(Finished { plan, data, fit: &*fit, warnings, phases }, &mut folder, company, trace)?;
+    let text = publish(Finished { plan, data, fit: &*fit, warnings, phases }, &mut folder, group, trace)?;
     output::result(&text)
 }
 
@@ -105,7 +105,7 @@ fn named(selection: &Selection) -> Option<String> {
 pub fn publish(
     finished: Finished<'_>,
     folder: &mut Folder,
-    company: &Company<'_>,
+    group: &ProcessGroup<'_>,
     trace: Option<TraceFile>,
 ) -> Result<String, Failure> {
     let Finished { plan, data, fit, warnings, mut phases } = finished;
@@ -125,7 +125,7 @@ pub fn publish(
             }
             // Tables of rows are long, and all ranks have what they say.
             Some(Content::Table(table)) if matches!(data, Data::Rows(_)) && table.row_ids().is_some() => {
-                staged.write(file, |out| company.write_table(out.temporary(), &table, &plan.execution))?;
+                staged.write(file, |out| group.write_table(out.temporary(), &table, &plan.execution))?;
             }
             Some(Content::Table(table)) => staged.write(file, |out| table.write_csv(out))?,
             Some(Content::Array { values, columns }) => staged.write(file, |out| npy::array(out, values, columns))?,

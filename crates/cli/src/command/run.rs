@@ -31,7 +31,7 @@ use lehr_methods::numbers::{duration, left_aligned};
 const GRACE: Duration = Duration::from_secs(60);
 
 /// The events while a run is watched.
-enum Heard {
+enum WatchEvent {
     Seed(State<WorkflowState>),
     /// With the version that the document has by it.
     Told(Box<Tell>, u64),
@@ -199,16 +199,16 @@ impl Session<'_> {
     pub fn carry_out(&self, begin: Begin) -> Result<(String, Run), Failure> {
         let heard = Port::named("a run");
         let interrupts = heard.clone();
-        Interrupt::tell(move || drop(interrupts.post(Heard::Interrupt)))?;
+        Interrupt::tell(move || drop(interrupts.post(WatchEvent::Interrupt)))?;
         let (workflows, told) = (self.workflows.clone(), heard.clone());
         let listening = self.dispatcher.spawn(async move {
             let end = listen(&workflows, &told).await;
-            let _ = told.post(Heard::Lost(end));
+            let _ = told.post(WatchEvent::Lost(end));
         });
-        // Heard from its first change on: it is listened to before it begins.
+        // WatchEvent from its first change on: it is listened to before it begins.
         let before = match block_on(heard.receive()) {
-            Ok(Heard::Seed(state)) => state,
-            Ok(Heard::Lost(End::Lost(fault))) => return Err(failure(&fault)),
+            Ok(WatchEvent::Seed(state)) => state,
+            Ok(WatchEvent::Lost(End::Lost(fault))) => return Err(failure(&fault)),
             _ => return Err(Failure::new(Kind::Stopped, "stopped before anything was begun")),
         };
         let id = block_on(self.begin(begin, before))?;
@@ -259,7 +259,7 @@ impl Session<'_> {
     }
 
     /// Shows the events until the run is over.
-    fn watch(&self, id: &str, heard: &Port<Heard>) -> Result<Run, Failure> {
+    fn watch(&self, id: &str, heard: &Port<WatchEvent>) -> Result<Run, Failure> {
         let gone = || Failure::new(Kind::NoResult, format!("{id} has been removed"));
         let state = block_on(self.workflows.get()).map_err(|fault| failure(&fault))?;
         let mut run = state.runs.get(id).cloned().ok_or_else(gone)?;
@@ -269,11 +269,11 @@ impl Session<'_> {
         let (mut first, mut is_told) = (run.part, false);
         loop {
             match block_on(heard.receive()) {
-                Ok(Heard::Seed(state)) => {
+                Ok(WatchEvent::Seed(state)) => {
                     run = state.runs.get(id).cloned().ok_or_else(gone)?;
                     (version, first, is_told) = (state.version(), run.part, run.state.is_over());
                 }
-                Ok(Heard::Told(tell, told)) if tell.run == id && tell.part >= first => {
+                Ok(WatchEvent::Told(tell, told)) if tell.run == id && tell.part >= first => {
                     if told > version {
                         run.apply(&tell.progress, tell.at_ms);
                     }
@@ -284,8 +284,8 @@ impl Session<'_> {
                     }
                     is_told |= matches!(tell.progress, Progress::Ended { .. });
                 }
-                Ok(Heard::Told(..)) => {}
-                Ok(Heard::Interrupt) => match self.node {
+                Ok(WatchEvent::Told(..)) => {}
+                Ok(WatchEvent::Interrupt) => match self.node {
                     Some(node) => {
                         let failure = Failure::new(Kind::Stopped, format!("{id} goes on at {node}"));
                         return Err(self.hinted(failure, "watch it with"));
@@ -295,8 +295,8 @@ impl Session<'_> {
                         let _ended = block_on(self.workflows.call(Stop { run: id.to_owned() }));
                     }
                 },
-                Ok(Heard::Lost(End::Lost(fault))) => return Err(failure(&fault)),
-                Ok(Heard::Lost(end)) => return Err(Failure::new(Kind::NoResult, end.to_string())),
+                Ok(WatchEvent::Lost(End::Lost(fault))) => return Err(failure(&fault)),
+                Ok(WatchEvent::Lost(end)) => return Err(Failure::new(Kind::NoResult, end.to_string())),
                 Err(cause) => return Err(Failure::new(Kind::NoResult, cause.to_string())),
             }
             if is_told && run.state.is_over() {
@@ -393,7 +393,7 @@ fn resume_command(arguments: &RunArguments) -> String {
 }
 
 /// Hears of all runs until that is lost.
-async fn listen(workflows: &Reference<WorkflowState>, told: &Port<Heard>) -> End {
+async fn listen(workflows: &Reference<WorkflowState>, told: &Port<WatchEvent>) -> End {
     let wishes = Subscribe::default().operations(["tell"]).capacity(4096);
     let mut changes = match workflows.subscribe(wishes).await {
         Ok(changes) => changes,
@@ -401,9 +401,9 @@ async fn listen(workflows: &Reference<WorkflowState>, told: &Port<Heard>) -> End
     };
     loop {
         let heard = match changes.next().await {
-            Ok(Event::Seed(state)) => Some(Heard::Seed(state)),
+            Ok(Event::Seed(state)) => Some(WatchEvent::Seed(state)),
             Ok(Event::Change(change)) => match change.operation::<Tell>() {
-                Ok(tell) => Some(Heard::Told(Box::new((*tell).clone()), change.version())),
+                Ok(tell) => Some(WatchEvent::Told(Box::new((*tell).clone()), change.version())),
                 Err(fault) => return End::Lost(fault),
             },
             // The state follows.

@@ -340,7 +340,8 @@ impl Layout {
         } else {
             (0..first.len()).map(|index| format!("x{index}")).collect()
         };
-        let super::Asked { columns: chosen, weights, id } = super::Asked::of(source, selection, &names)?;
+        let super::SelectedColumns { columns: chosen, weights, id } =
+            super::SelectedColumns::of(source, selection, &names)?;
         let mut left_out = Vec::new();
         let columns = if let Some(chosen) = chosen {
             chosen

@@ -72,7 +72,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
 
 /// A column as you have it.
 #[derive(Clone, Debug)]
-pub enum Given {
+pub enum InputColumn {
     /// Its values are known.
     Read(FrameColumn),
     /// Its name and its texts, of which nothing is known: they are read as those of a file.
@@ -87,20 +87,20 @@ pub enum Given {
 /// # Example
 /// ```
 /// use lehr_data::frame::FrameColumn;
-/// use lehr_data::read::{Given, TableForm, data_frame_of};
+/// use lehr_data::read::{InputColumn, TableForm, data_frame_of};
 /// let texts = ["1,5 €", "", "2,25 €"].map(str::to_owned).to_vec();
-/// let columns = vec![Given::Read(FrameColumn::numbers("x", vec![1.0, 2.0, 3.0])), Given::Texts("price".into(), texts)];
+/// let columns = vec![InputColumn::Read(FrameColumn::numbers("x", vec![1.0, 2.0, 3.0])), InputColumn::Texts("price".into(), texts)];
 /// let frame = data_frame_of("t", columns, &TableForm::default())?;
 /// assert_eq!(frame.column("price").unwrap().read_as.to_string(), "number, decimal ',', €");
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
-pub fn data_frame_of(name: &str, columns: Vec<Given>, form: &TableForm) -> Result<DataFrame, Error> {
+pub fn data_frame_of(name: &str, columns: Vec<InputColumn>, form: &TableForm) -> Result<DataFrame, Error> {
     let (mut read, mut texts_at, mut names) = (Vec::new(), Vec::new(), Vec::new());
     let mut texts_by: Vec<Vec<String>> = Vec::new();
     for (place, column) in columns.into_iter().enumerate() {
         match column {
-            Given::Read(column) => read.push((place, column)),
-            Given::Texts(called, texts) => {
+            InputColumn::Read(column) => read.push((place, column)),
+            InputColumn::Texts(called, texts) => {
                 names.push(called);
                 texts_at.push(place);
                 texts_by.push(texts);

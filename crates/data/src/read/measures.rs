@@ -13,7 +13,7 @@ use super::decode::{self, Census};
 use super::frame::{Framed, framed, quoting_of};
 use super::records::Quoting;
 use super::source::Source;
-use super::{Asked, Encoding, Selection, TableForm, csv, slip};
+use super::{Encoding, SelectedColumns, Selection, TableForm, csv, slip};
 use crate::error::{Class, Column, Error, Fault, Place, quoted};
 use crate::frame::{FrameColumn, ReadAs, Values};
 use crate::incomplete::Incomplete;
@@ -166,7 +166,7 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
         return csv::Rows::new(source, selection);
     }
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-    let Asked { columns: chosen, weights, id } = Asked::of(&name, selection, &names)?;
+    let SelectedColumns { columns: chosen, weights, id } = SelectedColumns::of(&name, selection, &names)?;
     let mut left_out = Vec::new();
     let chosen = chosen.unwrap_or_else(|| {
         let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
@@ -259,9 +259,10 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     let frame = &framed.frame;
     let name = frame.name();
     let names: Vec<String> = frame.columns().iter().map(|column| column.name.clone()).collect();
-    let Asked { columns: chosen, weights, id } = Asked::of(name, selection, &names)?;
+    let SelectedColumns { columns: chosen, weights, id } = SelectedColumns::of(name, selection, &names)?;
     let weights = weights.filter(|_| !has_gaps);
-    let asked_weights = selection.weights.as_ref().and_then(|_| Asked::of(name, selection, &names).ok()?.weights);
+    let asked_weights =
+        selection.weights.as_ref().and_then(|_| SelectedColumns::of(name, selection, &names).ok()?.weights);
     let mut left_out = Vec::new();
     let is_chosen = chosen.is_some();
     let columns = chosen.unwrap_or_else(|| {

@@ -14,7 +14,7 @@ use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
-use crate::read::{Asked, Selection, half};
+use crate::read::{SelectedColumns, Selection, half};
 
 /// The first bytes of every NPY file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -188,7 +188,7 @@ struct Chosen {
 impl Chosen {
     fn new(source: &str, dimension: usize, selection: &Selection) -> Result<Self, Error> {
         let names: Vec<String> = (0..dimension).map(column_name).collect();
-        let Asked { columns, weights, id } = Asked::of(source, selection, &names)?;
+        let SelectedColumns { columns, weights, id } = SelectedColumns::of(source, selection, &names)?;
         let all = || (0..dimension).filter(|index| Some(*index) != id && Some(*index) != weights).collect();
         let columns = columns.unwrap_or_else(all);
         if columns.is_empty() {

@@ -24,7 +24,7 @@ use crate::left_out::LeftOut;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
-use crate::read::{Asked, Dialect, Format, Given, PARQUET, Selection, TableForm, half, slip};
+use crate::read::{Dialect, Format, InputColumn, PARQUET, SelectedColumns, Selection, TableForm, half, slip};
 use file::Unit;
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
@@ -123,10 +123,10 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
                     None => {}
                 }
                 let values = if is_time { Values::Times(values) } else { Values::Numbers(values) };
-                columns.push(Given::Read(FrameColumn { name: called.clone(), values, read_as }));
+                columns.push(InputColumn::Read(FrameColumn { name: called.clone(), values, read_as }));
             }
             Kind::Texts => {
-                columns.push(Given::Texts(called.clone(), texts_of(&parquet, name, &column)?));
+                columns.push(InputColumn::Texts(called.clone(), texts_of(&parquet, name, &column)?));
             }
             Kind::Other(kind) => notes.push(format!("{called:?} is left out: {kind}")),
             _ => {}
@@ -246,7 +246,7 @@ impl Chosen {
     fn new(source: &str, parquet: &Parquet, selection: &Selection) -> Result<Self, Error> {
         let names = parquet.names();
         let column = |index: usize| Column { index, name: Some(names[index].clone()) };
-        let Asked { columns: chosen, weights, id } = Asked::of(source, selection, &names)?;
+        let SelectedColumns { columns: chosen, weights, id } = SelectedColumns::of(source, selection, &names)?;
         let mut left_out = Vec::new();
         let columns = if let Some(chosen) = chosen {
             chosen

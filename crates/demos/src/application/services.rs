@@ -58,7 +58,7 @@ fn job<'a>(run: &'a Run, step: &str) -> Result<&'a String, Fault> {
 }
 
 /// The results of a run's services.
-pub struct Given {
+pub struct ServiceResults {
     /// Pairs without a value.
     pub missing: u64,
     /// The largest value.
@@ -77,7 +77,7 @@ pub struct Given {
 ///
 /// # Errors
 /// If a job has not given the result of its method.
-pub async fn given(services: &Services, run: &Run) -> Result<Given, Fault> {
+pub async fn given(services: &Services, run: &Run) -> Result<ServiceResults, Fault> {
     let compared = job(run, "compare")?;
     let state = services.distances.get().await?;
     let Record { figures, outputs, .. } = state.jobs.get(compared).ok_or_else(|| missing("record", compared))?;
@@ -91,7 +91,7 @@ pub async fn given(services: &Services, run: &Run) -> Result<Given, Fault> {
     let (clustered, mapped) = (fit("cluster")?, fit("map")?);
     let clustered = clustered.as_any().downcast_ref::<pairwise::Fitted>();
     let mapped = mapped.as_any().downcast_ref::<embed::Fitted>();
-    Ok(Given {
+    Ok(ServiceResults {
         missing: figure("missing_pairs")? as u64,
         largest: figure("largest")?,
         mean: figure("mean")?,

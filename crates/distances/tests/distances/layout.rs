@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use lehr_data::sequences::Alphabet;
-use lehr_distances::checkpoint::{Kept, Log};
+use lehr_distances::checkpoint::{Log, LogReader};
 use lehr_distances::{
     Control, Error, Finished, Half, Metric, Observer, Progress, Schedule, Silent, all_pairs, all_pairs_keeping,
 };
@@ -140,7 +140,7 @@ fn stop(metric: &dyn Metric, path: &Path, steps: usize) {
 }
 
 fn go_on(metric: &dyn Metric, path: &Path) -> Half<f64> {
-    let mut kept = Kept::open::<f64>(path, metric).unwrap();
+    let mut kept = LogReader::open::<f64>(path, metric).unwrap();
     all_pairs::<f64>(metric, &on(Engine::Loop, 1, 3), Some(&mut kept), &mut Silent).unwrap()
 }
 
@@ -155,7 +155,7 @@ fn a_run_stopped_anywhere_goes_on_to_the_same_bits() {
     for stop_after in 1..steps {
         stop(&metric, &path, stop_after);
         // Stopped a second time, with the log gone on with.
-        let mut kept = Kept::open::<f64>(&path, &metric).unwrap();
+        let mut kept = LogReader::open::<f64>(&path, &metric).unwrap();
         let mut log = Log::resume::<f64>(&path, &metric).unwrap();
         assert_eq!(log.steps(), stop_after);
         let mut keep = |finished: &Finished<'_>| log.append(finished).unwrap();
@@ -197,10 +197,10 @@ fn a_log_says_the_same_from_memory() {
     let path = folder.path().join("checkpoint");
     stop(&metric, &path, 2);
     let bytes = fs::read(&path).unwrap();
-    let mut kept = Kept::of_bytes::<f64>(bytes, &path, &metric).unwrap();
+    let mut kept = LogReader::of_bytes::<f64>(bytes, &path, &metric).unwrap();
     let half = all_pairs::<f64>(&metric, &on(Engine::MapReduce, 2, 2), Some(&mut kept), &mut Silent).unwrap();
     assert!(bits(&half) == whole);
-    assert!(Kept::of_bytes::<f64>(b"no log\n".to_vec(), &path, &metric).is_err());
+    assert!(LogReader::of_bytes::<f64>(b"no log\n".to_vec(), &path, &metric).is_err());
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_log_of_something_else_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
     stop(&metric, &path, 1);
-    let open = |metric: &dyn Metric| Kept::open::<f64>(&path, metric);
+    let open = |metric: &dyn Metric| LogReader::open::<f64>(&path, metric);
     assert!(open(&metric).is_ok());
     assert!(matches!(
         open(&rows::Compared::new(&records, rows::Measure::Euclidean).unwrap()),
@@ -260,7 +260,7 @@ fn a_log_of_something_else_is_refused() {
         open(&rows::Compared::new(&others, rows::Measure::Manhattan).unwrap()),
         Err(Error::OtherRun { .. })
     ));
-    assert!(matches!(Kept::open::<f32>(&path, &metric), Err(Error::OtherRun { .. })));
+    assert!(matches!(LogReader::open::<f32>(&path, &metric), Err(Error::OtherRun { .. })));
     fs::write(&path, b"lehr checkpoint 1 xxh3 0\n{}\n").unwrap();
     assert!(matches!(open(&metric), Err(Error::CheckpointDamaged { .. })));
     fs::write(&path, b"").unwrap();

@@ -70,7 +70,7 @@ impl Part {
         tell: impl FnMut(&Progress) + Send + 'static,
     ) -> Result<(), Failure> {
         let Self { head, inputs, saved, signal, folder } = self;
-        let listener = folder.is_some().then(|| Box::new(Told(tell)) as Box<dyn Listener>);
+        let listener = folder.is_some().then(|| Box::new(TellEach(tell)) as Box<dyn Listener>);
         let job = Job::new(head.job.clone(), head.threads, signal, saved, listener).among(processes, folder.is_some());
         let ended = catch_unwind(AssertUnwindSafe(|| {
             let unknown = || {
@@ -96,9 +96,9 @@ impl Part {
 }
 
 /// Tells each report at once.
-struct Told<F>(F);
+struct TellEach<F>(F);
 
-impl<F: FnMut(&Progress) + Send> Listener for Told<F> {
+impl<F: FnMut(&Progress) + Send> Listener for TellEach<F> {
     fn tell(&mut self, progress: &Progress) -> bool {
         (self.0)(progress);
         true

@@ -2,7 +2,7 @@
 
 use lehr_data::Error;
 use lehr_data::frame::{DataFrame, FrameColumn, ReadAs, Values};
-use lehr_data::read::{Given, TableForm, data_frame_of};
+use lehr_data::read::{InputColumn, TableForm, data_frame_of};
 use lehr_services::Fault;
 
 use super::{Kind, Table};
@@ -36,9 +36,9 @@ impl Table {
         let given = |(column, kind): (&str, Kind)| match kind {
             Kind::Number | Kind::Count => {
                 let values = self.numbers(column).expect("a column of numbers").into_owned();
-                Given::Read(FrameColumn::numbers(column, values))
+                InputColumn::Read(FrameColumn::numbers(column, values))
             }
-            Kind::Text => Given::Texts(column.to_owned(), self.texts(column).expect("a column of text")),
+            Kind::Text => InputColumn::Texts(column.to_owned(), self.texts(column).expect("a column of text")),
         };
         data_frame_of(name, self.columns().map(given).collect(), form)
     }

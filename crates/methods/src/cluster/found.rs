@@ -45,7 +45,7 @@ pub struct Fitted {
     /// Passes over the rows.
     pub iterations: u64,
     /// The course of the run.
-    pub course: Course,
+    pub course: Provenance,
     /// The centres with which other rows are labelled.
     pub centroids: Centroids,
     /// Seconds by phase, of this process only.
@@ -66,7 +66,7 @@ pub struct Fitted {
 
 /// How a clustering came about.
 #[derive(Debug)]
-pub enum Course {
+pub enum Provenance {
     /// By cooling.
     Annealed(Box<Annealed>),
     /// By k-means: the weighted sum of squares that each start came to.
@@ -116,7 +116,7 @@ impl Fitted {
             objective: model.objective,
             sum_of_squares: model.sum_of_squares,
             iterations: model.iterations,
-            course: Course::Annealed(Box::new(annealed)),
+            course: Provenance::Annealed(Box::new(annealed)),
             centroids,
             phases: model.phases,
             timers: model.timers,
@@ -142,7 +142,7 @@ impl Fitted {
             objective: model.objective,
             sum_of_squares: model.sum_of_squares,
             iterations: model.iterations,
-            course: Course::Started(model.starts),
+            course: Provenance::Started(model.starts),
             centroids,
             phases: model.phases,
             timers: model.timers,
@@ -166,8 +166,8 @@ impl Fitted {
     /// The course of annealing, if it was annealed.
     pub fn cooled(&self) -> Option<&Annealed> {
         match &self.course {
-            Course::Annealed(annealed) => Some(annealed),
-            Course::Started(_) => None,
+            Provenance::Annealed(annealed) => Some(annealed),
+            Provenance::Started(_) => None,
         }
     }
 
@@ -292,8 +292,8 @@ impl Fitted {
     fn history(&self) -> Table<'_> {
         let table = Table::new("history");
         let steps = match &self.course {
-            Course::Annealed(annealed) => &annealed.history,
-            Course::Started(starts) => {
+            Provenance::Annealed(annealed) => &annealed.history,
+            Provenance::Started(starts) => {
                 let indices = (0..starts.len() as u64).collect();
                 return table.counts("index", indices).borrowed("sum_of_squares", starts);
             }
@@ -529,10 +529,10 @@ impl Fit for Fitted {
             iterations: self.iterations,
             outliers: self.outliers.as_ref().map(|found| OutlierFacts { rows: found.rows, weight: found.weight }),
             way: match &self.course {
-                Course::Annealed(annealed) => {
+                Provenance::Annealed(annealed) => {
                     Way::Annealed { finish: &annealed.finish, number: annealed.number.as_ref().map(NumberFacts::of) }
                 }
-                Course::Started(starts) => Way::Started { starts },
+                Provenance::Started(starts) => Way::Started { starts },
             },
         };
         let facts = self.each_center().zip(&self.clusters).enumerate().map(|(cluster, (center, facts))| ClusterFacts {

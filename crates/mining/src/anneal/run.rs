@@ -7,7 +7,7 @@ use lehr_ranks::trace::Trace;
 use super::checkpoint::{Checkpoint, Resumable};
 use super::{Control, Interrupt, Observer, Progress};
 use crate::Error;
-use crate::round::{Heeding, LeafCells, Rounds};
+use crate::round::{CancellableRounds, LeafCells, Rounds};
 
 /// The parts that all ranks of a run share.
 pub(crate) struct Run<'o, M: Resumable> {
@@ -35,7 +35,7 @@ pub(crate) struct Spent {
 }
 
 /// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state.
-pub(crate) trait Course<M: Resumable>: Send {
+pub(crate) trait Fit<M: Resumable>: Send {
     /// Shows the whole state; parts that are swapped out meanwhile must be back in the end.
     fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
     fn is_done(&self) -> bool;
@@ -84,7 +84,7 @@ impl<'o, M: Resumable> Run<'o, M> {
     }
 
     /// Walks a course to its end and tells the observer after each step.
-    pub async fn walk<C: Course<M>>(
+    pub async fn walk<C: Fit<M>>(
         &self,
         rounds: &mut dyn Rounds,
         phases: &mut Phases,
@@ -98,9 +98,9 @@ impl<'o, M: Resumable> Run<'o, M> {
                 self.remember(course, &mut checkpoint);
             }
             begin(rounds, phases, course.phase());
-            let mut heeding = Heeding::new(rounds, interrupt.as_ref());
-            let stepped = course.advance(&mut heeding).await;
-            let is_given_up = heeding.is_given_up();
+            let mut cancellable = CancellableRounds::new(rounds, interrupt.as_ref());
+            let stepped = course.advance(&mut cancellable).await;
+            let is_given_up = cancellable.is_given_up();
             phases.leave();
             if is_given_up {
                 if let Some(begun) = &checkpoint {
@@ -118,7 +118,7 @@ impl<'o, M: Resumable> Run<'o, M> {
     }
 
     /// Keeps the state that a step begins with. A copy of it is far less than a pass over the rows.
-    fn remember<C: Course<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) {
+    fn remember<C: Fit<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) {
         let begun = course.with_state(|state| state.clone());
         match slot {
             Some(checkpoint) => checkpoint.state = begun,
@@ -128,7 +128,7 @@ impl<'o, M: Resumable> Run<'o, M> {
 
     /// Reports the progress to the observer, then offers it the checkpoint, which `slot` keeps from one call to the
     /// next. True if the observer wants to stop. On the lead only.
-    fn tell<C: Course<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) -> bool {
+    fn tell<C: Fit<M>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) -> bool {
         let progress = course.progress();
         let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
         course.with_state(|state| {

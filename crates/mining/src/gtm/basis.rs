@@ -132,7 +132,7 @@ pub(crate) fn factored(functions: usize, mut matrix: Vec<f64>) -> Vec<f64> {
 }
 
 /// The largest eigenvalue of `P C`. It says how much of a displacement of the nodes the regularised regression on the
-/// functions lets through, after subtracting its mean (`mining-spec` 4.2). At most 1. `diagonal` is
+/// functions lets through, after subtracting its mean. At most 1. `diagonal` is
 /// `alpha K / (beta N)`.
 pub(crate) fn transmission(phi: &[f64], functions: usize, diagonal: f64) -> f64 {
     let count = phi.len() / functions;

@@ -1,6 +1,6 @@
 //! The M-step of a map: the sheet and the noise from the sums of a pass, and the value of the objective.
 //!
-//! The sheet first, from the memberships and the old noise; then the noise from the new sheet and the old memberships (`mining-spec` 4.1). In this order neither lowers the objective,
+//! The sheet first, from the memberships and the old noise; then the noise from the new sheet and the old memberships. In this order neither lowers the objective,
 //! at any temperature.
 
 use lehr_numerics::cholesky::solve;

@@ -3,7 +3,7 @@
 use lehr_ranks::timing::Spread;
 use serde::{Deserialize, Serialize};
 
-use super::course::{Climb, Problem, State, Step};
+use super::fit::{Climb, Problem, State, Step};
 use super::map::{Map, Projection};
 use super::parameters::Start;
 use super::place::Placed;

@@ -2,7 +2,7 @@
 
 use lehr_ranks::timing::Spread;
 
-use super::course::State;
+use super::fit::State;
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
 use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};

@@ -3,7 +3,7 @@
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Spread;
 
-use super::course::State;
+use super::fit::State;
 use super::parameters::Parameters;
 use super::swap::{Assigned, Problem};
 use crate::anneal::run::Spent;

@@ -11,7 +11,7 @@ use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 use serde::{Deserialize, Serialize};
 
 use super::label::nearest_of;
-use super::sponge::{self, OUTLIER};
+use super::noise::{self, OUTLIER};
 use crate::Error;
 use crate::rows::bernoulli::Costs;
 use crate::rows::{Input, RowMajor, SparseDistance, entries};
@@ -503,7 +503,7 @@ impl Centroids {
         match self.sponge {
             None => Ok(share),
             Some(radius) if self.temperature > 0.0 => {
-                sponge::within(radius * radius, distance * distance, share, self.temperature)
+                noise::within(radius * radius, distance * distance, share, self.temperature)
             }
             Some(radius) if distance > radius => Err(1.0),
             Some(_) => Ok(share),

@@ -1,7 +1,7 @@
 //! Clusters as users see them, whichever method found their centres: numbered by falling weight, in the unit of the points.
 
 use super::label::{Labelled, Totals};
-use super::sponge::OUTLIER;
+use super::noise::OUTLIER;
 use crate::rows::{Input, RowMajor, Rows, Scalar};
 
 /// A cluster's figures.

@@ -13,7 +13,7 @@ use lehr_numerics::tiles::Tiles;
 
 use super::centers::Centers;
 use super::hard::nearest_active;
-use super::sponge::{OUTLIER, within};
+use super::noise::{OUTLIER, within};
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::bernoulli::Costs;

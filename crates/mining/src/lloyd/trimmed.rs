@@ -7,8 +7,8 @@ use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
 use super::centers::Centers;
 use super::hard::nearest_active;
+use super::noise::NoiseComponent;
 use super::side_by_side::HardSideBySide;
-use super::sponge::Sponge;
 use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::rows::{BitDistance, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage, Work};
@@ -153,7 +153,7 @@ pub(crate) async fn trim<T: Scalar>(
     rounds: &mut dyn Rounds,
     rows: &Rows<T>,
     centers: &mut Centers,
-    sponge: &Sponge,
+    sponge: &NoiseComponent,
 ) -> Result<Trimmed, Error> {
     let dimension = rows.dimension;
     let (mut total, mut sweeps, mut last) = (Vec::new(), 0, f64::INFINITY);

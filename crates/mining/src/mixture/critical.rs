@@ -3,8 +3,8 @@
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::factor::leading_eigenpair;
 
-use super::course::Columns;
 use super::density::Mixture;
+use super::fit::Columns;
 use super::gaussians::Gaussians;
 use super::information;
 use super::m_step::for_pairs;
@@ -37,7 +37,7 @@ pub struct Critical {
 
 /// Finds the temperature below which a single component of this form is unstable.
 ///
-/// It is the largest eigenvalue of the covariance of the component's Fisher-normalised scores (`mining-spec` 3.2).
+/// It is the largest eigenvalue of the covariance of the component's Fisher-normalised scores.
 /// These are whitened rows `z`, and beside them the part that the free covariance adds, such as `(z z' - 1) / sqrt 2`.
 /// The transition may be discontinuous for skewed data. Tied covariances give 1: annealing cannot help them.
 ///

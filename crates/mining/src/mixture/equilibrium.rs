@@ -1,7 +1,7 @@
 //! EM at one temperature from a given start: the physics without the cooling.
 
-use super::course::{Columns, sweep};
 use super::density::Mixture;
+use super::fit::{Columns, sweep};
 use super::gaussians::Gaussians;
 use super::model::in_input_units;
 use super::table::Table;
@@ -37,7 +37,7 @@ pub struct Equilibrium {
 
 /// Iterates EM at one temperature to its fixed point.
 ///
-/// Memberships are in proportion to `[P_k N(x; u_k, S_k)]^(1 / T)` (paper 004 section 7, `mining-spec` 3.1); the M-step is that of temperature 1. Cost: passes as in [`super::fit`].
+/// Memberships are in proportion to `[P_k N(x; u_k, S_k)]^(1 / T)` (paper 004 section 7); the M-step is that of temperature 1. Cost: passes as in [`super::fit`].
 ///
 /// # Errors
 /// [`Error::Parameter`] if a number is out of its range or the mixture has other columns; [`Error::Constant`], [`Error::Unobserved`], [`Error::Collapsed`], [`Error::TooFar`], [`Error::TooNear`].

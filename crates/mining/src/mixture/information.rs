@@ -4,7 +4,7 @@
 //! parameters, the scores vary more than the likelihood bends. Let `s_i` be the score of row i and J the observed
 //! information (minus the second derivative of the log-likelihood). They part where `delta' (sum w s s' - T J) delta`
 //! becomes positive. Without gaps J is Fisher's information at the rows' mean and covariance, and the quotient the
-//! covariance of the normalised scores (`mining-spec` 3.2). For a row that has the columns o, with `K = S_oo⁻¹`,
+//! covariance of the normalised scores. For a row that has the columns o, with `K = S_oo⁻¹`,
 //! `y = K (x_o - u_o)` and a symmetric change B of the covariance:
 //!
 //! ```text

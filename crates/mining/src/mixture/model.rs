@@ -2,10 +2,10 @@
 
 use lehr_ranks::timing::Spread;
 
-use super::course::{Fitted, State};
 use super::criteria::{Candidate, Criteria};
 use super::density::Mixture;
 use super::e_step::Assigned;
+use super::fit::{Fitted, State};
 use super::gaussians::Gaussians;
 use super::parameters::{Covariance, Parameters};
 use super::patterns::Patterns;

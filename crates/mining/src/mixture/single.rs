@@ -1,7 +1,7 @@
 //! The one component under which rows are most likely. Without gaps it is their mean and covariance; with gaps it is
 //! found by EM, which from one component has nowhere else to go.
 
-use super::course::{Columns, left_to_gain, sweep};
+use super::fit::{Columns, left_to_gain, sweep};
 use super::gaussians::Gaussians;
 use super::m_step::for_pairs;
 use super::parameters::Covariance;

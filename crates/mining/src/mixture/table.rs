@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lehr_data::Points;
 use lehr_numerics::elementary::ln;
 
-use super::course::{Columns, MOST_TIED};
+use super::fit::{Columns, MOST_TIED};
 use super::gaussians::Gaussians;
 use super::parameters::Covariance;
 use super::patterns::Patterns;

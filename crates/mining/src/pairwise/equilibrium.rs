@@ -6,7 +6,7 @@ use lehr_numerics::lanes::Real;
 use super::field::{Problem, soften};
 use super::system::{Components, PairwiseSystem};
 use crate::Error;
-use crate::gather::Turn;
+use crate::gather::Side;
 use crate::matrix::Opened;
 use crate::round::{Execution, Program, Rounds, drive};
 use crate::vector::Mode;
@@ -53,7 +53,7 @@ pub struct Equilibrium {
 
 /// Iterates to the fixed point at one temperature.
 ///
-/// Source: Hofmann and Buhmann 1997; `mining-spec` 2.2. Cost: a reading of the matrix a sweep.
+/// Source: Hofmann and Buhmann 1997. Cost: a reading of the matrix a sweep.
 ///
 /// # Errors
 /// [`Error::Parameter`] if a number is out of its range; those of weights and missing pairs, as for [`super::cluster`].
@@ -125,7 +125,7 @@ impl<T: Real> Program for FixedPoint<'_, '_, T> {
             is_damped: false,
         };
         let by_mass = self.start.mode == Mode::Mass;
-        let mut turn = Turn::default();
+        let mut turn = Side::default();
         let mut system = PairwiseSystem::new(problem, components, by_mass, 0, &mut turn);
         let (mut free_energies, mut converged, mut rises) = (Vec::new(), false, 0);
         for sweep in 0..self.start.most_sweeps {

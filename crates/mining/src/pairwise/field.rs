@@ -1,6 +1,6 @@
 //! The mean field of items that know each other only by their dissimilarities: two rounds a sweep.
 //!
-//! Hofmann and Buhmann 1997; `mining-spec` 2.2. With `q` the normalised weights of a component's members,
+//! Hofmann and Buhmann 1997. With `q` the normalised weights of a component's members,
 //!
 //! ```text
 //! B_i(k) = sum_j q_j D_ij       A(k) = -1/2 sum_i q_i B_i(k)       eps_i(k) = B_i(k) + A(k)       m_ik ~ P_k exp(-eps_i(k) / T)
@@ -17,7 +17,7 @@ use lehr_numerics::elementary::{exp, exp_each, ln};
 use lehr_numerics::lanes::Real;
 
 use crate::Error;
-use crate::gather::{Gather, Turn};
+use crate::gather::{Gather, Side};
 use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{LeafCells, Partition, Round, Rounds, total_of};
 
@@ -130,7 +130,7 @@ struct MeanRound<'a, T: Real> {
     memberships: &'a [f64],
     masses: &'a [f64],
     /// Where all ranks are to be given the means.
-    gather: Option<Turn>,
+    gather: Option<Side>,
 }
 
 impl<T: Real> Round for MeanRound<'_, T> {
@@ -185,7 +185,7 @@ pub(crate) async fn means<T: Real>(
     problem: &Problem<'_, T>,
     memberships: &[f64],
     count: usize,
-    turn: &mut Turn,
+    turn: &mut Side,
     all: Option<&mut Vec<f64>>,
 ) -> Result<Means, Error> {
     let masses = problem.masses(memberships, count);
@@ -233,7 +233,7 @@ pub(crate) struct Softly<'a> {
 struct SoftRound<'a, T: Real> {
     problem: &'a Problem<'a, T>,
     softly: Softly<'a>,
-    turn: Turn,
+    turn: Side,
 }
 
 impl<T: Real> Round for SoftRound<'_, T> {
@@ -385,7 +385,7 @@ pub(crate) async fn soft<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
     softly: Softly<'_>,
-    turn: &mut Turn,
+    turn: &mut Side,
     memberships: &mut Vec<f64>,
 ) -> Result<Figures, Error> {
     let round = SoftRound { problem, softly, turn: *turn };
@@ -431,7 +431,7 @@ struct JumpRound<'a, T: Real> {
     jump: Jump,
     log_priors: &'a [f64],
     temperature: f64,
-    turn: Turn,
+    turn: Side,
 }
 
 impl<T: Real> Round for JumpRound<'_, T> {
@@ -460,7 +460,7 @@ pub(crate) async fn jump<T: Real>(
     problem: &Problem<'_, T>,
     jump: Jump,
     (log_priors, temperature): (&[f64], f64),
-    turn: &mut Turn,
+    turn: &mut Side,
     memberships: &mut Vec<f64>,
 ) -> Result<(), Error> {
     let round = JumpRound { problem, jump, log_priors, temperature, turn: *turn };

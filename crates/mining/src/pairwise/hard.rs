@@ -1,6 +1,6 @@
 //! The finish: each item in one cluster, and no single item that would be better off in another.
 //!
-//! The cost of hard clusters (Hofmann and Buhmann 1997; `mining-spec` 2.1) follows. In it, S is the weighted sum of
+//! The cost of hard clusters (Hofmann and Buhmann 1997) follows. In it, S is the weighted sum of
 //! dissimilarities within a cluster. O is the weight of the pairs that have one (the squared mass if all have).
 //!
 //! ```text
@@ -16,7 +16,7 @@ use lehr_numerics::lanes::Real;
 
 use super::field::Problem;
 use crate::Error;
-use crate::gather::Turn;
+use crate::gather::Side;
 use crate::product::products;
 use crate::round::Rounds;
 use crate::rows::RowMajor;
@@ -51,7 +51,7 @@ impl Hard {
         problem: &Problem<'_, T>,
         labels: Vec<u32>,
         count: usize,
-        turn: &mut Turn,
+        turn: &mut Side,
     ) -> Result<Self, Error> {
         let mut hard = Self {
             labels,
@@ -73,7 +73,7 @@ impl Hard {
         &mut self,
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
-        turn: &mut Turn,
+        turn: &mut Side,
     ) -> Result<(), Error> {
         let (items, count) = (problem.items(), self.count);
         let mut columns = Columns::new(items, count);
@@ -140,7 +140,7 @@ impl Hard {
         &mut self,
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
-        turn: &mut Turn,
+        turn: &mut Side,
     ) -> Result<u64, Error> {
         for _ in 0..MOST_SWEEPS {
             let next: Vec<u32> = (0..problem.items()).map(|item| self.nearest(item)).collect();

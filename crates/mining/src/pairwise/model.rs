@@ -3,8 +3,8 @@
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Spread;
 
-use super::course::{Finish, State};
 use super::field::{Problem, soften};
+use super::fit::{Finish, State};
 use super::hard::Hard;
 use crate::Error;
 use crate::anneal::run::Spent;

@@ -1,6 +1,6 @@
 //! How stable each component is: the leading eigenvalue of its members' centred dissimilarities.
 //!
-//! With `q` the normalised weights of the members, a component divides below the largest eigenvalue of (`mining-spec` 2.3)
+//! With `q` the normalised weights of the members, a component divides below the largest eigenvalue of
 //!
 //! ```text
 //! G_ij = -sqrt(q_i q_j) (D_ij - B_i - B_j - 2 A)
@@ -16,7 +16,7 @@ use lehr_numerics::random::Stream;
 use super::field::{Means, Problem};
 use crate::Error;
 use crate::anneal::climb::{Climb, unit};
-use crate::gather::Turn;
+use crate::gather::Side;
 use crate::product::products;
 use crate::round::Rounds;
 use crate::rows::RowMajor;
@@ -66,7 +66,7 @@ impl<T: Real> Centered<'_, '_, T> {
         &self,
         rounds: &mut dyn Rounds,
         vectors: &[&[f64]],
-        turn: &mut Turn,
+        turn: &mut Side,
     ) -> Result<Vec<Vec<f64>>, Error> {
         let (items, count) = (self.problem.items(), self.count());
         let has_gaps = self.problem.matrix.has_gaps();
@@ -107,7 +107,7 @@ impl<T: Real> Centered<'_, '_, T> {
         seed: u64,
         steps: usize,
         tolerance: f64,
-        turn: &mut Turn,
+        turn: &mut Side,
     ) -> Result<(Vec<Unstable>, u64), Error> {
         let (items, count) = (self.problem.items(), self.count());
         let stream = Stream::new(seed, "division directions");
@@ -176,7 +176,7 @@ impl<T: Real> Centered<'_, '_, T> {
     }
 
     /// The share of each component's pairs that have a dissimilarity.
-    async fn shares(&self, rounds: &mut dyn Rounds, turn: &mut Turn) -> Result<Vec<f64>, Error> {
+    async fn shares(&self, rounds: &mut dyn Rounds, turn: &mut Side) -> Result<Vec<f64>, Error> {
         let (items, count) = (self.problem.items(), self.count());
         let mut columns = Columns::new(items, count);
         columns.fill(|item, k| self.root(item, k) * self.root(item, k));

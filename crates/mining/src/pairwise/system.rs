@@ -9,7 +9,7 @@ use super::stability::{Centered, FIRST_STEPS, FIRST_TOLERANCE, STEPS, TOLERANCE,
 use crate::Error;
 use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
 use crate::anneal::{Measured, Relaxed, System};
-use crate::gather::Turn;
+use crate::gather::Side;
 use crate::round::Rounds;
 
 /// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next temperature is better.
@@ -72,7 +72,7 @@ pub(crate) struct PairwiseSystem<'a, 'm, T: Real> {
     /// Whether masses take part in the assignment.
     pub by_mass: bool,
     pub seed: u64,
-    pub turn: &'a mut Turn,
+    pub turn: &'a mut Side,
     /// Whether division tests are made.
     pub is_growing: bool,
     pushes: Vec<Push>,
@@ -85,7 +85,7 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         components: Components,
         by_mass: bool,
         seed: u64,
-        turn: &'a mut Turn,
+        turn: &'a mut Side,
     ) -> Self {
         Self { problem, components, by_mass, seed, turn, is_growing: by_mass, pushes: Vec::new(), unstable: Vec::new() }
     }

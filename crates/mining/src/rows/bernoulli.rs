@@ -3,7 +3,7 @@
 //! This file has the cost of a row in a component, the component's frequencies, and the coordinates in which its
 //! stability is asked.
 //!
-//! `mining-spec` 1.11. A component has a frequency `y_j` for each column, and a row `x` costs
+//! A component has a frequency `y_j` for each column, and a row `x` costs
 //! `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]` nats there. That is `-sum_j ln(1 - y_j)` for the empty row and
 //! `ln((1 - y_j) / y_j)` more for each set bit. Squared distances of bits have such a constant and terms too, so their
 //! kernels are used. `docs/design/bits.md` derives the formulas of this file.

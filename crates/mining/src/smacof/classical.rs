@@ -12,7 +12,7 @@ use lehr_numerics::random::Stream;
 
 use super::problem::Problem;
 use crate::Error;
-use crate::gather::Turn;
+use crate::gather::Side;
 use crate::product::products;
 use crate::round::Rounds;
 
@@ -29,7 +29,7 @@ pub(crate) async fn classical<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
     seed: u64,
-    turn: &mut Turn,
+    turn: &mut Side,
 ) -> Result<(Vec<f64>, u64), Error> {
     let (items, dimension) = (problem.items(), problem.dimension);
     let squares = Squares::new(rounds, problem, turn).await?;
@@ -108,7 +108,7 @@ struct Squares {
 }
 
 impl Squares {
-    async fn new<T: Real>(rounds: &mut dyn Rounds, problem: &Problem<'_, T>, turn: &mut Turn) -> Result<Self, Error> {
+    async fn new<T: Real>(rounds: &mut dyn Rounds, problem: &Problem<'_, T>, turn: &mut Side) -> Result<Self, Error> {
         if !problem.matrix.has_gaps() {
             return Ok(Self { means: Vec::new() });
         }
@@ -126,7 +126,7 @@ impl Squares {
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         u: &[f64],
-        turn: &mut Turn,
+        turn: &mut Side,
     ) -> Result<Vec<f64>, Error> {
         let items = problem.items();
         let mut products_of_rows = Vec::new();

@@ -1,7 +1,7 @@
 //! New items in a map that stays as it is: each placed by its nearest items of the map (MI-MDS).
 //!
 //! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from
-//! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item (`mining-spec` 5.6). Here
+//! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item. Here
 //! the start is trilateration: differences of the squared equations are linear in x. Where the neighbours lie in a
 //! plane (a line), both mirror images are started from and the better is kept. Items do not see each other, so ranks
 //! share nothing.
@@ -9,7 +9,7 @@
 use lehr_numerics::factor::eigenpairs;
 
 use crate::Error;
-use crate::gather::{Gather, Turn};
+use crate::gather::{Gather, Side};
 use crate::round::{Execution, Partition, Program, Round, Rounds, drive, total_of};
 use crate::rows::RowMajor;
 
@@ -115,7 +115,7 @@ impl Program for Placing<'_> {
     async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<f64>, Error> {
         let mut all = Vec::new();
         total_of(rounds, self, &mut Vec::new()).await?;
-        self.gather.collect(rounds, &mut Turn::default(), &mut all).await?;
+        self.gather.collect(rounds, &mut Side::default(), &mut all).await?;
         Ok(all)
     }
 }
@@ -134,7 +134,7 @@ impl Round for Placing<'_> {
         let rows = Partition::new(self.items, 1).leaf_rows(leaf);
         let width = self.dimension + 1;
         let mut given = vec![0.0; self.map.len() / self.dimension];
-        self.gather.write(leaf, Turn::default(), rows.len() * width, |out| {
+        self.gather.write(leaf, Side::default(), rows.len() * width, |out| {
             for (item, out) in rows.zip(out.chunks_exact_mut(width)) {
                 (self.dissimilarities)(item, &mut given);
                 self.place(&given, out);

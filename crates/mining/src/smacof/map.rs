@@ -4,7 +4,7 @@ use lehr_numerics::factor::eigenpairs;
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Spread;
 
-use super::course::{Iteration, State, Stop};
+use super::fit::{Iteration, State, Stop};
 use super::problem::{Passed, Problem};
 use crate::anneal::run::Spent;
 use crate::rows::RowMajor;

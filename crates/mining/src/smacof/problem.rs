@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::parameters::{Input, Parameters, Weighting};
 use crate::Error;
-use crate::gather::{Gather, Turn};
+use crate::gather::{Gather, Side};
 use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{Partition, Round, Rounds, total_of};
 use crate::rows::RowMajor;
@@ -145,7 +145,7 @@ struct PassRound<'a, T: Real> {
     columns: &'a Columns<T>,
     positions: &'a [f64],
     shift: f64,
-    turn: Turn,
+    turn: Side,
 }
 
 impl<T: Real> Round for PassRound<'_, T> {
@@ -196,7 +196,7 @@ pub(crate) async fn pass<T: Real>(
     problem: &Problem<'_, T>,
     positions: &[f64],
     shift: f64,
-    turn: &mut Turn,
+    turn: &mut Side,
     rows: &mut Vec<f64>,
 ) -> Result<Passed, Error> {
     let dimension = problem.dimension;

@@ -2,7 +2,7 @@
 //!
 //! Where all pairs count by their items' weights alone, V is diagonal less a product of two vectors, and the answer is
 //! written down. Otherwise conjugate gradients start from the present positions. They lower the majorising function at
-//! every step, so stopping early does not raise the stress (`mining-spec` 5.1). V is never formed, never made regular
+//! every step, so stopping early does not raise the stress. V is never formed, never made regular
 //! by adding to it: a map of missing pairs keeps its scale.
 
 use lehr_numerics::compact::Columns;
@@ -10,7 +10,7 @@ use lehr_numerics::lanes::Real;
 
 use super::problem::Problem;
 use crate::Error;
-use crate::gather::Turn;
+use crate::gather::Side;
 use crate::product::products;
 use crate::round::Rounds;
 
@@ -30,7 +30,7 @@ impl Solver {
     pub async fn new<T: Real>(
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
-        turn: &mut Turn,
+        turn: &mut Side,
     ) -> Result<Self, Error> {
         let mut solver = Self::default();
         if !problem.is_separable() {
@@ -55,7 +55,7 @@ impl Solver {
         positions: &[f64],
         rows: &[f64],
         tolerance: f64,
-        turn: &mut Turn,
+        turn: &mut Side,
     ) -> Result<Vec<f64>, Error> {
         let mut next = positions.to_vec();
         if problem.is_separable() {
@@ -75,7 +75,7 @@ impl Solver {
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         u: &[f64],
-        turn: &mut Turn,
+        turn: &mut Side,
         out: &mut Vec<f64>,
     ) -> Result<(), Error> {
         let dimension = problem.dimension;
@@ -97,7 +97,7 @@ impl Solver {
         problem: &Problem<'_, T>,
         rows: &[f64],
         tolerance: f64,
-        turn: &mut Turn,
+        turn: &mut Side,
         x: &mut [f64],
     ) -> Result<(), Error> {
         let (items, dimension) = (problem.items(), problem.dimension);
@@ -176,7 +176,7 @@ impl Solver {
         rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         rows: &[f64],
-        turn: &mut Turn,
+        turn: &mut Side,
         x: &mut [f64],
     ) -> Result<(), Error> {
         let dimension = problem.dimension;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rows::RowMajor;
 
-/// Whether a centre's mass takes part in the assignment (`mining-spec` 1.1).
+/// Whether a centre's mass takes part in the assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// `g_k = 1`: every centre counts the same. The hard limit is the ordinary one.

@@ -53,7 +53,7 @@ impl Equilibrium {
 
 /// Iterates to the fixed point at one temperature, in double precision.
 ///
-/// Source: paper 004 eq. (1)-(3), `mining-spec` 1.2. Cost: passes x N x K exponentials.
+/// Source: paper 004 eq. (1)-(3). Cost: passes x N x K exponentials.
 ///
 /// # Errors
 /// [`Error::Parameter`] if a number is out of its range or the shapes disagree; [`Error::TooFar`].

@@ -46,7 +46,7 @@ pub(crate) struct Stability {
     pub direction: Vec<f64>,
 }
 
-/// The stability of each component from its second moments about its centre (`mining-spec` 1.6), and the mean cost.
+/// The stability of each component from its second moments about its centre, and the mean cost.
 pub(crate) fn stabilities(dimension: usize, sums: &[f64]) -> (Vec<Stability>, f64) {
     let per_center = 1 + dimension + dimension * (dimension + 1) / 2;
     let mut cost = 0.0;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use lehr_ranks::timing::Spread;
 
-use super::course::{Finish, LEAST_CRITICAL, State};
+use super::fit::{Finish, LEAST_CRITICAL, State};
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step};

@@ -6,13 +6,13 @@
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 use lehr_ranks::timing::Phases;
 
-use super::course::{Course, State, Summarized};
+use super::fit::{Fit, State, Summarized};
 use super::{Parameters, Run};
 use crate::Error;
 use crate::anneal::{Stage, run as shared};
 use crate::lloyd::Remembered;
 use crate::number::Number;
-use crate::round::{Alone, Heeding, LeafCells, Rounds};
+use crate::round::{Alone, CancellableRounds, LeafCells, Rounds};
 use crate::rows::{Rows, Scalar, Storage};
 use crate::summary::{Wanted, divide_leaves, merge};
 
@@ -61,9 +61,9 @@ pub(super) async fn anneal_summary<T: Scalar>(
     }
     shared::begin(rounds, phases, "summarizing");
     let interrupt = run.shared.interrupt(rounds).await?;
-    let mut heeding = Heeding::new(rounds, interrupt.as_ref());
-    let divided = divide_leaves(&mut heeding, &run.rows, wanted, &run.cells).await;
-    let hidden = heeding.outcome(divided)?;
+    let mut cancellable = CancellableRounds::new(rounds, interrupt.as_ref());
+    let divided = divide_leaves(&mut cancellable, &run.rows, wanted, &run.cells).await;
+    let hidden = cancellable.outcome(divided)?;
     phases.leave();
     let mut stopped = false;
     if rounds.is_lead() {
@@ -121,15 +121,15 @@ async fn begin<'r, T: Scalar>(
     parameters: &'r Parameters,
     number: Option<Number>,
     memory: &'r LeafCells<Remembered>,
-) -> Result<Course<'r, T>, Error> {
+) -> Result<Fit<'r, T>, Error> {
     if let Some(state) = &run.shared.state {
-        return Ok(Course::resume(rows, parameters, memory, state.clone()));
+        return Ok(Fit::resume(rows, parameters, memory, state.clone()));
     }
     shared::begin(rounds, phases, Stage::Annealing.name());
     let interrupt = run.shared.interrupt(rounds).await?;
-    let mut heeding = Heeding::new(rounds, interrupt.as_ref());
-    let begun = Course::begin(rows, parameters, number, memory, &mut heeding).await;
-    let begun = heeding.outcome(begun)?;
+    let mut cancellable = CancellableRounds::new(rounds, interrupt.as_ref());
+    let begun = Fit::begin(rows, parameters, number, memory, &mut cancellable).await;
+    let begun = cancellable.outcome(begun)?;
     phases.leave();
     Ok(begun)
 }

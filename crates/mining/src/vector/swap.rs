@@ -1,7 +1,7 @@
 //! The swap search: moves the centre whose removal costs least to the place where it gains most.
 //!
 //! Annealing decides the centres from the coarse to the fine and never undoes a decision. Where density varies by
-//! orders of magnitude, some regions end with one centre too many, others with one too few (`mining-spec` 1.8). Each
+//! orders of magnitude, some regions end with one centre too many, others with one too few. Each
 //! pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its rows go to
 //! their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this, divide
 //! that) can be tried in the order of their promise. A trial costs little, because only leaves near the two are
@@ -108,7 +108,7 @@ impl From<Effort> for LevelAndBreath {
 
 /// The incumbent: the solution before a perturbation, to go back to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Ground {
+struct Incumbent {
     centers: Vec<f64>,
     cost: f64,
     taken: u64,
@@ -137,7 +137,7 @@ pub(crate) struct Search {
     disturbed_in_vain: usize,
     /// Where the present disturbance began.
     #[serde(default)]
-    ground: Option<Ground>,
+    ground: Option<Incumbent>,
 }
 
 /// The state kept between calls of [`Searcher::advance`], which can be made again.
@@ -367,7 +367,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         self.search.tried += 1;
         self.search.disturbed += 1;
         let Search { centers: before, cost: of_before, taken, .. } = &mut *self.search;
-        let ground = Ground { centers: std::mem::take(before), cost: *of_before, taken: *taken };
+        let ground = Incumbent { centers: std::mem::take(before), cost: *of_before, taken: *taken };
         self.take(centers, cost);
         self.search.ground = Some(ground);
         Ok(())
@@ -416,7 +416,7 @@ pub(crate) async fn swap_that_must_gain<T: Scalar>(
 /// The swap of a disturbance, drawn at random: the centre to remove and the one to divide; `None` if none can be
 /// divided.
 fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
-    let stream = Stream::new(seed.wrapping_add(disturbed), "disturbances");
+    let stream = Stream::new(seed.wrapping_add(disturbed), "perturbations");
     let prefers = disturbed % 2 == 1;
     let divisible = found.divisible();
     if divisible.is_empty() {
@@ -560,8 +560,8 @@ mod tests {
 
     #[test]
     fn a_disturbance_is_back_where_it_began_within_what_sweeps_of_trials_leave() {
-        let ground = Some(Ground { centers: Vec::new(), cost: 2.0, taken: 0 });
-        let search = |cost: f64, ground: Option<Ground>| {
+        let ground = Some(Incumbent { centers: Vec::new(), cost: 2.0, taken: 0 });
+        let search = |cost: f64, ground: Option<Incumbent>| {
             let centers = Centers { dimension: 1, values: Vec::new() };
             Search { ground, ..Search::new(centers, 2.0 * cost) }
         };
@@ -569,6 +569,6 @@ mod tests {
         assert!(search(1.0 - 0.9 * WORTHWHILE, ground.clone()).is_back());
         assert!(!search(1.0 + 1.1 * BACK, ground.clone()).is_back(), "another optimum, from where more is tried");
         assert!(!search(1.0 - 1.1 * WORTHWHILE, ground).is_back(), "a better one");
-        assert!(!search(1.0, None).is_back(), "no disturbance");
+        assert!(!search(1.0, None).is_back(), "no perturbation");
     }
 }

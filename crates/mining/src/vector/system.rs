@@ -14,7 +14,7 @@ use crate::Error;
 use crate::anneal::climb::{Climb, unit};
 use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
 use crate::anneal::{Measured, Relaxed, System};
-use crate::lloyd::Sponge;
+use crate::lloyd::NoiseComponent;
 use crate::round::{Rounds, total_of};
 use crate::rows::bernoulli::{apart, displacement, form};
 use crate::rows::{CovarianceRound, RowMajor, Rows, Scalar};
@@ -55,7 +55,7 @@ pub(crate) struct VectorSystem<'a, T: Scalar> {
     /// Whether components may still divide. Where they may not, nobody asks how stable they are.
     pub is_growing: bool,
     /// Takes a direction that no component is near to.
-    pub sponge: Option<Sponge>,
+    pub sponge: Option<NoiseComponent>,
     pub total: Vec<f64>,
     log_priors: Vec<f64>,
     side_by_side: SideBySide<T>,

@@ -103,7 +103,7 @@ fn e17_the_objective_never_falls_and_rows_of_the_fit_are_placed_as_in_the_fit() 
     let model = run(&iris, &parameters);
     never_falls(&model);
     assert!(model.is_converged && model.warnings.is_empty(), "{:?}", model.warnings);
-    // What `mining-spec` 4.3 found with a seed along the plane; -229.36 from the plane itself, without annealing.
+    // What a prototype found with a seed along the plane; -229.36 from the plane itself, without annealing.
     assert!(model.log_likelihood >= -212.93 * 1.001, "{}", model.log_likelihood);
     let plain = run(&iris, &Parameters { start: Some(Start::Plane), ..parameters });
     never_falls(&plain);

@@ -76,7 +76,7 @@ fn a_killed_process_ends_all() {
 fn a_keeper_says_who_was_killed() {
     for processes in [2, 3] {
         let ended = run(processes, &["kept-kill"], &[]);
-        // The launcher's code is the keeper's, or that of a process which it killed thereupon.
+        // The launcher's code is the supervisor's, or that of a process which it killed thereupon.
         assert!(ended.code.is_some_and(|code| code != 0), "{ended:?}");
         let told: Vec<_> = ended.lines.iter().filter(|line| line.contains("was ended by signal 9")).collect();
         let expected = format!("process {} of {processes} (process ID ", processes - 1);

@@ -2,19 +2,19 @@
 
 use std::process::ExitCode;
 
-use lehr_ranks_mpi::{Kept, Process, keep};
+use lehr_ranks_mpi::{Process, Supervised, keep};
 
 use crate::{conformance, faults};
 
 /// Runs the program of that name.
 pub fn run(name: &str, words: &[String]) -> ExitCode {
     let number = |index: usize| words.get(index).map_or(0, |word| word.parse().expect("a number"));
-    // Programs named after a keeper have one, as the command has.
+    // Programs named after a supervisor have one, as the command has.
     if name.starts_with("kept-") {
         match keep(|| ()).expect("this program starts again") {
-            Kept::GoOn => {}
-            Kept::Ended { code } => return ExitCode::from(code),
-            Kept::Killed(killed) => {
+            Supervised::GoOn => {}
+            Supervised::Ended { code } => return ExitCode::from(code),
+            Supervised::Killed(killed) => {
                 println!("{}", killed.message());
                 killed.follow();
             }

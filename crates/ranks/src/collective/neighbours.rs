@@ -11,7 +11,7 @@ use lehr_runtime::Elapsed;
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::fabric::threads::exchange::{Endpoint, Swap, Trouble};
-use crate::trace::{Activity, Noting};
+use crate::trace::{Activity, OpenSpan};
 
 pub(crate) use crate::fabric::threads::exchange::{Besides, Hearing};
 
@@ -19,7 +19,7 @@ pub(crate) use crate::fabric::threads::exchange::{Besides, Hearing};
 pub(crate) struct Talk<'a> {
     communicator: &'a mut Communicator,
     call: Call,
-    _noting: Option<Noting>,
+    _noting: Option<OpenSpan>,
 }
 
 /// Up to so many bytes that a root sends or hears in all, a call goes in one direction over lanes. Longer messages are

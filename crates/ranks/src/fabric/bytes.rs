@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use lehr_sync::{Arc, Mutex};
 
 use super::inbox::Inbox;
-use super::{Envelope, Fabric, Label, Message, Pattern, Turn};
+use super::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use crate::error::Error;
 use crate::frame::{self, Frame};
 

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 use lehr_sync::{AtomicUsize, Mutex, Ordering};
 
-use super::{Envelope, Message, Pattern, Turn};
+use super::{Envelope, Message, Pattern, Ticket};
 use crate::error::Error;
 
 /// Messages for one rank.
@@ -147,7 +147,7 @@ impl Inbox {
     pub fn poll_receive(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>> {
@@ -174,7 +174,7 @@ impl Inbox {
     pub fn poll_probe(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>> {
@@ -183,7 +183,7 @@ impl Inbox {
     }
 
     /// The work of [`Fabric::forget`](super::Fabric::forget).
-    pub fn forget(&self, turn: &mut Turn) {
+    pub fn forget(&self, turn: &mut Ticket) {
         let Some(number) = turn.0.take() else { return };
         let mut state = self.state.lock();
         let gone = state.leave(number);
@@ -198,7 +198,7 @@ impl Inbox {
     fn poll<R>(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         takes: bool,
         waiting_in: &'static str,
         context: &mut Context<'_>,
@@ -256,7 +256,7 @@ impl State {
     }
 
     /// Takes or keeps a place among the waiting; gives back the waker that was there.
-    fn wait(&mut self, pattern: &Pattern, turn: &mut Turn, takes: bool, waker: &Waker) -> Option<Waker> {
+    fn wait(&mut self, pattern: &Pattern, turn: &mut Ticket, takes: bool, waker: &Waker) -> Option<Waker> {
         if let Some(number) = turn.0 {
             let waiting =
                 self.waiting.iter_mut().find(|waiting| waiting.number == number).expect("a turn has its place");

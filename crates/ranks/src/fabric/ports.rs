@@ -13,7 +13,7 @@ use lehr_runtime::Port;
 use lehr_sync::{Arc, Mutex};
 
 use super::inbox::Inbox;
-use super::{Envelope, Fabric, Label, Message, Pattern, Turn};
+use super::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use crate::error::Error;
 
 /// The posted items.

@@ -4,56 +4,56 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::{Envelope, Fabric, Message, Pattern, Turn};
+use super::{Envelope, Fabric, Message, Pattern, Ticket};
 use crate::error::Error;
 
 /// Waits for a message. Cancel-safe: it holds nothing.
 #[must_use = "a receive does nothing until it is awaited"]
 pub(crate) struct Receiving<'a> {
-    place: Place<'a>,
+    place: Pending<'a>,
 }
 
 /// Waits for a message and reads its bytes where they are. Cancel-safe: it holds nothing.
 #[must_use = "a receive does nothing until it is awaited"]
 pub(crate) struct Reading<'a, F> {
-    place: Place<'a>,
+    place: Pending<'a>,
     read: F,
 }
 
 /// Waits for a message and leaves it. Cancel-safe: it holds nothing.
 #[must_use = "a probe does nothing until it is awaited"]
 pub(crate) struct Probing<'a> {
-    place: Place<'a>,
+    place: Pending<'a>,
 }
 
-struct Place<'a> {
+struct Pending<'a> {
     fabric: &'a dyn Fabric,
     pattern: Pattern,
-    turn: Turn,
+    turn: Ticket,
     waiting_in: &'static str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Pending<'a> {
     fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str) -> Self {
-        Self { fabric, pattern, turn: Turn::default(), waiting_in }
+        Self { fabric, pattern, turn: Ticket::default(), waiting_in }
     }
 }
 
 impl<'a> Receiving<'a> {
     pub(crate) fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str) -> Self {
-        Self { place: Place::new(fabric, pattern, waiting_in) }
+        Self { place: Pending::new(fabric, pattern, waiting_in) }
     }
 }
 
 impl<'a, F: FnMut(Envelope, &[u8])> Reading<'a, F> {
     pub(crate) fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str, read: F) -> Self {
-        Self { place: Place::new(fabric, pattern, waiting_in), read }
+        Self { place: Pending::new(fabric, pattern, waiting_in), read }
     }
 }
 
 impl<'a> Probing<'a> {
     pub(crate) fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str) -> Self {
-        Self { place: Place::new(fabric, pattern, waiting_in) }
+        Self { place: Pending::new(fabric, pattern, waiting_in) }
     }
 }
 
@@ -61,7 +61,7 @@ impl Future for Receiving<'_> {
     type Output = Result<Message, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Place { fabric, pattern, turn, waiting_in } = &mut self.place;
+        let Pending { fabric, pattern, turn, waiting_in } = &mut self.place;
         fabric.poll_receive(pattern, turn, waiting_in, context)
     }
 }
@@ -70,7 +70,7 @@ impl<F: FnMut(Envelope, &[u8]) + Unpin> Future for Reading<'_, F> {
     type Output = Result<(), Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { place: Place { fabric, pattern, turn, waiting_in }, read } = &mut *self;
+        let Self { place: Pending { fabric, pattern, turn, waiting_in }, read } = &mut *self;
         fabric.poll_read(pattern, turn, waiting_in, context, read)
     }
 }
@@ -79,12 +79,12 @@ impl Future for Probing<'_> {
     type Output = Result<Envelope, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Place { fabric, pattern, turn, waiting_in } = &mut self.place;
+        let Pending { fabric, pattern, turn, waiting_in } = &mut self.place;
         fabric.poll_probe(pattern, turn, waiting_in, context)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Pending<'_> {
     fn drop(&mut self) {
         if self.turn.number().is_some() {
             self.fabric.forget(&mut self.turn);

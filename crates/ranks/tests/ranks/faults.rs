@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use lehr_ranks::fabric::{Envelope, Fabric, Kind, Label, Message, Pattern, Turn, bytes};
+use lehr_ranks::fabric::{Envelope, Fabric, Kind, Label, Message, Pattern, Ticket, bytes};
 use lehr_ranks::{Boundary, Communicator, Error, Grid, Layout, Wanted, run, run_on};
 use lehr_runtime::{Clock, Dispatcher};
 
@@ -531,7 +531,7 @@ fn long_messages_that_are_lent_arrive_whole_whether_taken_or_revoked() {
             let says = |rank: usize, round: usize| vec![(1000 * round + rank) as f64; 5000 + round];
             for round in 0..30 {
                 let (own, mut low, mut high) = (says(rank, round), says(9, round), says(9, round));
-                // Now this rank is late, now that one, so that loans are taken and revoked.
+                // Now this rank is late, now that one, so that offers are taken and revoked.
                 if round % size == rank {
                     lehr_runtime::yield_now().await;
                 }
@@ -626,7 +626,7 @@ impl Fabric for Watched {
     fn poll_receive(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>> {
@@ -636,14 +636,14 @@ impl Fabric for Watched {
     fn poll_probe(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>> {
         self.0.poll_probe(pattern, turn, waiting_in, context)
     }
 
-    fn forget(&self, turn: &mut Turn) {
+    fn forget(&self, turn: &mut Ticket) {
         self.0.forget(turn);
     }
 

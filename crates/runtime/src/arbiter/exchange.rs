@@ -5,7 +5,7 @@
 //! every pair of ranks needs n² of them. An exchange looks into the one port and takes the oldest item of each source,
 //! or nothing.
 //!
-//! While it waits it leaves a [`Sorter`] at the port, so that it is woken once, by the item that completes the set.
+//! While it waits it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that completes the set.
 
 use std::fmt;
 use std::future::Future;
@@ -16,9 +16,9 @@ use std::task::{Context, Poll};
 use super::{Late, unwatch, watch};
 use crate::dispatch::may_go_on;
 use crate::error::{ReceiveError, ReceiveErrorKind};
+use crate::port::counting_filter::{Classify, CountingFilter};
 use crate::port::predicate::caught;
 use crate::port::queue::Queue;
-use crate::port::sorter::{Classify, Sorter};
 use crate::port::waiters::{Ticket, Want};
 use crate::port::{Port, State};
 
@@ -78,12 +78,12 @@ pub trait Rule<T>: sealed::Rule + Clone + Send + Unpin + 'static {
     /// The name of a source.
     type Source;
     /// The part of an item that is given.
-    type Kept;
+    type Value;
 
     #[doc(hidden)]
     fn with_source<R>(&self, item: &T, then: impl FnOnce(&Self::Source) -> R) -> R;
     #[doc(hidden)]
-    fn keep(item: T) -> Self::Kept;
+    fn keep(item: T) -> Self::Value;
 }
 
 /// The rule of [`exchange`]: items are pairs of source and value.
@@ -97,7 +97,7 @@ impl<S> sealed::Rule for BySource<S> {}
 
 impl<S: Clone + 'static, T> Rule<(S, T)> for BySource<S> {
     type Source = S;
-    type Kept = T;
+    type Value = T;
 
     fn with_source<R>(&self, item: &(S, T), then: impl FnOnce(&S) -> R) -> R {
         then(&item.0)
@@ -119,7 +119,7 @@ impl<K, S> sealed::Rule for ByKey<K, S> {}
 
 impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rule<T> for ByKey<K, S> {
     type Source = S;
-    type Kept = T;
+    type Value = T;
 
     fn with_source<R>(&self, item: &T, then: impl FnOnce(&S) -> R) -> R {
         then(&(self.0)(item))
@@ -200,7 +200,7 @@ pub struct Exchange<'a, T, L: Sources, R: Rule<T, Source = L::Source>> {
     rule: R,
     ticket: Option<Ticket>,
     /// The counter that it leaves at the port while it waits, kept from one stage to the next.
-    sorter: Option<Box<Sorter<T>>>,
+    sorter: Option<Box<CountingFilter<T>>>,
 }
 
 impl<T, L: Sources, R: Rule<T, Source = L::Source>> fmt::Debug for Exchange<'_, T, L, R> {
@@ -260,13 +260,13 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
     }
 
     /// The counter to leave at the port.
-    fn new_sorter(&mut self) -> Box<Sorter<T>> {
+    fn new_sorter(&mut self) -> Box<CountingFilter<T>> {
         self.sorter.take().unwrap_or_else(|| {
             let (sources, rule) = (self.sources.clone(), self.rule.clone());
             let classify = move |item: &T| {
                 rule.with_source(item, |source| sources.sources().iter().position(|named| named == source))
             };
-            Box::new(Sorter::new(self.sources.sources().len(), Classify::Closure(Box::new(classify))))
+            Box::new(CountingFilter::new(self.sources.sources().len(), Classify::Closure(Box::new(classify))))
         })
     }
 
@@ -305,7 +305,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
 }
 
 impl<T, L: Sources, R: Rule<T, Source = L::Source>> Future for Exchange<'_, T, L, R> {
-    type Output = Result<L::Row<R::Kept>, ReceiveError>;
+    type Output = Result<L::Row<R::Value>, ReceiveError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;

@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use super::{Late, Ready, unwatch, watch};
 use crate::dispatch::may_go_on;
 use crate::error::{ReceiveError, ReceiveErrorKind};
-use crate::port::sorter::{Classify, Sorter};
+use crate::port::counting_filter::{Classify, CountingFilter};
 use crate::port::waiters::{Ticket, Want};
 use crate::port::wake::Wake;
 use crate::port::{Port, State};
@@ -238,7 +238,13 @@ fn watch_class<T>(
     class: fn(&T) -> Option<usize>,
     context: &Context<'_>,
 ) -> Late<T> {
-    let late = watch(state, ticket, || Want::Sort(Box::new(Sorter::new(1, Classify::Function(class)))), false, context);
+    let late = watch(
+        state,
+        ticket,
+        || Want::Sort(Box::new(CountingFilter::new(1, Classify::Function(class)))),
+        false,
+        context,
+    );
     if let Want::Sort(sorter) = state.waiters.want_mut(ticket.expect("just registered")) {
         sorter.lacks([lacking]);
     }

@@ -11,7 +11,7 @@ use super::in_place::Catch;
 use super::thief::Thief;
 use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
-use crate::queue::priority::Turns;
+use crate::queue::priority::Rotation;
 
 /// After so many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could keep
 /// posts from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
@@ -136,7 +136,7 @@ pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role
         let tally = &shared.counters[index];
         let mut run =
             Run { shared, role, index, local: &worker.local, jobs: 0, thief: Thief::new(index, shared.threads) };
-        let mut turns = Turns::new();
+        let mut turns = Rotation::new();
         while let Some(job) = run.next(&mut turns) {
             let is_call = job.is_counted_call();
             Tally::count(&tally.turns);
@@ -183,7 +183,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// The next job, waited for as the idle policy says; nothing when the dispatcher ends.
-    fn next(&mut self, turns: &mut Turns) -> Option<Job> {
+    fn next(&mut self, turns: &mut Rotation) -> Option<Job> {
         if self.is_over() {
             return None;
         }
@@ -218,7 +218,7 @@ impl Run<'_> {
     }
 
     /// While named queues have work: whatever is next by rank, all queues without a name being one.
-    fn take_by_rank(&mut self, turns: &mut Turns) -> Option<Job> {
+    fn take_by_rank(&mut self, turns: &mut Rotation) -> Option<Job> {
         let shared = self.shared;
         turns.take(&shared.queues, || {
             // Stealing too: the worker may never be without named work, and so never search.
@@ -230,7 +230,7 @@ impl Run<'_> {
         })
     }
 
-    fn search(&mut self, turns: &mut Turns) -> Option<Job> {
+    fn search(&mut self, turns: &mut Rotation) -> Option<Job> {
         let mut since = Moment::now();
         loop {
             let now = Moment::now();

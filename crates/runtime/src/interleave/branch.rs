@@ -1,6 +1,6 @@
-//! A branch that takes single items: a resident at its port, and the turns that run its handler.
+//! A branch that takes single items: a persistent waiter at its port, and the turns that run its handler.
 //!
-//! A post shows its item to the resident, which notes it with admission, under the port's lock. If admission grants the
+//! A post shows its item to the persistent waiter, which notes it with admission, under the port's lock. If admission grants the
 //! start at once, or later when something ends, a turn is woken, or spawned if none is idle. A turn is a task. It
 //! fetches the item from the port, enters the state, runs the handler to its end, and looks for the next grant. So a
 //! busy branch costs no task per item.
@@ -15,14 +15,14 @@ use lehr_sync::{Arc, process::next_identity};
 use super::admission::{Grant, Group, Lane, Next, Operation, Phase};
 use super::core::{AtPort, Core};
 use super::guard::Kind;
-use crate::calls::{self, Frame, Left, Place};
+use crate::calls::{self, CallSite, Frame, Left};
 use crate::context::current::{self, detached};
 use crate::context::{Context, Listening, goes_on};
 use crate::dispatch::may_go_on;
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
+use crate::port::persistent_waiter::{Judgement, PersistentWaiter, Response};
 use crate::port::predicate::caught;
-use crate::port::resident::{Judgement, Resident, Response};
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
@@ -102,13 +102,13 @@ where
     }
 
     /// The life of a turn.
-    async fn turn(mut turn: Turn<S, T, K, H, F>) {
+    async fn turn(mut turn: TurnGuard<S, T, K, H, F>) {
         Self::serve(&turn).await;
         turn.is_over = true;
     }
 
     /// Runs the items granted to the branch until there is nothing for this turn to wait for any more.
-    async fn serve(Turn { branch, number, .. }: &Turn<S, T, K, H, F>) {
+    async fn serve(TurnGuard { branch, number, .. }: &TurnGuard<S, T, K, H, F>) {
         let mut ended: Option<Pass<'_, S>> = None;
         let mut room = None;
         loop {
@@ -202,7 +202,7 @@ pub(super) async fn run<S: Send + Sync + 'static>(
     context: Option<Context>,
     mut handler: Pin<&mut impl Future<Output = ()>>,
 ) -> Option<Left> {
-    let place = Place { interleave: core.identity, operation: grant.operation };
+    let place = CallSite { interleave: core.identity, operation: grant.operation };
     let mut listening: Option<Listening> = None;
     let mut was_suspended = false;
     let outcome = std::future::poll_fn(|polling| {
@@ -261,7 +261,7 @@ impl<S: Send + Sync + 'static> Drop for Pass<'_, S> {
 }
 
 /// Part of every turn: decides the fate of its work if the dispatcher drops it.
-struct Turn<S, T, K, H, F>
+struct TurnGuard<S, T, K, H, F>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,
@@ -274,7 +274,7 @@ where
     is_over: bool,
 }
 
-impl<S, T, K, H, F> Drop for Turn<S, T, K, H, F>
+impl<S, T, K, H, F> Drop for TurnGuard<S, T, K, H, F>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,
@@ -318,13 +318,13 @@ where
     /// Makes a turn.
     fn wake(self: Arc<Self>) {
         let handle = self.core.handle.clone();
-        let turn = Turn { branch: self, number: next_identity(), is_over: false };
+        let turn = TurnGuard { branch: self, number: next_identity(), is_over: false };
         // In no context: it outlives the item whose poster happens to make it.
         detached(|| handle.spawn_boxed(Box::pin(Self::turn(turn)))).detach();
     }
 }
 
-impl<S, T, K, H, F> Resident<T> for Single<S, T, K, H>
+impl<S, T, K, H, F> PersistentWaiter<T> for Single<S, T, K, H>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,

@@ -66,11 +66,11 @@ pub(super) trait Member: Send + Sync {
     fn leave(&self, ticket: Option<Ticket>);
     /// Refuses the items left in its ports.
     fn refuse_left(&self);
-    /// Where a resident stands: see [`Port::fetch`].
+    /// Where a persistent waiter stands: see [`Port::fetch`].
     fn identity(&self) -> *const ();
 }
 
-/// A branch that is a resident of one port.
+/// A branch that is a persistent waiter of one port.
 pub(super) trait AtPort: Send + Sync {
     type Item: Send;
     fn port(&self) -> &Port<Self::Item>;

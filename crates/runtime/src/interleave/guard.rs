@@ -12,7 +12,7 @@ use lehr_sync::Arc;
 
 use super::admission::{Group, Operation};
 use super::core::{Core, Inner};
-use crate::calls::{self, Left, Place};
+use crate::calls::{self, CallSite, Left};
 use crate::port::wake::Wake;
 
 /// The state as it was after so many changes.
@@ -242,7 +242,7 @@ impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
         if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {
-            let place = Place { interleave: hold.core.identity, operation };
+            let place = CallSite { interleave: hold.core.identity, operation };
             // What comes back is dropped.
             let _ = calls::leave(place, hold);
         }

@@ -9,7 +9,7 @@ use lehr_sync::Arc;
 use super::branch::{Filter, Options, Single};
 use super::core::Core;
 use super::guard::Kind;
-use super::together::Together;
+use super::multi_port::MultiPortBranch;
 use crate::arbiter::join::{Branches, join};
 use crate::arbiter::sealed::Sealed;
 use crate::error::ReceiveError;
@@ -258,7 +258,13 @@ impl<T: Send + 'static> Waits for Several<T> {
         let Source { waits: Several { port, count, made_at }, options } = source;
         // A join of one port.
         let handler = move |guard, mut items: Vec<Vec<T>>| handler(guard, items.pop().unwrap_or_default());
-        Together::<S, Vec<(Port<T>, usize)>, K, _>::install(core, vec![(port, count)], made_at, options, handler);
+        MultiPortBranch::<S, Vec<(Port<T>, usize)>, K, _>::install(
+            core,
+            vec![(port, count)],
+            made_at,
+            options,
+            handler,
+        );
     }
 }
 
@@ -281,7 +287,7 @@ where
         F: Future<Output = ()> + Send + 'static,
     {
         let Source { waits: Both { branches, made_at }, options } = source;
-        Together::<S, B, K, H>::install(core, branches, made_at, options, handler);
+        MultiPortBranch::<S, B, K, H>::install(core, branches, made_at, options, handler);
     }
 }
 

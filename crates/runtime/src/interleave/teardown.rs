@@ -26,7 +26,7 @@ use crate::context::Context;
 use crate::context::current::detached;
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
-use crate::port::resident::{Judgement, Resident, Response};
+use crate::port::persistent_waiter::{Judgement, PersistentWaiter, Response};
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
@@ -171,7 +171,7 @@ where
     }
 }
 
-impl<S, T, H, F> Resident<T> for Teardown<S, T, H>
+impl<S, T, H, F> PersistentWaiter<T> for Teardown<S, T, H>
 where
     S: Clone + Send + Sync + 'static,
     T: Send + 'static,

@@ -60,13 +60,13 @@ impl<T> fmt::Debug for Permit<T> {
 }
 
 /// A request that waits for its turn. Dropped, it leaves the order.
-struct Place<'a, T> {
+struct LinePosition<'a, T> {
     port: &'a Port<T>,
     /// Its number, while it waits.
     number: Option<u64>,
 }
 
-impl<T> Place<'_, T> {
+impl<T> LinePosition<'_, T> {
     /// Polls a request that has been made: ready when a place is ours or never will be.
     fn poll(&mut self, number: u64, context: &Context<'_>) -> Poll<Result<(), Reason>> {
         // Declared before the guard: what it may hold is dropped after the lock.
@@ -88,7 +88,7 @@ impl<T> Place<'_, T> {
     }
 }
 
-impl<T> Drop for Place<'_, T> {
+impl<T> Drop for LinePosition<'_, T> {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let mut wake = Wake::default();
@@ -107,7 +107,7 @@ impl<T> Drop for Place<'_, T> {
 /// See [`Port::post_wait`].
 #[must_use = "a post that waits does nothing unless awaited"]
 pub struct PostWait<'a, T> {
-    place: Place<'a, T>,
+    place: LinePosition<'a, T>,
     /// Taken when it is posted or given back.
     item: Option<T>,
 }
@@ -175,7 +175,7 @@ impl<T> fmt::Debug for PostWait<'_, T> {
 /// See [`Port::reserve`].
 #[must_use = "a reservation does nothing unless awaited"]
 pub struct Reserve<'a, T> {
-    place: Place<'a, T>,
+    place: LinePosition<'a, T>,
 }
 
 impl<T> Future for Reserve<'_, T> {
@@ -235,7 +235,7 @@ impl<T> Port<T> {
     /// block_on(poster).unwrap();
     /// ```
     pub fn post_wait(&self, item: T) -> PostWait<'_, T> {
-        PostWait { place: Place { port: self, number: None }, item: Some(item) }
+        PostWait { place: LinePosition { port: self, number: None }, item: Some(item) }
     }
 
     /// Waits for a place, and keeps it for an item that is made afterwards.
@@ -249,7 +249,7 @@ impl<T> Port<T> {
     /// # Example
     /// See [`Permit`].
     pub fn reserve(&self) -> Reserve<'_, T> {
-        Reserve { place: Place { port: self, number: None } }
+        Reserve { place: LinePosition { port: self, number: None } }
     }
 
     /// A place, if there is one now; never waits, and overtakes nobody who does.

@@ -183,7 +183,7 @@ impl<T> State<T> {
 
     /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits on.
     pub(super) fn disappoint(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
-        if matches!(self.waiters.want(ticket), Want::Resident(_)) {
+        if matches!(self.waiters.want(ticket), Want::PersistentWaiter(_)) {
             return self.rob(ticket, sequence, wake);
         }
         self.waiters.disappoint(ticket);
@@ -192,7 +192,7 @@ impl<T> State<T> {
                 None => Ok(true),
                 Some(predicate) => accepts(predicate.as_ref().as_ref(), item),
             }),
-            Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => {
+            Want::PersistentWaiter(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => {
                 unreachable!("only a waiter for one item is ever offered one")
             }
         };

@@ -22,12 +22,12 @@ use std::task::Waker;
 
 use lehr_sync::Arc;
 
-use super::resident::{Judgement, Response};
+use super::persistent_waiter::{Judgement, Response};
 use super::wake::Wake;
 use crate::calls::Frame;
 use crate::error::Refusal;
 use list::List;
-use slot::{Place, Slot};
+use slot::{Slot, SlotState};
 
 pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
@@ -140,10 +140,10 @@ impl<T> Waiters<T> {
             Some(ticket) => {
                 let slot = &mut self.slots[ticket.index()];
                 self.free = slot.place.next_free();
-                *slot = Slot { waker, order, want, place: Place::WAITING };
+                *slot = Slot { waker, order, want, place: SlotState::WAITING };
                 ticket
             }
-            None => self.push(Slot { waker, order, want, place: Place::WAITING }),
+            None => self.push(Slot { waker, order, want, place: SlotState::WAITING }),
         };
         self.link(ticket);
         ticket
@@ -243,7 +243,7 @@ impl<T> Waiters<T> {
             }
             Standing::Offered(_) | Standing::Promised => None,
         };
-        let room = Slot { waker: None, order: 0, want: Want::One(None), place: Place::free(self.free) };
+        let room = Slot { waker: None, order: 0, want: Want::One(None), place: SlotState::free(self.free) };
         let slot = std::mem::replace(&mut self.slots[ticket.index()], room);
         self.free = Some(ticket);
         self.used -= 1;
@@ -292,7 +292,7 @@ impl<T> Waiters<T> {
                 break;
             }
             place = slot.place.neighbours().1;
-            if let Want::Resident(resident) = &slot.want {
+            if let Want::PersistentWaiter(resident) = &slot.want {
                 match resident.arrives(item, sequence, ticket, call, wake) {
                     Response::Pass => continue,
                     Response::Take => return Some(ticket),
@@ -321,7 +321,7 @@ impl<T> Waiters<T> {
             let slot = self.slot(ticket);
             place = slot.place.neighbours().1;
             match &slot.want {
-                Want::Resident(resident) => match resident.judge(item, call) {
+                Want::PersistentWaiter(resident) => match resident.judge(item, call) {
                     Judgement::OfOthers => {}
                     Judgement::Admissible => return None,
                     Judgement::Deadlock(refusal) => return Some(refusal),
@@ -333,10 +333,10 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// The address of the resident with this ticket; `None` if it has left, even if the ticket has a new owner.
+    /// The address of the persistent waiter with this ticket; `None` if it has left, even if the ticket has a new owner.
     pub(crate) fn resident(&self, ticket: Ticket) -> Option<*const ()> {
         match &self.slots.get(ticket.index())?.want {
-            Want::Resident(resident) => Some(Arc::as_ptr(resident).cast()),
+            Want::PersistentWaiter(resident) => Some(Arc::as_ptr(resident).cast()),
             _ => None,
         }
     }
@@ -380,7 +380,7 @@ impl<T> Waiters<T> {
                 // One that was woken counts anew when it looks.
                 Want::Sort(sorter) if slot.waker.is_some() => sorter.arrives(item),
                 Want::Sort(_) => Ok(false),
-                Want::One(_) | Want::Resident(_) | Want::Take(_) => {
+                Want::One(_) | Want::PersistentWaiter(_) | Want::Take(_) => {
                     unreachable!("the list of watchers holds nothing else")
                 }
             };
@@ -404,7 +404,7 @@ impl<T> Waiters<T> {
 
     /// Gives a waiter another item than the one it was offered.
     pub(crate) fn exchange_offer(&mut self, ticket: Ticket, sequence: u64) {
-        self.slot_mut(ticket).place = Place::new(Standing::Offered(sequence));
+        self.slot_mut(ticket).place = SlotState::new(Standing::Offered(sequence));
     }
 
     /// Takes an offer back because somebody else has fetched the item: the waiter stands in the list again.
@@ -426,7 +426,7 @@ impl<T> Waiters<T> {
     #[inline]
     pub(crate) fn settle(&mut self, ticket: Ticket, standing: Standing, wake: &mut Wake) {
         self.unlink(ticket);
-        self.slot_mut(ticket).place = Place::new(standing);
+        self.slot_mut(ticket).place = SlotState::new(standing);
         wake.add(self.take_waker(ticket));
     }
 

@@ -131,7 +131,7 @@ impl Registry {
 }
 
 /// One worker's way round the queues.
-pub(crate) struct Turns {
+pub(crate) struct Rotation {
     /// The version of the list that `strict` and `shares` were made from.
     version: Option<usize>,
     strict: Vec<Arc<Core>>,
@@ -151,7 +151,7 @@ struct Share {
     weight: u32,
 }
 
-impl Turns {
+impl Rotation {
     pub(crate) fn new() -> Self {
         Self {
             version: None,

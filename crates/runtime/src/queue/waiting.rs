@@ -95,7 +95,7 @@ pin_project! {
     /// See [`Queue::spawn_wait`](super::Queue::spawn_wait).
     #[must_use = "futures do nothing unless awaited"]
     pub struct SpawnWait<'a, F> {
-        place: Place<'a>,
+        place: LinePosition<'a>,
         future: Option<F>,
     }
 }
@@ -107,7 +107,7 @@ impl<F> fmt::Debug for SpawnWait<'_, F> {
 }
 
 /// A place in line, given up when it is dropped.
-struct Place<'a> {
+struct LinePosition<'a> {
     queue: &'a Queue,
     number: Option<u64>,
 }
@@ -118,7 +118,7 @@ enum Answer {
     Back(Rejection),
 }
 
-impl Place<'_> {
+impl LinePosition<'_> {
     /// Whether its turn has come.
     fn poll(&mut self, context: &Context<'_>) -> (Answer, Option<Waker>) {
         let core = &self.queue.core;
@@ -164,7 +164,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for LinePosition<'_> {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let (wake, _dropped_after_the_lock) = {
@@ -184,7 +184,7 @@ impl Drop for Place<'_> {
 
 impl<'a, F> SpawnWait<'a, F> {
     pub(super) fn new(queue: &'a Queue, future: F) -> Self {
-        Self { place: Place { queue, number: None }, future: Some(future) }
+        Self { place: LinePosition { queue, number: None }, future: Some(future) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lehr_sync::{Arc, Moment, SpinLock};
 
-use super::pending::{Action, Asked, Core, Place, Source, nanoseconds};
+use super::pending::{Action, Core, Registration, Source, TimerKey, nanoseconds};
 use crate::context::current;
 use crate::error::PostError;
 use crate::port::Port;
@@ -223,8 +223,8 @@ impl Clock {
     /// Has `call` called when `time` has passed; on the thread of the clock, or on the one that advances it, so it must be short.
     pub(crate) fn schedule_in(&self, time: Duration, call: impl FnOnce() + Send + 'static) -> Scheduled {
         let place = match self.core.register(self.at(time), Action::Call(Box::new(call))) {
-            Asked::Registered(place) => Some(place),
-            Asked::Passed(action) => {
+            Registration::Registered(place) => Some(place),
+            Registration::Passed(action) => {
                 action.run();
                 None
             }
@@ -273,7 +273,7 @@ impl Clock {
 /// A call at a later time; cancelled when this is dropped.
 pub(crate) struct Scheduled {
     core: Arc<Core>,
-    place: Option<Place>,
+    place: Option<TimerKey>,
 }
 
 impl Scheduled {

@@ -16,7 +16,7 @@ use lehr_sync::{Arc, Moment, SpinLock, thread};
 
 /// Deadline in nanoseconds of the clock, then the order of registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct TimerKey {
     at: u64,
     sequence: u64,
 }
@@ -51,7 +51,7 @@ pub(super) struct Core {
 }
 
 struct Timers {
-    pending: BTreeMap<Place, Action>,
+    pending: BTreeMap<TimerKey, Action>,
     next_sequence: u64,
     /// The time of a clock that is advanced by hand.
     now: u64,
@@ -65,10 +65,10 @@ struct Timers {
 }
 
 /// The outcome of asking for a place.
-pub(super) enum Asked {
+pub(super) enum Registration {
     /// The time has come already; the action is given back.
     Passed(Action),
-    Registered(Place),
+    Registered(TimerKey),
 }
 
 impl Core {
@@ -120,7 +120,7 @@ impl Core {
     ///
     /// # Panics
     /// If the system will not start the thread that waits for the machine's clock.
-    pub(super) fn register(self: &Arc<Self>, at: u64, action: Action) -> Asked {
+    pub(super) fn register(self: &Arc<Self>, at: u64, action: Action) -> Registration {
         // A clock of the machine may be read before the lock: time only makes what is due more due.
         let machine_now = match &self.source {
             Source::Machine(_) => Some(self.now()),
@@ -129,9 +129,9 @@ impl Core {
         let (place, driver) = {
             let mut timers = self.timers.lock();
             if machine_now.unwrap_or(timers.now) >= at {
-                return Asked::Passed(action);
+                return Registration::Passed(action);
             }
-            let place = Place { at, sequence: timers.next_sequence };
+            let place = TimerKey { at, sequence: timers.next_sequence };
             timers.next_sequence += 1;
             timers.pending.insert(place, action);
             let is_first = timers.pending.first_key_value().is_some_and(|(first, _)| *first == place);
@@ -146,11 +146,11 @@ impl Core {
             // It waits for a later deadline, or for none.
             driver.unpark();
         }
-        Asked::Registered(place)
+        Registration::Registered(place)
     }
 
     /// Leaves word whom to wake at that place; false if the time has come.
-    pub(super) fn refresh(&self, place: Place, waker: &Waker) -> bool {
+    pub(super) fn refresh(&self, place: TimerKey, waker: &Waker) -> bool {
         let _replaced = {
             let mut timers = self.timers.lock();
             match timers.pending.get_mut(&place) {
@@ -163,7 +163,7 @@ impl Core {
     }
 
     /// Takes a timer out; whether it was still there.
-    pub(super) fn cancel(&self, place: Place) -> bool {
+    pub(super) fn cancel(&self, place: TimerKey) -> bool {
         let cancelled = self.timers.lock().pending.remove(&place);
         cancelled.is_some()
     }
@@ -239,8 +239,8 @@ mod tests {
         const HOUR: u64 = 3_600_000_000_000;
         let core = Core::new(Source::Machine(Moment::now()));
         let register = |at: u64| match core.register(at, Action::Call(Box::new(|| ()))) {
-            Asked::Registered(place) => place,
-            Asked::Passed(_) => panic!("an hour has passed"),
+            Registration::Registered(place) => place,
+            Registration::Passed(_) => panic!("an hour has passed"),
         };
         let sleeps_until = |expected: u64| {
             while core.timers.lock().driver_sleeps_until != expected {
@@ -258,7 +258,9 @@ mod tests {
         sleeps_until(HOUR / 2);
         let (fired, told) = std::sync::mpsc::channel();
         let soon = core.now() + 1_000_000;
-        if let Asked::Passed(action) = core.register(soon, Action::Call(Box::new(move || fired.send(()).unwrap()))) {
+        if let Registration::Passed(action) =
+            core.register(soon, Action::Call(Box::new(move || fired.send(()).unwrap())))
+        {
             action.run();
         }
         told.recv().unwrap();

@@ -47,7 +47,6 @@ fn relay(dispatcher: &Dispatcher, from: &Port<u32>, to: &Port<u32>) {
     .detach();
 }
 
-// 69
 #[test]
 fn an_error_three_hops_away_goes_to_the_innermost_sink_and_then_outwards() {
     hooked();
@@ -76,7 +75,6 @@ fn an_error_three_hops_away_goes_to_the_innermost_sink_and_then_outwards() {
     });
 }
 
-// 15, 69
 #[test]
 fn a_panic_that_nobody_asks_for_goes_to_the_sink_or_the_hook() {
     hooked();
@@ -102,7 +100,6 @@ fn a_panic_that_nobody_asks_for_goes_to_the_sink_or_the_hook() {
     });
 }
 
-// 70
 #[test]
 fn a_sink_that_always_fails_makes_no_loop() {
     hooked();
@@ -145,7 +142,6 @@ fn a_sink_that_always_fails_makes_no_loop() {
     });
 }
 
-// 71
 #[test]
 fn an_error_in_a_join_goes_to_each_sink_once_and_links_the_traces() {
     on_each(|dispatcher| {
@@ -183,7 +179,6 @@ fn an_error_in_a_join_goes_to_each_sink_once_and_links_the_traces() {
     });
 }
 
-// 72
 #[test]
 fn a_token_that_is_posted_detached_collects_no_contexts() {
     on_each(|dispatcher| {
@@ -210,7 +205,6 @@ fn a_token_that_is_posted_detached_collects_no_contexts() {
     });
 }
 
-// 73
 #[test]
 fn a_task_keeps_its_own_context_and_is_given_the_items() {
     on_each(|dispatcher| {
@@ -249,7 +243,6 @@ fn a_task_keeps_its_own_context_and_is_given_the_items() {
     });
 }
 
-// 73
 #[test]
 fn only_what_is_marked_crosses_to_another_task() {
     on_each(|dispatcher| {
@@ -273,7 +266,6 @@ enum Ask {
     Sum(u32, Reply<u32>),
 }
 
-// 74
 #[test]
 fn a_deadline_cancels_the_callee_and_tells_the_caller_once() {
     for threads in [1, 2, 8] {
@@ -322,7 +314,6 @@ fn a_deadline_cancels_the_callee_and_tells_the_caller_once() {
     }
 }
 
-// 52
 #[test]
 fn cancelling_a_context_drops_what_was_spawned_in_it_and_below() {
     on_each(|dispatcher| {
@@ -351,7 +342,6 @@ fn cancelling_a_context_drops_what_was_spawned_in_it_and_below() {
     });
 }
 
-// 53
 #[test]
 fn a_handler_that_fails_is_an_error_to_the_body_that_awaits_it() {
     on_each(|dispatcher| {
@@ -371,7 +361,6 @@ fn a_handler_that_fails_is_an_error_to_the_body_that_awaits_it() {
     });
 }
 
-// 54
 #[test]
 fn a_failure_in_a_nested_call_shows_both_places() {
     on_each(|dispatcher| {
@@ -396,7 +385,6 @@ fn a_failure_in_a_nested_call_shows_both_places() {
     });
 }
 
-// 15
 #[test]
 fn a_receiver_gets_on_after_a_panic_that_has_a_sink() {
     on_each(|dispatcher| {

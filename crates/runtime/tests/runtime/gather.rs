@@ -10,7 +10,6 @@ fn closed(name: &str) -> ReceiveError {
     ReceiveError::from(ReceiveErrorKind::Closed { port: format!("port {name:?}") })
 }
 
-// 30
 #[test]
 fn a_gather_over_two_ports_is_whole_when_it_ends_and_leaves_nobody_behind() {
     on_each(|dispatcher| {
@@ -44,7 +43,6 @@ fn a_gather_over_two_ports_is_whole_when_it_ends_and_leaves_nobody_behind() {
     });
 }
 
-// 30
 #[test]
 fn a_gather_over_one_port_of_results_takes_the_oldest_and_leaves_the_sixth() {
     on_each(|dispatcher| {
@@ -68,7 +66,6 @@ fn a_gather_over_one_port_of_results_takes_the_oldest_and_leaves_the_sixth() {
     });
 }
 
-// 31
 #[test]
 fn a_gather_of_nothing_is_over_at_once() {
     let (done, failed) = (Port::<u8>::new(), Port::<u8>::new());

@@ -27,7 +27,6 @@ enum Single<T> {
     Only(T),
 }
 
-// 11
 #[test]
 fn one_queue_keeps_the_order_of_arrival_across_kinds() {
     on_each(|dispatcher| {
@@ -46,7 +45,6 @@ fn one_queue_keeps_the_order_of_arrival_across_kinds() {
     });
 }
 
-// 11
 #[test]
 fn receivers_of_one_kind_leave_the_others_in_order() {
     let ops = OpsPort::named("ops");
@@ -63,7 +61,6 @@ fn receivers_of_one_kind_leave_the_others_in_order() {
     assert_eq!(ops.name(), "port \"ops\"");
 }
 
-// 11
 #[test]
 fn handlers_of_each_kind_see_that_kind_in_its_order() {
     on_each(|dispatcher| {
@@ -91,7 +88,6 @@ fn handlers_of_each_kind_see_that_kind_in_its_order() {
     });
 }
 
-// 11
 #[test]
 fn split_ports_keep_each_kinds_order_and_have_capacities_of_their_own() {
     let kinds = KindsPorts { a: Port::bounded(1, Overflow::Reject), ..KindsPorts::named("kinds") };
@@ -110,7 +106,6 @@ fn split_ports_keep_each_kinds_order_and_have_capacities_of_their_own() {
     assert_eq!(kinds.post(Kinds::A(3)).unwrap_err().reason, Reason::Closed);
 }
 
-// 12
 #[test]
 fn a_choice_whose_item_is_stolen_waits_on() {
     let ops = OpsPort::new();
@@ -130,7 +125,6 @@ fn a_choice_whose_item_is_stolen_waits_on() {
     assert_eq!((ops.len(), ops.waiting()), (0, 0));
 }
 
-// 12
 #[test]
 fn two_choices_and_a_thief_share_the_items_without_loss() {
     const ITEMS: u32 = 2_000;

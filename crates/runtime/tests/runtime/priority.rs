@@ -54,7 +54,6 @@ fn runs_of(mark: char, seen: &[char]) -> Vec<usize> {
     runs
 }
 
-// 62
 #[test]
 fn a_queue_with_one_task_is_served_within_a_round_of_one_with_a_million() {
     on_each(|dispatcher| {
@@ -78,7 +77,6 @@ fn a_queue_with_one_task_is_served_within_a_round_of_one_with_a_million() {
     });
 }
 
-// 63
 #[test]
 fn queues_share_the_workers_by_their_weights() {
     on_each(|dispatcher| {
@@ -107,7 +105,6 @@ fn queues_share_the_workers_by_their_weights() {
     });
 }
 
-// 63
 #[test]
 fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
     // The dispatcher's own queues take part, or do not.
@@ -142,7 +139,6 @@ fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
     }
 }
 
-// 63
 #[test]
 fn what_has_no_queue_has_the_weight_of_the_dispatcher() {
     let dispatcher = lehr_runtime::Builder::new().threads(1).weight(4).start().unwrap();

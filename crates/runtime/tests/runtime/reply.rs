@@ -22,7 +22,6 @@ impl Wake for Bell {
     }
 }
 
-// 13
 #[test]
 fn a_reply_dropped_unanswered_is_an_answer_at_once() {
     let (reply, answer) = Reply::<u8>::new();
@@ -35,7 +34,6 @@ fn a_reply_dropped_unanswered_is_an_answer_at_once() {
     assert_eq!(poll_once(answer), Poll::Ready(Err(Refusal::NoReply)));
 }
 
-// 13
 #[test]
 fn a_handler_that_panics_a_discarded_question_and_a_dropped_port_all_answer() {
     on_each(|dispatcher| {

@@ -23,7 +23,6 @@ impl Drop for Counted {
     }
 }
 
-// 75
 #[test]
 fn a_drain_lets_everything_end_and_counts_it() {
     for dispatcher in each() {
@@ -48,7 +47,6 @@ fn a_drain_lets_everything_end_and_counts_it() {
     }
 }
 
-// 75
 #[test]
 fn a_drain_past_its_limit_aborts_what_still_waits() {
     for dispatcher in each() {
@@ -70,7 +68,6 @@ fn a_drain_past_its_limit_aborts_what_still_waits() {
     }
 }
 
-// 75
 #[test]
 fn a_drain_does_not_wait_for_ever_for_a_poll_that_does_not_end() {
     for dispatcher in each() {
@@ -89,7 +86,6 @@ fn a_drain_does_not_wait_for_ever_for_a_poll_that_does_not_end() {
     }
 }
 
-// 76
 #[test]
 fn after_an_abort_no_task_runs_and_every_destructor_has_run() {
     for dispatcher in each() {
@@ -194,7 +190,6 @@ fn a_spawn_after_the_end_is_cancelled_and_its_future_dropped() {
     }
 }
 
-// 77
 #[test]
 fn what_drops_during_an_abort_may_wake_and_spawn() {
     struct Meddler(lehr_runtime::Handle, Port<u8>, Arc<AtomicUsize>);
@@ -257,7 +252,6 @@ fn counts(report: &Report, name: &str) -> (usize, usize, usize) {
     (queue.finished, queue.aborted, queue.discarded)
 }
 
-// 60, 75
 #[test]
 fn a_drain_counts_what_became_of_each_queue() {
     for dispatcher in each() {
@@ -288,7 +282,6 @@ fn a_drain_counts_what_became_of_each_queue() {
     }
 }
 
-// 60, 76
 #[test]
 fn an_abort_drops_what_queues_hold_and_counts_it() {
     for dispatcher in each() {

@@ -18,7 +18,6 @@ fn on_each_clock(test: impl Fn(&lehr_runtime::Dispatcher, &Clock)) {
     }
 }
 
-// 66
 #[test]
 fn real_timers_fire_in_order_and_never_early() {
     on_each(|dispatcher| {
@@ -39,7 +38,6 @@ fn real_timers_fire_in_order_and_never_early() {
     });
 }
 
-// 66
 #[test]
 fn a_clock_fires_by_deadline_and_then_by_registration() {
     let (clock, fired) = (Clock::virtual_time(), Port::new());
@@ -56,7 +54,6 @@ fn a_clock_fires_by_deadline_and_then_by_registration() {
     assert!(postings.iter().all(|posting| posting.outcome().is_none()));
 }
 
-// 66
 #[test]
 fn a_busy_worker_delays_no_timer() {
     on_each(|dispatcher| {
@@ -72,7 +69,6 @@ fn a_busy_worker_delays_no_timer() {
     });
 }
 
-// 67
 #[test]
 fn the_loser_of_a_choice_with_a_timeout_leaves_nothing_registered() {
     on_each_clock(|dispatcher, clock| {
@@ -102,7 +98,6 @@ fn the_loser_of_a_choice_with_a_timeout_leaves_nothing_registered() {
     });
 }
 
-// 67
 #[test]
 fn a_timer_that_is_dropped_is_gone() {
     let (clock, port) = (Clock::virtual_time(), Port::<u8>::new());
@@ -118,7 +113,6 @@ fn a_timer_that_is_dropped_is_gone() {
     assert!(port.is_empty());
 }
 
-// 67
 #[test]
 fn what_is_done_in_time_counts_even_if_nobody_looked_in_time() {
     let (clock, port) = (Clock::virtual_time(), Port::new());
@@ -132,7 +126,6 @@ fn what_is_done_in_time_counts_even_if_nobody_looked_in_time() {
     assert_eq!(block_on(late), Err(Elapsed));
 }
 
-// 67
 #[test]
 fn who_sleeps_through_a_jump_sees_no_time_in_between() {
     on_each_clock(|dispatcher, clock| {
@@ -150,7 +143,6 @@ fn who_sleeps_through_a_jump_sees_no_time_in_between() {
     });
 }
 
-// 68
 #[test]
 fn on_a_scaled_virtual_clock_ten_seconds_pass_in_one() {
     for threads in [1, 2, 8] {
@@ -166,7 +158,6 @@ fn on_a_scaled_virtual_clock_ten_seconds_pass_in_one() {
     }
 }
 
-// 68
 #[test]
 fn a_day_of_ticks_takes_no_real_time() {
     on_each_clock(|dispatcher, clock| {

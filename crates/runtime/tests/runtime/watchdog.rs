@@ -2,7 +2,6 @@ use std::time::Duration;
 
 use lehr_runtime::{Builder, Port, Stuck, block_on, blocking, named};
 
-// 64
 #[test]
 fn the_watchdog_reports_thread_task_and_reason_of_every_stuck_worker() {
     for threads in [1, 2, 8] {
@@ -53,7 +52,6 @@ fn the_watchdog_reports_thread_task_and_reason_of_every_stuck_worker() {
     }
 }
 
-// 64
 #[test]
 fn the_watchdog_says_when_no_worker_gets_on_and_what_waits_behind() {
     let reports = Port::<Stuck>::new();

@@ -8,7 +8,6 @@ fn cores() -> Vec<usize> {
     }
 }
 
-// 65
 #[test]
 fn workers_are_bound_to_the_cores_of_the_list_in_turn() {
     let cores = cores();

@@ -11,7 +11,6 @@ use super::samples::*;
 use super::{begin, together};
 use crate::everywhere;
 
-// 81
 #[test]
 fn what_a_sender_keeps_and_what_a_reader_was_given_is_its_own() {
     everywhere(async |world| {
@@ -66,7 +65,6 @@ impl Contract for NextLedger {
 #[operation(contract = NextLedger, verb = Query, name = "sum", reply = i64)]
 pub struct NextSum {}
 
-// 82
 #[test]
 fn clients_of_another_build_are_understood_or_told_the_difference() {
     everywhere(async |world| {
@@ -80,7 +78,6 @@ fn clients_of_another_build_are_understood_or_told_the_difference() {
     });
 }
 
-// 82
 #[test]
 fn another_major_version_is_another_contract() {
     crate::on_hosts(async |host, _| {
@@ -95,7 +92,6 @@ fn another_major_version_is_another_contract() {
     });
 }
 
-// 84
 #[test]
 fn each_verb_says_what_must_be_there() {
     everywhere(async |world| {
@@ -116,7 +112,6 @@ fn each_verb_says_what_must_be_there() {
     });
 }
 
-// 85
 #[test]
 fn a_get_sees_the_whole_of_one_state() {
     everywhere(async |world| {
@@ -142,7 +137,6 @@ fn a_get_sees_the_whole_of_one_state() {
     });
 }
 
-// 86
 #[test]
 fn lookup_and_get_are_answered_without_a_handler() {
     everywhere(async |world| {
@@ -164,7 +158,6 @@ struct WrongEnter {
     key: i64,
 }
 
-// 87
 #[test]
 fn what_is_not_in_the_contract_is_refused_at_once() {
     everywhere(async |world| {
@@ -187,7 +180,6 @@ fn what_is_not_in_the_contract_is_refused_at_once() {
     });
 }
 
-// 88
 #[test]
 fn requests_of_one_client_are_admitted_in_its_order() {
     everywhere(async |world| {
@@ -217,7 +209,6 @@ fn requests_of_one_client_are_admitted_in_its_order() {
     });
 }
 
-// 90
 #[test]
 fn when_the_time_is_up_the_caller_gets_one_fault_and_the_handler_is_dropped() {
     everywhere(async |world| {
@@ -235,7 +226,6 @@ fn when_the_time_is_up_the_caller_gets_one_fault_and_the_handler_is_dropped() {
     });
 }
 
-// 91
 #[test]
 fn with_a_key_a_request_that_is_sent_again_is_done_once() {
     everywhere(async |world| {
@@ -256,7 +246,6 @@ fn with_a_key_a_request_that_is_sent_again_is_done_once() {
     });
 }
 
-// 92
 #[test]
 fn those_that_look_overlap_and_those_that_change_do_not() {
     everywhere(async |world| {
@@ -289,7 +278,6 @@ fn those_that_look_overlap_and_those_that_change_do_not() {
     });
 }
 
-// 93
 #[test]
 fn beyond_the_bound_senders_are_told_and_nothing_that_was_taken_is_lost() {
     everywhere(async |world| {
@@ -321,7 +309,6 @@ fn beyond_the_bound_senders_are_told_and_nothing_that_was_taken_is_lost() {
     });
 }
 
-// 94
 #[test]
 fn a_handler_that_panics_is_a_fault_at_once_and_the_service_goes_on() {
     everywhere(async |world| {

@@ -12,7 +12,6 @@ use super::samples::*;
 use super::{Any, begin, together};
 use crate::{everywhere, on_hosts};
 
-// 83
 #[test]
 fn a_reference_finds_the_next_life_or_is_stale_as_it_was_told() {
     everywhere(async |world| {
@@ -32,7 +31,6 @@ fn a_reference_finds_the_next_life_or_is_stale_as_it_was_told() {
     });
 }
 
-// 89
 #[test]
 fn after_a_drop_nothing_is_left() {
     everywhere(async |world| {
@@ -81,7 +79,6 @@ impl Service for Failing {
     }
 }
 
-// 96
 #[test]
 fn a_start_that_fails_leaves_nothing_and_tells_who_waits() {
     on_hosts(async |host, _| {
@@ -113,7 +110,6 @@ fn a_start_that_fails_leaves_nothing_and_tells_who_waits() {
     });
 }
 
-// 97
 #[test]
 fn a_service_that_crashes_again_and_again_is_left_down() {
     on_hosts(async |host, clock| {
@@ -148,7 +144,6 @@ fn a_service_that_crashes_again_and_again_is_left_down() {
     });
 }
 
-// 98
 #[test]
 fn a_drop_waits_for_what_runs_refuses_what_waits_and_cleans_up_last() {
     everywhere(async |world| {
@@ -207,7 +202,6 @@ fn a_host_that_is_ready_stands_in_its_own_directory() {
     }
 }
 
-// 111
 #[test]
 fn the_directory_tells_of_comings_and_goings_in_order() {
     everywhere(async |world| {
@@ -235,7 +229,6 @@ fn the_directory_tells_of_comings_and_goings_in_order() {
     });
 }
 
-// 112
 #[test]
 fn what_cannot_be_made_is_one_of_several_faults_and_leaves_nothing() {
     on_hosts(async |host, _| {
@@ -254,7 +247,6 @@ fn what_cannot_be_made_is_one_of_several_faults_and_leaves_nothing() {
     });
 }
 
-// 126
 #[test]
 fn a_shutdown_ends_by_its_limit_and_names_who_did_not() {
     on_hosts(async |host, clock| {

@@ -89,7 +89,6 @@ async fn partner<const HOW: u8>(host: &Host, placement: Placement) -> Option<Str
     desk.get().await.unwrap().partner.clone()
 }
 
-// 99
 #[test]
 fn each_way_of_finding_a_partner_binds_what_it_says() {
     on_hosts(async |host, _| {
@@ -113,7 +112,6 @@ fn each_way_of_finding_a_partner_binds_what_it_says() {
     });
 }
 
-// 100
 #[test]
 fn a_partner_that_is_missing_fails_the_start_when_patience_ends() {
     on_hosts(async |host, clock| {
@@ -176,7 +174,6 @@ circle! {
     Egg "test/egg" wants Hen;
 }
 
-// 101
 #[test]
 fn partners_that_go_round_in_a_circle_are_refused_with_the_circle() {
     on_hosts(async |host, _| {
@@ -189,7 +186,6 @@ fn partners_that_go_round_in_a_circle_are_refused_with_the_circle() {
     });
 }
 
-// 102
 #[test]
 fn a_partner_that_goes_and_comes_back_is_found_again() {
     on_hosts(async |host, _| {

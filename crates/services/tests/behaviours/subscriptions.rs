@@ -24,7 +24,6 @@ async fn change(subscription: &mut Subscription<Ledger>) -> (u64, String) {
     }
 }
 
-// 105
 #[test]
 fn the_state_and_the_changes_after_it_have_nothing_between_them() {
     everywhere(async |world| {
@@ -54,7 +53,6 @@ fn the_state_and_the_changes_after_it_have_nothing_between_them() {
     });
 }
 
-// 106
 #[test]
 fn a_filter_lets_through_what_it_names() {
     everywhere(async |world| {
@@ -85,7 +83,6 @@ fn a_filter_lets_through_what_it_names() {
     });
 }
 
-// 107
 #[test]
 fn a_subscription_ends_after_its_count_or_its_time_and_says_so() {
     everywhere(async |world| {
@@ -109,7 +106,6 @@ fn a_subscription_ends_after_its_count_or_its_time_and_says_so() {
     });
 }
 
-// 108
 #[test]
 fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_state_anew() {
     crate::on_hosts(async |host, _| {
@@ -133,7 +129,6 @@ fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_state_anew() {
     });
 }
 
-// 110
 #[test]
 fn who_has_gone_is_told_nothing_and_a_name_is_one_subscriber() {
     everywhere(async |world| {

@@ -44,7 +44,7 @@ pub fn carry_out(
         // Told before anything is begun: a checkpoint of other items, or none.
         Some(resumed) => {
             let from = checkpoint_of(resumed)?;
-            lehr_distances::checkpoint::Kept::open::<f32>(&from, metric)?;
+            lehr_distances::checkpoint::LogReader::open::<f32>(&from, metric)?;
             take_over(&from, &checkpoint)
         }
         // One that `--force` has given up.

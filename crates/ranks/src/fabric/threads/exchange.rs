@@ -28,9 +28,9 @@ mod counter;
 mod fences;
 mod lane;
 mod line;
-mod loan;
 mod log;
 mod neighbours;
+mod offer;
 mod part;
 
 use std::task::{Context, Poll, Waker};

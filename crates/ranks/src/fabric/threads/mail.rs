@@ -31,7 +31,7 @@ use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, MutexGuard, Ordering, fence, spin
 
 use crate::error::Error;
 use crate::fabric::inbox::Inbox;
-use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
+use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 
 /// Slots of a channel: enough for an exchange and the next one.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
@@ -315,7 +315,7 @@ impl Fabric for Mail {
     fn poll_receive(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>> {
@@ -335,7 +335,7 @@ impl Fabric for Mail {
     fn poll_read(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
         read: &mut dyn FnMut(Envelope, &[u8]),
@@ -350,14 +350,14 @@ impl Fabric for Mail {
     fn poll_probe(
         &self,
         pattern: &Pattern,
-        turn: &mut Turn,
+        turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>> {
         self.here().poll(|inbox| inbox.poll_probe(pattern, turn, waiting_in, context))
     }
 
-    fn forget(&self, turn: &mut Turn) {
+    fn forget(&self, turn: &mut Ticket) {
         if turn.number().is_none() {
             return;
         }

@@ -1,7 +1,7 @@
 //! The three lists of a port's waiters: links between slots, in order of registration.
 
 use super::Waiters;
-use super::slot::{Place, Ticket, Want};
+use super::slot::{SlotState, Ticket, Want};
 
 /// Those of one kind, in order of registration.
 #[derive(Clone, Copy, Default)]
@@ -13,7 +13,7 @@ pub(super) struct List {
 impl<T> Waiters<T> {
     fn list_mut(&mut self, ticket: Ticket) -> &mut List {
         match self.slot(ticket).want {
-            Want::One(_) | Want::Resident(_) => &mut self.singles,
+            Want::One(_) | Want::PersistentWaiter(_) => &mut self.singles,
             Want::Take(_) => &mut self.takes,
             Want::Watch(_) | Want::Sort(_) => &mut self.watchers,
         }
@@ -39,7 +39,7 @@ impl<T> Waiters<T> {
             Some(after) => self.set_previous(after, Some(ticket)),
             None => self.list_mut(ticket).last = Some(ticket),
         }
-        self.slot_mut(ticket).place = Place::between(previous, next);
+        self.slot_mut(ticket).place = SlotState::between(previous, next);
     }
 
     /// Takes a listed waiter out of its list; the caller records its fate.
@@ -63,13 +63,13 @@ impl<T> Waiters<T> {
     pub(super) fn set_next(&mut self, ticket: Ticket, next: Option<Ticket>) -> Option<Ticket> {
         let slot = self.slot_mut(ticket);
         let (previous, replaced) = slot.place.neighbours();
-        slot.place = Place::between(previous, next);
+        slot.place = SlotState::between(previous, next);
         replaced
     }
 
     #[inline]
     pub(super) fn set_previous(&mut self, ticket: Ticket, previous: Option<Ticket>) {
         let slot = self.slot_mut(ticket);
-        slot.place = Place::between(previous, slot.place.neighbours().1);
+        slot.place = SlotState::between(previous, slot.place.neighbours().1);
     }
 }

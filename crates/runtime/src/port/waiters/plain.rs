@@ -4,7 +4,7 @@
 use std::task::Waker;
 
 use super::Waiters;
-use super::slot::{Place, Slot, Standing, Ticket, Want};
+use super::slot::{Slot, SlotState, Standing, Ticket, Want};
 
 impl<T> Waiters<T> {
     /// The first of those who wait for one item, if it takes whatever comes.
@@ -30,7 +30,7 @@ impl<T> Waiters<T> {
             None => self.singles.last = None,
         }
         let slot = self.slot_mut(ticket);
-        slot.place = Place::new(Standing::Offered(sequence));
+        slot.place = SlotState::new(Standing::Offered(sequence));
         slot.waker.take()
     }
 
@@ -41,7 +41,7 @@ impl<T> Waiters<T> {
         let last = self.singles.last;
         debug_assert!(order.is_none() || last.is_none(), "a kept place is looked for the general way");
         let order = order.unwrap_or_else(|| self.next_order());
-        let place = Place::between(last, None);
+        let place = SlotState::between(last, None);
         self.used += 1;
         let ticket = match self.free {
             Some(ticket) => {
@@ -78,7 +78,7 @@ impl<T> Waiters<T> {
         let slot = &mut self.slots[ticket.index()];
         let Slot { want: Want::One(None), waker: None, .. } = slot else { return None };
         let Standing::Offered(sequence) = slot.place.standing() else { return None };
-        slot.place = Place::free(self.free);
+        slot.place = SlotState::free(self.free);
         self.free = Some(ticket);
         self.used -= 1;
         Some(sequence)

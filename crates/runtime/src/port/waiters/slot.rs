@@ -5,16 +5,16 @@ use std::task::Waker;
 
 use lehr_sync::Arc;
 
+use crate::port::counting_filter::CountingFilter;
+use crate::port::persistent_waiter::PersistentWaiter;
 use crate::port::predicate::accepts;
-use crate::port::resident::Resident;
-use crate::port::sorter::Sorter;
 
 /// The identity of a waiter at its port: the number of its slot, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(NonZeroU32);
 
 impl Ticket {
-    /// Waiters that one port can have: as many as a half of [`Place`] can name.
+    /// Waiters that one port can have: as many as a half of [`SlotState`] can name.
     const MAX: u32 = (1 << 31) - 1;
 
     /// For the slot at `index`.
@@ -38,13 +38,13 @@ pub(crate) enum Want<T> {
     /// One item that the predicate, if there is one, accepts.
     One(Option<Predicate<T>>),
     /// Item after item, for as long as it stays here.
-    Resident(Box<Arc<dyn Resident<T>>>),
+    PersistentWaiter(Box<Arc<dyn PersistentWaiter<T>>>),
     /// So many available items, and nothing else.
     Take(usize),
     /// So many available items, to be looked at together with other ports.
     Watch(usize),
     /// Items of certain classes, to be looked at.
-    Sort(Box<Sorter<T>>),
+    Sort(Box<CountingFilter<T>>),
 }
 
 impl<T> Want<T> {
@@ -53,7 +53,7 @@ impl<T> Want<T> {
         match self {
             Self::One(None) => "receive at".to_owned(),
             Self::One(Some(_)) => "receive by a predicate at".to_owned(),
-            Self::Resident(_) => "handlers of an interleave at".to_owned(),
+            Self::PersistentWaiter(_) => "handlers of an interleave at".to_owned(),
             Self::Take(count) => format!("take {count} at"),
             Self::Watch(count) => format!("{count} at, together with other ports,"),
             Self::Sort(_) => "one of each source at".to_owned(),
@@ -62,7 +62,7 @@ impl<T> Want<T> {
 
     /// Whether it is offered items, one by one.
     pub(super) fn is_one(&self) -> bool {
-        matches!(self, Self::One(_) | Self::Resident(_))
+        matches!(self, Self::One(_) | Self::PersistentWaiter(_))
     }
 }
 
@@ -89,9 +89,9 @@ pub(crate) enum Standing {
 /// | 11 | failed | bit 61 is 0 |
 /// | 11 | free, so no waiter | bit 61 is 1; low 31 bits: the next free slot's ticket, 0 for none |
 #[derive(Clone, Copy)]
-pub(super) struct Place(u64);
+pub(super) struct SlotState(u64);
 
-impl Place {
+impl SlotState {
     /// In a list, with no neighbour yet.
     pub(super) const WAITING: Self = Self(0);
 
@@ -166,7 +166,7 @@ pub(super) struct Slot<T> {
     /// Position in the order of registration; ascending along the list.
     pub(super) order: u64,
     pub(super) want: Want<T>,
-    pub(super) place: Place,
+    pub(super) place: SlotState,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -178,7 +178,7 @@ impl<T> Slot<T> {
         match &self.want {
             Want::One(None) => Ok(true),
             Want::One(Some(predicate)) => accepts(predicate.as_ref().as_ref(), item),
-            Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => Ok(false),
+            Want::PersistentWaiter(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => Ok(false),
         }
     }
 }

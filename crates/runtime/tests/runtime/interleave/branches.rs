@@ -8,7 +8,6 @@ use lehr_runtime::{Exclusive, Handlers, Interleave, Port, Source, block_on, yiel
 use super::Gate;
 use crate::on_each;
 
-// 48
 #[test]
 fn branches_that_are_added_while_items_flow_lose_nothing_and_exclude_the_others() {
     on_each(|dispatcher| {
@@ -46,7 +45,6 @@ fn branches_that_are_added_while_items_flow_lose_nothing_and_exclude_the_others(
     });
 }
 
-// 49
 #[test]
 fn spent_one_time_branches_leave_nothing_behind() {
     const BRANCHES: usize = 100_000;
@@ -76,7 +74,6 @@ fn spent_one_time_branches_leave_nothing_behind() {
     });
 }
 
-// 26
 #[test]
 fn a_one_time_join_branch_with_more_than_enough_fires_once() {
     on_each(|dispatcher| {
@@ -99,7 +96,6 @@ fn a_one_time_join_branch_with_more_than_enough_fires_once() {
     });
 }
 
-// 27
 #[test]
 fn a_join_branch_refuses_the_same_port_twice() {
     let port = Port::<u8>::named("twin");
@@ -154,14 +150,12 @@ fn joins_and_takes_keep_their_group() {
     });
 }
 
-// 18
 #[test]
 fn an_interleave_with_two_branches_on_a_port_may_be_made_while_others_post_there() {
     // `make soak` runs the catalogue's 10^6 rounds.
     on_each(|dispatcher| crate::rounds::interleaves_on_a_busy_port(dispatcher, 5_000));
 }
 
-// 41
 #[test]
 fn what_an_interleave_leaves_behind_is_seen_by_a_join_that_waited_for_it() {
     on_each(|dispatcher| {

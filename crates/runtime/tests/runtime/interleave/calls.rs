@@ -5,7 +5,6 @@ use lehr_runtime::{Exclusive, Handlers, Interleave, Port, Refusal, Settings, Sna
 use super::Question;
 use crate::on_each;
 
-// 43
 #[test]
 fn a_handler_that_asks_its_own_interleave_is_told_that_it_would_wait_for_ever() {
     on_each(|dispatcher| {
@@ -40,7 +39,6 @@ fn a_handler_that_asks_its_own_interleave_is_told_that_it_would_wait_for_ever() 
     });
 }
 
-// 43
 #[test]
 fn a_deadlock_through_another_interleave_is_seen_too() {
     on_each(|dispatcher| {
@@ -72,7 +70,6 @@ fn a_deadlock_through_another_interleave_is_seen_too() {
     });
 }
 
-// 43
 #[test]
 fn a_handler_that_lends_its_exclusivity_is_answered_by_its_own_interleave() {
     on_each(|dispatcher| {
@@ -107,7 +104,6 @@ fn a_handler_that_lends_its_exclusivity_is_answered_by_its_own_interleave() {
     });
 }
 
-// 43
 #[test]
 fn a_reader_may_ask_readers_of_its_own_interleave_while_a_writer_waits() {
     on_each(|dispatcher| {

@@ -7,7 +7,6 @@ use lehr_runtime::{
 use super::{Gate, Rig};
 use crate::{Arbitrary, on_each};
 
-// 38
 #[test]
 fn an_exclusive_item_runs_after_those_that_run_and_before_later_concurrent_ones() {
     on_each(|dispatcher| {
@@ -35,7 +34,6 @@ fn an_exclusive_item_runs_after_those_that_run_and_before_later_concurrent_ones(
     });
 }
 
-// 39
 #[test]
 fn exclusive_items_of_several_branches_run_in_the_order_of_arrival() {
     on_each(|dispatcher| {
@@ -90,7 +88,6 @@ fn a_reader_sees_what_was_posted_before_it_and_nothing_that_was_posted_after() {
     });
 }
 
-// 40
 #[test]
 fn in_arrival_order_no_exclusive_item_passes_a_concurrent_one_that_came_earlier() {
     on_each(|dispatcher| {
@@ -109,7 +106,6 @@ fn in_arrival_order_no_exclusive_item_passes_a_concurrent_one_that_came_earlier(
     });
 }
 
-// 40
 #[test]
 fn with_phases_a_concurrent_item_waits_for_one_exclusive_handler() {
     on_each(|dispatcher| {
@@ -129,7 +125,6 @@ fn with_phases_a_concurrent_item_waits_for_one_exclusive_handler() {
     });
 }
 
-// 40
 #[test]
 fn with_a_bias_a_concurrent_item_may_starve_and_that_is_counted() {
     on_each(|dispatcher| {
@@ -147,7 +142,6 @@ fn with_a_bias_a_concurrent_item_may_starve_and_that_is_counted() {
     });
 }
 
-// 41
 #[test]
 fn nothing_starts_beside_an_exclusive_handler_that_is_suspended() {
     on_each(|dispatcher| {
@@ -166,7 +160,6 @@ fn nothing_starts_beside_an_exclusive_handler_that_is_suspended() {
     });
 }
 
-// 41
 #[test]
 fn exclusivity_lasts_as_long_as_the_guard_and_as_the_future() {
     on_each(|dispatcher| {
@@ -200,7 +193,6 @@ fn exclusivity_lasts_as_long_as_the_guard_and_as_the_future() {
     });
 }
 
-// 42
 #[test]
 fn a_handler_that_panics_gives_way_to_the_next() {
     on_each(|dispatcher| {
@@ -232,7 +224,6 @@ fn a_handler_that_panics_gives_way_to_the_next() {
     });
 }
 
-// 44
 #[test]
 fn no_more_concurrent_handlers_overlap_than_allowed() {
     on_each(|dispatcher| {
@@ -253,7 +244,6 @@ fn no_more_concurrent_handlers_overlap_than_allowed() {
     });
 }
 
-// 44
 #[test]
 fn a_branch_has_a_limit_of_its_own() {
     on_each(|dispatcher| {

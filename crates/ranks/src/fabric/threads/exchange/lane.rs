@@ -9,7 +9,7 @@
 //! To send never waits. Who finds the ring full *spills*: from then on messages go into a queue under a lock, until the receiver has emptied it. Who sends in one direction only
 //! waits for room afterwards, so that it finds a slot free the next time.
 //!
-//! A message may be lent at first (`loan.rs`).
+//! A message may be lent at first (`offer.rs`).
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, Ordering};
 
-use super::loan::{Desk, Loan};
+use super::offer::{Offer, OfferSlot};
 
 /// Slots of a lane: several stages of a shift, of which one rank may be ahead of another.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 8 };
@@ -48,8 +48,8 @@ pub(super) struct Lane {
     slots: [CachePadded<Slot>; SLOTS],
     /// Long messages, by slot.
     long: [Cell<Vec<u8>>; SLOTS],
-    /// Loans, by slot.
-    pub(super) desks: [Desk; SLOTS],
+    /// Offers, by slot.
+    pub(super) offers: [OfferSlot; SLOTS],
     taken: CachePadded<AtomicUsize>,
     has_spilled: CachePadded<AtomicUsize>,
     spilled: Mutex<VecDeque<(Head, Vec<u8>)>>,
@@ -100,12 +100,12 @@ pub(super) struct Incoming {
 
 /// Where the next message of a lane is.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum NextMessage {
     Slot(Head),
     Queue(Head),
 }
 
-impl Place {
+impl NextMessage {
     pub(super) fn head(self) -> Head {
         match self {
             Self::Slot(head) | Self::Queue(head) => head,
@@ -122,7 +122,7 @@ impl Lane {
                 CachePadded::new(Slot { sent: AtomicUsize::new(0), line: Cell::new(line()) })
             }),
             long: std::array::from_fn(|_| Cell::new(Vec::new())),
-            desks: std::array::from_fn(|_| Desk::new()),
+            offers: std::array::from_fn(|_| OfferSlot::new()),
             taken: zero(),
             has_spilled: zero(),
             spilled: Mutex::default(),
@@ -135,13 +135,13 @@ impl Lane {
         let mut memory = self.returned.lock().pop().unwrap_or_default();
         memory.clear();
         parts.iter().for_each(|part| memory.extend_from_slice(part));
-        // SAFETY: the slot is free; or it is lent, and its receiver looks here only when it is told that the loan was revoked.
+        // SAFETY: the slot is free; or it is lent, and its receiver looks here only when it is told that the offer was revoked.
         self.long[slot].write(|long| unsafe { *long = memory });
     }
 
-    /// Takes it back, unread: the loan was taken.
+    /// Takes it back, unread: the offer was taken.
     pub(super) fn withdraw(&self, slot: usize) {
-        // SAFETY: as in `deposit`; who has taken a loan does not look here.
+        // SAFETY: as in `deposit`; who has taken an offer does not look here.
         let memory = self.long[slot].write(|long| unsafe { std::mem::take(&mut *long) });
         self.give_back(memory);
     }
@@ -198,16 +198,16 @@ impl Outgoing {
         self.fill(head, length, parts);
     }
 
-    /// As [`send`](Self::send), but lends the message if there is a slot for it; without, there is no loan.
-    pub(super) fn lend<'a>(&mut self, head: Head, parts: &'a [&'a [u8]]) -> Option<Loan<'a>> {
+    /// As [`send`](Self::send), but lends the message if there is a slot for it; without, there is no offer.
+    pub(super) fn lend<'a>(&mut self, head: Head, parts: &'a [&'a [u8]]) -> Option<Offer<'a>> {
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
         if length <= SHORT || self.is_spilling || !self.has_room() {
             self.send(head, parts);
             return None;
         }
-        let loan = Loan::offer(self.lane.clone(), self.sent % SLOTS, parts);
+        let offer = Offer::make(self.lane.clone(), self.sent % SLOTS, parts);
         self.fill(head, length | LENT, parts);
-        Some(loan)
+        Some(offer)
     }
 
     /// Fills the next slot, which is free.
@@ -248,9 +248,9 @@ impl Incoming {
     }
 
     /// The next message, if it has come.
-    pub(super) fn first(&self) -> Option<Place> {
+    pub(super) fn first(&self) -> Option<NextMessage> {
         if let Some(head) = self.holds() {
-            return Some(Place::Slot(head));
+            return Some(NextMessage::Slot(head));
         }
         // Acquire: pairs with the Release in `Outgoing::send`; see the module's page.
         if self.lane.has_spilled.load(Ordering::Acquire) == 0 {
@@ -258,15 +258,15 @@ impl Incoming {
         }
         let spilled = self.lane.spilled.lock();
         if let Some(head) = self.holds() {
-            return Some(Place::Slot(head));
+            return Some(NextMessage::Slot(head));
         }
-        spilled.front().map(|(head, _)| Place::Queue(*head))
+        spilled.front().map(|(head, _)| NextMessage::Queue(*head))
     }
 
     /// Takes the next message, which is at this place, and shows its parts to `read`, once. Says whether that made room which the sender can see.
-    pub(super) fn take(&mut self, place: Place, read: &mut dyn FnMut(&[&[u8]])) -> bool {
+    pub(super) fn take(&mut self, place: NextMessage, read: &mut dyn FnMut(&[&[u8]])) -> bool {
         let lane = &*self.lane;
-        if let Place::Queue(_) = place {
+        if let NextMessage::Queue(_) = place {
             let mut spilled = lane.spilled.lock();
             let first = spilled.pop_front();
             let is_last = spilled.is_empty();
@@ -288,8 +288,8 @@ impl Incoming {
                 let line = unsafe { &*line };
                 read(&[&line.short[..length]]);
             });
-        } else if length & LENT == 0 || !lane.desks[self.taken % SLOTS].take(read) {
-            // SAFETY: as above; a loan was revoked.
+        } else if length & LENT == 0 || !lane.offers[self.taken % SLOTS].take(read) {
+            // SAFETY: as above; an offer was revoked.
             let memory = long.write(|long| unsafe { std::mem::take(&mut *long) });
             read(&[&memory]);
             lane.give_back(memory);

@@ -32,7 +32,7 @@ use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop};
 
 use super::lane::{Head, Incoming, Lane, Outgoing};
-use super::loan::Loan;
+use super::offer::Offer;
 use super::{CALL_BITS, Disagreement, Endpoint, Shared, Trouble};
 
 /// Looks at a lane before a spinning rank makes sure that its own neighbours are awake.
@@ -220,12 +220,12 @@ impl Endpoint {
     /// Cancel-safe as [`poll_hear`](Self::poll_hear) is; outgoing messages are sent with the first poll.
     pub(crate) fn poll_swap(&mut self, swap: &mut Swap<'_>, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
         // They end where this call does, on each way out, in that they are dropped.
-        let mut loans = [const { None }; LOANS];
+        let mut offers = [const { None }; LOANS];
         if !swap.progress.0 {
             swap.progress.0 = true;
-            for ((to, parts), loan) in swap.told.iter().zip(&mut loans) {
+            for ((to, parts), offer) in swap.told.iter().zip(&mut offers) {
                 let (place, head) = (self.outgoing_to(*to), self.neighbours.head);
-                *loan = self.neighbours.outgoing[place].lend(head, parts);
+                *offer = self.neighbours.outgoing[place].lend(head, parts);
                 self.neighbours.unannounced.push(place);
             }
         }
@@ -237,7 +237,7 @@ impl Endpoint {
         }
         // The others are at it, or about to be.
         for _ in 0..self.shared.spins {
-            if loans.iter().flatten().all(Loan::is_taken) {
+            if offers.iter().flatten().all(Offer::is_taken) {
                 break;
             }
             spin_loop();

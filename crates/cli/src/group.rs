@@ -1,0 +1,99 @@
+//! Several processes, started by `mpiexec`, that compute one result: process 0 leads, the others follow.
+//!
+//! The lead alone reads, shows and speaks. It sends the others one *request*: the data and where the run begins. All
+//! compute. The lead makes the files of rows and sends where each is, and all write their rows into it
+//! ([`crate::rows`]). The lead writes the small results and puts all into place. Then it sends an *exit status*, the exit
+//! code, with which all end. If the lead fails before there is anything to compute, the exit status comes in place of the
+//! request. So a file is read once, each message is said once, and no process waits for one that has gone.
+//!
+//! | message | bytes |
+//! | --- | --- |
+//! | request | of the methods of `lehr-methods` on rows, see [`method`]; on dissimilarities, [`matrix`]; of pairs to compare, [`pairs`] |
+//! | place | JSON: the file that all write their rows to |
+//! | exit status | one byte: the exit code |
+//!
+//! Any other end of a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher. The
+//! supervisor reports which process it was ([`lehr_ranks_mpi::keep`]).
+
+pub mod application;
+mod matrix;
+pub mod method;
+pub mod pairs;
+
+use lehr_methods::Options;
+use lehr_mining::anneal;
+use lehr_ranks::Job;
+use lehr_ranks::trace::Trace;
+use lehr_ranks_mpi::Process;
+use serde::{Deserialize, Serialize};
+
+use crate::exit::{Failure, Kind};
+use crate::interrupt::Interrupt;
+
+/// The lead's connection to the others, if there are any.
+pub struct ProcessGroup<'a> {
+    process: Option<&'a Process>,
+}
+
+impl<'a> ProcessGroup<'a> {
+    /// The processes of a job; none for a process that is alone.
+    pub fn new(process: Option<&'a Process>) -> Self {
+        Self { process }
+    }
+
+    /// The exit status: how it ended. Ends with the others.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`] if they cannot be reached.
+    pub fn end(process: Process, code: u8) -> Result<(), Failure> {
+        process.share(vec![code]).map_err(unreachable)?;
+        process.finish().map_err(unreachable)
+    }
+
+    /// The processes, for the plan.
+    pub fn job(&self) -> Option<Job> {
+        self.process.map(Process::job)
+    }
+}
+
+/// Which method all run, and how: the same on rows and on dissimilarities.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Request {
+    method: String,
+    options: Options,
+    /// The content of the checkpoint from which the run is resumed.
+    checkpoint: Option<String>,
+    /// Whether all record the actions of their ranks.
+    is_traced: bool,
+}
+
+/// Shows nothing and keeps nothing. It passes on a request to stop, and sends its process's part of the trace to the
+/// lead.
+struct Follower {
+    trace: Option<Trace>,
+    interrupt: anneal::Interrupt,
+}
+
+impl Follower {
+    fn new(interrupt: &Interrupt) -> Self {
+        Self { trace: None, interrupt: interrupt.within_steps() }
+    }
+}
+
+impl anneal::Observer for Follower {
+    fn interrupt(&self) -> Option<anneal::Interrupt> {
+        Some(self.interrupt.clone())
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
+}
+
+fn misread(cause: &str) -> Failure {
+    Failure::new(Kind::NoResult, format!("the request of process 0 cannot be read: {cause}"))
+}
+
+fn unreachable(error: lehr_ranks_mpi::Error) -> Failure {
+    Failure::new(Kind::Environment, error.to_string())
+}

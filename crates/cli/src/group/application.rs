@@ -1,0 +1,67 @@
+//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The request is that of dissimilarities
+//! ([`super::pairs`]), and all continue from there.
+//!
+//! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the order and the exit status nothing can happen
+//! to the lead alone: an early end of a stage is one for all.
+
+use std::path::Path;
+
+use lehr_demos::application::{Subject, whole};
+use lehr_distances::checkpoint::LogReader;
+use lehr_distances::{Metric, Silent, all_pairs};
+use lehr_mining::{pairwise, smacof};
+use lehr_ranks::Execution;
+use lehr_ranks_mpi::Process;
+
+use super::{Follower, pairs, unreachable};
+use crate::arguments::ApplicationArguments;
+use crate::exit::{Failure, Kind};
+use crate::interrupt::Interrupt;
+use crate::plan::execution;
+
+/// Follows the lead to the end: the exit code. Says nothing, because the lead does.
+///
+/// # Errors
+/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
+pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArguments) -> Result<u8, Failure> {
+    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
+    let interrupt = Interrupt::listen()?;
+    let request = process.share(Vec::new()).map_err(unreachable)?;
+    let code = match request[..] {
+        [code] => code,
+        _ => {
+            let (items, _, log) = pairs::decode(&request)?;
+            drop(request);
+            // The lead refuses these arguments before it gives an order, if there is anything to refuse.
+            let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
+            let methods = subject.methods(arguments.asked(), items.len());
+            items.compared(&subject.options(), |metric| {
+                compute(metric, &methods, &execution, log, &mut Follower::new(&interrupt))
+            })?;
+            let word = process.share(Vec::new()).map_err(unreachable)?;
+            if let [code] = word[..] { code } else { Kind::NoResult.code() }
+        }
+    };
+    process.finish().map_err(unreachable)?;
+    Ok(code)
+}
+
+/// Computes this process's part of all stages. The outcome is the lead's, which it sends to all, so that all agree.
+fn compute(
+    metric: &dyn Metric,
+    (clustering, embedding): &(pairwise::Parameters, smacof::Parameters),
+    execution: &Execution,
+    log: Option<Vec<u8>>,
+    follower: &mut Follower,
+) -> Result<(), Failure> {
+    let read = |bytes| LogReader::of_bytes::<f32>(bytes, Path::new("the checkpoint of process 0"), metric);
+    let mut kept = log.map(read).transpose()?;
+    let Ok(half) = all_pairs::<f32>(metric, execution, kept.as_mut(), &mut Silent) else { return Ok(()) };
+    let matrix = whole(&half)?;
+    drop(half);
+    if pairwise::cluster(&matrix, None, clustering, execution, follower).is_ok() {
+        let input = smacof::Input::new(&matrix);
+        let _ = smacof::embed(&input, embedding, execution, follower);
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! The course of a run: the starts one after the other, in steps of some iterations. It can be resumed after each step,
+//! and the best start is kept.
+
+use serde::{Deserialize, Serialize};
+
+use super::parameters::{Parameters, Sweeps};
+use super::seeding::{Near, Numbers, draw, farthest};
+use crate::Error;
+use crate::anneal::{Progress, Stage, run};
+use crate::lloyd::{AWAY, Centers, LastMove, Lloyd, Patience, Remembered};
+use crate::round::{LeafCells, Rounds};
+use crate::rows::{Input, Rows, Scalar};
+
+/// The most iterations of a step; a request to stop waits for no more than these.
+const STEP_SWEEPS: u64 = 8;
+
+/// A start on its way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Start {
+    /// K x D.
+    centers: Vec<f64>,
+    /// Passes over the rows so far.
+    sweeps: u64,
+    /// The cost of the last of them; `None` before the first, and where an iteration is made again.
+    cost: Option<f64>,
+    /// Sweeps that were made again because a centre had no row, which `sweeps` leaves out; the largest number where no row is left for one.
+    #[serde(default)]
+    redone: u64,
+}
+
+/// Everything that a run is, in stored units: a checkpoint of it is a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The sum of squares that each start came to.
+    pub(super) costs: Vec<f64>,
+    /// The starts that were ended before their fixed point.
+    pub(super) unfinished: usize,
+    best: Option<(Vec<f64>, f64)>,
+    /// Whether the best start came to its fixed point. Checkpoints of before did not say.
+    #[serde(default)]
+    is_best_fixed: bool,
+    /// The sweeps of the best start.
+    #[serde(default)]
+    pub(super) best_sweeps: u64,
+    current: Option<Start>,
+    pub(super) sweeps: u64,
+}
+
+/// A run.
+pub(super) struct Fit<'a, T: Scalar> {
+    input: Input<'a>,
+    rows: &'a Rows<T>,
+    parameters: &'a Parameters,
+    near: &'a LeafCells<Near<T>>,
+    lloyd: Lloyd<'a, T>,
+    pub state: State,
+}
+
+impl<'a, T: Scalar> Fit<'a, T> {
+    pub fn new(
+        input: Input<'a>,
+        rows: &'a Rows<T>,
+        parameters: &'a Parameters,
+        memory: &'a LeafCells<Remembered>,
+        near: &'a LeafCells<Near<T>>,
+        state: State,
+    ) -> Self {
+        let mut lloyd = Lloyd::new(rows, memory);
+        lloyd.is_plain = parameters.sweeps == Sweeps::Plain;
+        Self { input, rows, parameters, near, lloyd, state }
+    }
+
+    /// The centres that were given, as stored.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for one so far away that squared distances from it say nothing.
+    fn given(&self, centers: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut stored = centers.to_vec();
+        for (center, given) in stored.chunks_exact_mut(self.rows.dimension).zip(centers.chunks(self.rows.dimension)) {
+            for ((value, zero), given) in center.iter_mut().zip(&self.rows.units.origin).zip(given) {
+                *value = (*value - zero) / self.rows.units.length;
+                if value.abs() > AWAY {
+                    let expected = "centres no farther from the points than 1e9 times as far as those are apart";
+                    return Err(Error::Parameter { name: "centers", expected, found: format!("{given:e}") });
+                }
+            }
+        }
+        Ok(stored)
+    }
+
+    /// Centres with a row in the place of each that no row was nearest to in the last iteration. `None` if every row is
+    /// where a centre is.
+    async fn without_empty(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<Option<Vec<f64>>, Error> {
+        let masses = self.lloyd.masses();
+        let (empty, held): (Vec<usize>, Vec<usize>) = (0..centers.len()).partition(|&k| masses[k] == 0.0);
+        let dimension = self.rows.dimension;
+        let kept = Centers { dimension, values: held.iter().flat_map(|&k| centers.center(k)).copied().collect() };
+        let all = farthest(self.input, self.rows, self.near, rounds, kept, centers.len()).await?;
+        let mut values = centers.values.clone();
+        // Rows stand behind the centres that were kept, and take the places of empty ones.
+        let found = (held.len()..all.len()).map(|k| all.center(k));
+        for (&k, row) in empty.iter().zip(found) {
+            values[k * dimension..][..dimension].copy_from_slice(row);
+        }
+        Ok((all.len() > held.len()).then_some(values))
+    }
+
+    /// How the best centres move when rows are labelled. Means of their nearest rows are written to the last
+    /// digit; others decide the labels.
+    pub fn last_move(&self) -> LastMove {
+        if self.state.is_best_fixed { LastMove::ToTheMeans } else { LastMove::Nowhere }
+    }
+
+    /// The best centres, once the run is done.
+    pub fn centers(&self) -> Centers {
+        let values = self.state.best.as_ref().map(|(values, _)| values.clone()).unwrap_or_default();
+        Centers { dimension: self.rows.dimension, values }
+    }
+}
+
+impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
+    fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
+        show(&mut self.state)
+    }
+
+    fn is_done(&self) -> bool {
+        self.state.costs.len() >= self.parameters.begun()
+    }
+
+    fn phase(&self) -> &'static str {
+        Stage::Refining.name()
+    }
+
+    fn progress(&mut self) -> Progress {
+        let State { best, current, costs, sweeps, .. } = &self.state;
+        let cost = best.as_ref().map(|(_, cost)| *cost).or(current.as_ref().and_then(|start| start.cost));
+        let cost = cost.unwrap_or(self.rows.square);
+        let centers = best.as_ref().map(|(values, _)| values).or(current.as_ref().map(|start| &start.centers));
+        // How many sweeps a start takes is not known: it is half done after fifty.
+        let begun = current.as_ref().map_or(0.0, |start| start.sweeps as f64 / (start.sweeps as f64 + 50.0));
+        Progress {
+            stage: self.phase().into(),
+            fraction: Some((costs.len() as f64 + begun) / self.parameters.begun() as f64),
+            figures: vec![
+                ("clusters", centers.map_or(0, |values| values.len() / self.rows.dimension) as f64),
+                ("sweeps", *sweeps as f64),
+                ("starts", costs.len() as f64),
+                ("mean_cost", self.rows.units.squared(cost / self.rows.total_weight)),
+            ],
+        }
+    }
+
+    async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        let Parameters { clusters, seed, max_sweeps, tolerance, .. } = *self.parameters;
+        let dimension = self.rows.dimension;
+        let Some(Start { centers, sweeps: done, cost, redone }) = self.state.current.take() else {
+            let start = self.state.costs.len() as u64;
+            let centers = match &self.parameters.centers {
+                Some(given) => self.given(given)?,
+                None => {
+                    let numbers = Numbers { seed, purpose: "k-means++", drawn: start * clusters as u64 };
+                    let none = Centers { dimension, values: Vec::new() };
+                    draw(self.input, self.rows, self.near, rounds, none, clusters, numbers).await?.values
+                }
+            };
+            self.state.current = Some(Start { centers, sweeps: 0, cost: None, redone: 0 });
+            return Ok(());
+        };
+        let mut centers = Centers { dimension, values: centers };
+        let left = max_sweeps.saturating_sub(done).max(1);
+        // Rows that precision does not tell apart could have a sweep made again for ever.
+        let until_empty = redone < done + STEP_SWEEPS;
+        let patience = Patience { sweeps: left.min(STEP_SWEEPS), tolerance, to_beat: None, until_empty };
+        let before = self.lloyd.sweeps;
+        let swept = self.lloyd.go_on(rounds, &mut centers, patience, cost).await?;
+        let made = self.lloyd.sweeps - before;
+        self.state.sweeps += made;
+        if swept.has_empty {
+            let moved = self.without_empty(rounds, &centers).await?;
+            let redone = if moved.is_some() { redone + 1 } else { u64::MAX };
+            let (centers, sweeps) = (moved.unwrap_or(centers.values), done + made - 1);
+            self.state.current = Some(Start { centers, sweeps, cost: None, redone });
+            return Ok(());
+        }
+        if !swept.has_ended && made < left {
+            let sweeps = done + made;
+            self.state.current = Some(Start { centers: centers.values, sweeps, cost: Some(swept.cost), redone });
+            return Ok(());
+        }
+        self.state.unfinished += usize::from(!swept.has_ended);
+        // Of centres that a sweep has just moved nobody knows what they cost.
+        let cost = if swept.is_fixed { swept.cost } else { self.lloyd.cost_of(rounds, &centers).await? };
+        self.state.costs.push(cost);
+        if self.state.best.as_ref().is_none_or(|(_, best)| cost < *best) {
+            self.state.best = Some((centers.values, cost));
+            self.state.is_best_fixed = swept.is_fixed;
+            self.state.best_sweeps = done + made;
+        }
+        Ok(())
+    }
+}

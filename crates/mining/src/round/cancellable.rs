@@ -1,0 +1,156 @@
+//! Rounds that can be cancelled. A leaf that begins after the request to stop is left out, and all ranks learn it from
+//! the total.
+//!
+//! A partial has one number more then (or one key more, of a round that has several), which says how many leaves were
+//! left out. So all ranks come to the same decision by the all-reduce that they make anyway, whichever of them was
+//! asked. No rank waits for one that has gone.
+
+use std::ops::Range;
+
+use lehr_ranks::observe::Interrupt;
+use lehr_ranks::timing::{Phases, Spread};
+use lehr_ranks::trace::Trace;
+use lehr_ranks::{CellBytes, Error, Partition, Pending, Round, Rounds};
+
+/// The rounds of one step.
+pub(crate) struct CancellableRounds<'a> {
+    rounds: &'a mut dyn Rounds,
+    /// None if nobody may interrupt the step: the same on all ranks.
+    interrupt: Option<&'a Interrupt>,
+    total: Vec<f64>,
+    is_given_up: bool,
+}
+
+impl<'a> CancellableRounds<'a> {
+    pub fn new(rounds: &'a mut dyn Rounds, interrupt: Option<&'a Interrupt>) -> Self {
+        Self { rounds, interrupt, total: Vec::new(), is_given_up: false }
+    }
+
+    /// Whether a round ended with [`Error::Cancelled`] because the step was given up, here or on another rank; the same on all.
+    pub fn is_given_up(&self) -> bool {
+        self.is_given_up
+    }
+
+    /// The outcome of a part that nothing can resume, such as the beginning of a run: stopped, if it was given up.
+    pub fn outcome<T>(&self, result: Result<T, crate::Error>) -> Result<T, crate::Error> {
+        if self.is_given_up { Err(crate::Error::Stopped) } else { result }
+    }
+}
+
+/// A round, and behind its numbers how many leaves were left out.
+struct Heeded<'a> {
+    round: &'a dyn Round,
+    interrupt: Option<&'a Interrupt>,
+}
+
+impl Heeded<'_> {
+    fn has_one_key(&self) -> bool {
+        self.round.key_len() >= self.round.len()
+    }
+
+    /// Where it stands how many leaves were left out: behind the round's numbers, in a key of its own if the round has several.
+    fn mark(&self) -> Option<Range<usize>> {
+        self.interrupt?;
+        let (len, key_len) = (self.round.len(), self.round.key_len());
+        if self.has_one_key() {
+            return Some(len..len + 1);
+        }
+        let start = len.next_multiple_of(key_len);
+        Some(start..start + key_len)
+    }
+}
+
+impl Round for Heeded<'_> {
+    fn len(&self) -> usize {
+        self.mark().map_or(self.round.len(), |mark| mark.end)
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        let (own, rest) = partial.split_at_mut(self.round.len());
+        let is_left_out = self.interrupt.is_some_and(Interrupt::is_asked);
+        rest.fill(f64::from(u8::from(is_left_out)));
+        if is_left_out {
+            own.fill(0.0);
+        } else {
+            self.round.map(leaf, own);
+        }
+    }
+
+    fn combine(&self, left: &mut [f64], right: &[f64]) {
+        if self.interrupt.is_none() || !self.has_one_key() {
+            // The mark is a key like others: rounds that have several add them.
+            return self.round.combine(left, right);
+        }
+        let len = self.round.len();
+        self.round.combine(&mut left[..len], &right[..len]);
+        left[len] += right[len];
+    }
+
+    fn key_len(&self) -> usize {
+        if self.has_one_key() { self.len().max(1) } else { self.round.key_len() }
+    }
+
+    fn name(&self) -> &'static str {
+        self.round.name()
+    }
+}
+
+impl Rounds for CancellableRounds<'_> {
+    fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let heeded = Heeded { round, interrupt: self.interrupt };
+            let Some(mark) = heeded.mark() else { return self.rounds.round(&heeded, total).await };
+            // With no leaves the total stays as it was.
+            self.total.clear();
+            self.total.extend_from_slice(total);
+            self.total.resize(heeded.len(), 0.0);
+            self.rounds.round(&heeded, &mut self.total).await?;
+            if self.total[mark.start] > 0.0 {
+                self.is_given_up = true;
+                return Err(Error::Cancelled { rank: 0 });
+            }
+            total.copy_from_slice(&self.total[..round.len()]);
+            Ok(())
+        })
+    }
+
+    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
+        self.rounds.agree(flag)
+    }
+
+    fn is_lead(&self) -> bool {
+        self.rounds.is_lead()
+    }
+
+    fn is_first_here(&self) -> bool {
+        self.rounds.is_first_here()
+    }
+
+    fn share_bytes<'a>(&'a mut self, cells: &'a dyn CellBytes) -> Pending<'a, ()> {
+        self.rounds.share_bytes(cells)
+    }
+
+    fn record<'a>(&'a mut self, trace: &'a Trace) -> Pending<'a, ()> {
+        self.rounds.record(trace)
+    }
+
+    fn note_phase(&mut self, name: &'static str) {
+        self.rounds.note_phase(name);
+    }
+
+    fn gather_timers<'a>(&'a mut self, trace: &'a Trace, phases: Phases) -> Pending<'a, Vec<Spread>> {
+        self.rounds.gather_timers(trace, phases)
+    }
+
+    fn partition(&self) -> Partition {
+        self.rounds.partition()
+    }
+
+    fn leaves(&self) -> Range<usize> {
+        self.rounds.leaves()
+    }
+
+    fn imbalance(&self) -> f64 {
+        self.rounds.imbalance()
+    }
+}

@@ -1,0 +1,455 @@
+//! The course of a run: grow, harden, refine; one step at a time, each of which can be resumed.
+//!
+//! ```text
+//! growing      one temperature a step; mass mode; the state is kept when the wanted number of components first exists
+//!              ├─ branch A: from that state in plain mode until memberships are hard, then Lloyd
+//!              └─ branch B: on to `overshoot` times as many, Lloyd, merged back by Ward's rule, Lloyd; not where clusters lie far apart
+//! refining     from the better branch: swaps and breaths, then Lloyd to the fixed point
+//! ```
+//!
+//! All of the state is in [`State`], which a checkpoint holds; the rest ([`Fit`]) can be made from it again. All
+//! ranks follow the same course, because they decide by the same bits.
+
+use serde::{Deserialize, Serialize};
+
+use super::components::{Components, Mode};
+use super::filling::fill;
+use super::merging::{merge_to, ward};
+use super::parameters::Parameters;
+use super::prospects;
+use super::swap::{Prepared, Search, Searcher, swap_that_must_gain};
+use super::system::VectorSystem;
+use crate::Error;
+use crate::anneal::growth::{Grown, Limits};
+use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
+use crate::anneal::{Measured, Progress, Settled, Stage, run, settle};
+use crate::lloyd::{Centers, Lloyd, NoiseComponent, Remembered, TO_THE_END, trim};
+use crate::number::Number;
+use crate::round::{LeafCells, Rounds};
+use crate::rows::bernoulli::merging_cost;
+use crate::rows::{Rows, Scalar};
+
+/// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that make it needless.
+const MOST_OVERSHOT: usize = 1000;
+/// Hardening only prepares for Lloyd's sweeps, which forget the rest of the way to a fixed point.
+const PLAIN_TOLERANCE: f64 = 1e-3;
+/// At the final temperature the answer is read off: it is relaxed as far as double precision goes.
+const LAST_TOLERANCE: f64 = 1e-10;
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    Growing,
+    Hardening,
+    Refining,
+    /// From the result of a summary, over all rows.
+    Finishing,
+    Done,
+}
+
+/// A critical temperature below this, in stored units, means that one point outweighs all others by as much. There is
+/// nothing to anneal, because such light points move no centre, and squared distances over such temperatures would leave
+/// the range of single precision. Centres are found by dividing alone.
+pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
+
+/// The share of annealing a summary in the work.
+const OF_SUMMARY: f64 = 0.9;
+
+/// The costs and trials of the refinement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finish {
+    /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost it is the mean cost in nats,
+    /// including the prior's, as of the other branch.
+    pub plain: Option<f64>,
+    /// That of the overshooting branch (B); nothing where it was left out.
+    pub overshot: Option<f64>,
+    /// Swaps, breaths and disturbances tried.
+    pub tried: u64,
+    /// Those that were better, and the disturbances that led to something better.
+    pub taken: u64,
+    /// The summary that was annealed in place of the rows, if they are many in few columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summarized>,
+}
+
+/// The summary that was annealed in place of the rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summarized {
+    /// How many cells.
+    pub cells: usize,
+    /// The weighted mean squared distance of the rows from the means of their cells. No cost of the history or of the
+    /// refinement exceeds that of the rows by more.
+    pub hidden: f64,
+}
+
+/// Everything that a run is, in stored units: a checkpoint of it is a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    phase: Phase,
+    /// Where the number of clusters was chosen.
+    pub(crate) number: Option<Number>,
+    #[serde(flatten)]
+    pub(crate) grown: Grown<Components>,
+    /// The better branch so far.
+    best: Option<(Vec<f64>, f64)>,
+    search: Option<Search>,
+    pub(crate) finish: Finish,
+    pub(crate) sweeps: u64,
+}
+
+impl State {
+    /// Whether a run continues over all rows from here, after a summary.
+    pub fn is_of_all_rows(&self) -> bool {
+        matches!(self.phase, Phase::Finishing | Phase::Done)
+    }
+}
+
+/// A run.
+pub(crate) struct Fit<'a, T: Scalar> {
+    rows: &'a Rows<T>,
+    parameters: &'a Parameters,
+    lloyd: Lloyd<'a, T>,
+    prepared: Prepared,
+    /// The largest fraction reported so far. The reported one never falls, though the search may begin again.
+    furthest: f64,
+    pub state: State,
+}
+
+impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
+    fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
+        show(&mut self.state)
+    }
+
+    fn is_done(&self) -> bool {
+        self.state.phase == Phase::Done || (self.state.phase == Phase::Finishing && self.rows.hidden.is_some())
+    }
+
+    fn phase(&self) -> &'static str {
+        self.stage().name()
+    }
+
+    fn progress(&mut self) -> Progress {
+        let rows = self.rows;
+        let step = self.state.grown.step(rows.units.squared(1.0), rows.units.squared(rows.square / rows.total_weight));
+        step.progress(self.stage(), self.state.sweeps, self.fraction())
+    }
+
+    async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        let before = self.lloyd.sweeps;
+        match self.state.phase {
+            Phase::Growing => self.grow(rounds).await?,
+            Phase::Hardening => self.harden(rounds).await?,
+            Phase::Refining => self.refine(rounds).await?,
+            Phase::Finishing => self.finish(rounds).await?,
+            Phase::Done => {}
+        }
+        // What a resumed search prepares once more was counted by the run that was stopped.
+        self.state.sweeps += self.lloyd.sweeps - before - std::mem::take(&mut self.prepared.repeated);
+        Ok(())
+    }
+}
+
+impl<'a, T: Scalar> Fit<'a, T> {
+    /// A new run: finds the first critical temperature.
+    pub async fn begin(
+        rows: &'a Rows<T>,
+        parameters: &'a Parameters,
+        number: Option<Number>,
+        memory: &'a LeafCells<Remembered>,
+        rounds: &mut dyn Rounds,
+    ) -> Result<Self, Error> {
+        let one = Components::at(rows.dimension, rows.middle.clone());
+        let mut system = VectorSystem::new(rows, one, Mode::Mass, parameters.seed);
+        let critical_temperature = system.first_critical_temperature(rounds).await?;
+        let state = State {
+            // Points that are all the same have nothing to anneal.
+            phase: if critical_temperature > LEAST_CRITICAL { Phase::Growing } else { Phase::Refining },
+            number,
+            grown: Grown::new(system.components, critical_temperature),
+            best: None,
+            search: None,
+            finish: Finish::default(),
+            sweeps: 1,
+        };
+        Ok(Self::resume(rows, parameters, memory, state))
+    }
+
+    /// Resumes from a state.
+    pub fn resume(
+        rows: &'a Rows<T>,
+        parameters: &'a Parameters,
+        memory: &'a LeafCells<Remembered>,
+        state: State,
+    ) -> Self {
+        Self { rows, parameters, lloyd: Lloyd::new(rows, memory), prepared: Prepared::default(), furthest: 0.0, state }
+    }
+
+    pub fn stage(&self) -> Stage {
+        match self.state.phase {
+            Phase::Growing => Stage::Annealing,
+            Phase::Hardening => Stage::Hardening,
+            Phase::Refining | Phase::Finishing => Stage::Refining,
+            Phase::Done => Stage::Labelling,
+        }
+    }
+
+    /// Estimate of the share of the work that is done: each stage's own measure, in its share of a typical run. It never falls.
+    pub fn fraction(&mut self) -> f64 {
+        let state = &self.state;
+        let present = match state.phase {
+            Phase::Growing => 0.6 * state.grown.share_grown(&self.limits(), state.grown.components.len()),
+            Phase::Hardening => 0.6 + 0.1 * state.grown.share_hardened(),
+            Phase::Refining => {
+                let in_vain = state.search.as_ref().map_or(0.0, |search| {
+                    search.in_vain as f64 / search.trials(self.rows.dimension, self.parameters.patience).max(1) as f64
+                });
+                0.7 + 0.28 * in_vain.clamp(0.0, 1.0)
+            }
+            Phase::Finishing => 0.9,
+            Phase::Done => 0.98,
+        };
+        let present = if self.rows.hidden.is_some() { OF_SUMMARY * present } else { present };
+        self.furthest = self.furthest.max(present);
+        self.furthest
+    }
+
+    /// The hard centres and the mean cost, once the run is done.
+    pub fn centers(&self) -> Centers {
+        let values = match &self.state.search {
+            Some(search) => search.centers.clone(),
+            None => self.state.grown.components.centers.clone(),
+        };
+        Centers { dimension: self.rows.dimension, values }
+    }
+
+    /// The noise component in stored units, if there is one.
+    pub fn sponge(&self) -> Option<NoiseComponent> {
+        let Parameters { sponge, clusters, .. } = self.parameters;
+        sponge.map(|radius| NoiseComponent::new(radius, self.rows.units.length, *clusters))
+    }
+
+    /// When growth ends.
+    fn limits(&self) -> Limits {
+        let parameters = self.parameters;
+        let last = parameters.final_temperature().map(|temperature| temperature / self.rows.units.squared(1.0));
+        let most = match parameters.clusters {
+            Some(clusters) if last.is_some() || !(2..=MOST_OVERSHOT).contains(&clusters) || self.sponge().is_some() => {
+                clusters
+            }
+            Some(clusters) => (clusters as f64 * parameters.overshoot).ceil() as usize,
+            None => parameters.most_clusters(self.rows),
+        };
+        Limits {
+            wanted: parameters.clusters,
+            most,
+            last,
+            rows: self.rows.count,
+            cooling: parameters.cooling,
+            tolerance: parameters.tolerance,
+            last_tolerance: LAST_TOLERANCE,
+        }
+    }
+
+    async fn grow(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        if self.parameters.clusters == Some(1) {
+            // One cluster has nothing to divide. With a noise component it must find its rows.
+            self.state.phase = if self.sponge().is_some() { Phase::Hardening } else { Phase::Refining };
+            return Ok(());
+        }
+        let limits = self.limits();
+        let (tolerance, most) = self.state.grown.bounds(&limits);
+        let settled = self.settle_at(rounds, Mode::Mass, tolerance, most).await?;
+        let (clusters, squared) = (self.state.grown.components.len(), self.rows.units.squared(1.0));
+        let goes_on = self.state.grown.goes_on(&limits, clusters, &settled.measured, squared);
+        let overshoots = limits.wanted == Some(clusters) && limits.last.is_none();
+        if goes_on && !(overshoots && self.lie_far_apart(&settled.measured)) {
+            return Ok(());
+        }
+        self.end_growth(rounds, &limits).await
+    }
+
+    /// Whether growing on would divide only single clusters. A Bernoulli cost's eigenvalues do not show the gain of that.
+    fn lie_far_apart(&self, measured: &Measured) -> bool {
+        if self.rows.bernoulli.is_some() {
+            return false;
+        }
+        let Components { centers, priors, .. } = &self.state.grown.components;
+        let centers = Centers { dimension: self.rows.dimension, values: centers.clone() };
+        let masses: Vec<f64> = priors.iter().map(|prior| prior * self.rows.total_weight).collect();
+        let variances: Vec<f64> = measured.critical.iter().map(|critical| critical / 2.0).collect();
+        prospects::lie_far_apart(&centers, &masses, &variances)
+    }
+
+    /// Relaxes, divides and measures at the present temperature, and writes the history.
+    async fn settle_at(
+        &mut self,
+        rounds: &mut dyn Rounds,
+        mode: Mode,
+        tolerance: f64,
+        most: usize,
+    ) -> Result<Settled, Error> {
+        let sponge = self.sponge();
+        let grown = &mut self.state.grown;
+        let components = std::mem::replace(&mut grown.components, Components::one(self.rows.dimension));
+        let mut system = VectorSystem::new(self.rows, components, mode, self.parameters.seed);
+        system.is_growing = mode == Mode::Mass;
+        system.sponge = sponge;
+        let settled = settle(&mut system, rounds, grown.temperature, tolerance, most).await?;
+        grown.components = system.components;
+        grown.record(&settled, grown.components.len(), self.rows.units.squared(1.0));
+        self.state.sweeps += settled.sweeps;
+        Ok(settled)
+    }
+
+    /// From growth to the two branches.
+    async fn end_growth(&mut self, rounds: &mut dyn Rounds, limits: &Limits) -> Result<(), Error> {
+        let centers = self.state.grown.components.centers.clone();
+        if limits.last.is_some() {
+            // The answer is what there is at this temperature, made hard.
+            self.state.finish.plain = Some(self.branch(rounds, centers, None).await?);
+            self.state.phase = Phase::Refining;
+            return Ok(());
+        }
+        if let Some(clusters) = limits.wanted.filter(|&clusters| self.state.grown.components.len() > clusters) {
+            self.state.finish.overshot = Some(self.branch(rounds, centers, Some(clusters)).await?);
+        }
+        self.state.grown.go_back();
+        self.state.phase = Phase::Hardening;
+        Ok(())
+    }
+
+    /// Hardens one branch by Lloyd, merging to `clusters` if given; keeps it if it is the better. Returns its mean cost in the input's unit.
+    async fn branch(
+        &mut self,
+        rounds: &mut dyn Rounds,
+        centers: Vec<f64>,
+        clusters: Option<usize>,
+    ) -> Result<f64, Error> {
+        let mut centers = Centers { dimension: self.rows.dimension, values: centers };
+        if let Some(sponge) = self.sponge() {
+            let trimmed = trim(rounds, self.rows, &mut centers, &sponge).await?;
+            self.lloyd.sweeps += trimmed.sweeps;
+            self.state.best = Some((centers.values, trimmed.cost));
+            return Ok(self.rows.units.squared(trimmed.cost / self.rows.total_weight));
+        }
+        let mut cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
+        if let Some(clusters) = clusters {
+            let mut masses = self.lloyd.masses();
+            match self.rows.bernoulli {
+                None => merge_to(&mut centers, &mut masses, clusters, ward),
+                Some(_) => merge_to(&mut centers, &mut masses, clusters, merging_cost),
+            }
+            cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
+        }
+        let better = match &self.state.best {
+            Some((values, best)) => {
+                (std::cmp::Reverse(centers.values.len()), cost) < (std::cmp::Reverse(values.len()), *best)
+            }
+            None => true,
+        };
+        if better {
+            self.state.best = Some((centers.values, cost));
+        }
+        Ok(self.rows.units.squared(cost / self.rows.total_weight))
+    }
+
+    async fn harden(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        self.state.grown.temperature *= FROZEN_COOLING;
+        let settled = self.settle_at(rounds, Mode::Plain, PLAIN_TOLERANCE.max(self.parameters.tolerance), 0).await?;
+        let grown = &self.state.grown;
+        if settled.measured.softness < HARD || grown.temperature <= COLDEST_PLAIN * grown.critical_temperature {
+            let centers = grown.components.centers.clone();
+            self.state.finish.plain = Some(self.branch(rounds, centers, None).await?);
+            self.state.phase = Phase::Refining;
+        }
+        Ok(())
+    }
+
+    async fn refine(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        let dimension = self.rows.dimension;
+        if let Some(sponge) = self.sponge() {
+            return self.keep_what_is_trimmed(rounds, &sponge).await;
+        }
+        if self.rows.bernoulli.is_some() {
+            return self.keep_what_is_hard(rounds).await;
+        }
+        let Some(search) = &mut self.state.search else {
+            let values = self
+                .state
+                .best
+                .take()
+                .map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
+            let wanted =
+                if self.parameters.final_temperature().is_some() { 0 } else { self.parameters.clusters.unwrap_or(0) };
+            let mut centers = Centers { dimension, values };
+            let cost = fill(&mut self.lloyd, rounds, &mut centers, wanted, self.parameters.seed).await?;
+            self.state.search = Some(Search::new(centers, cost));
+            return Ok(());
+        };
+        let Parameters { patience, seed, .. } = *self.parameters;
+        let (prepared, lloyd) = (&mut self.prepared, &mut self.lloyd);
+        Searcher { search: &mut *search, prepared, lloyd, rounds: &mut *rounds, patience, seed }.advance().await?;
+        if search.is_over() {
+            let mut centers = Centers { dimension, values: std::mem::take(&mut search.centers) };
+            search.cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
+            let masses = self.lloyd.masses();
+            centers.remove_empty(&masses);
+            search.centers = centers.values;
+            (self.state.finish.tried, self.state.finish.taken) = (search.tried, search.taken);
+            self.state.phase = if self.rows.hidden.is_some() { Phase::Finishing } else { Phase::Done };
+        }
+        Ok(())
+    }
+
+    /// From the result of a summary: iterates over all rows to the fixed point, then tries the swaps that promise to
+    /// improve it.
+    async fn finish(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        let Parameters { patience, seed, clusters, .. } = *self.parameters;
+        let search = self.state.search.as_mut().expect("what the summary came to");
+        let mut centers = Centers { dimension: self.rows.dimension, values: std::mem::take(&mut search.centers) };
+        search.cost = fill(&mut self.lloyd, rounds, &mut centers, clusters.unwrap_or(0), seed).await?;
+        let better = match patience {
+            0 => None,
+            _ => swap_that_must_gain(&mut self.lloyd, rounds, &centers, search.cost, seed).await?,
+        };
+        match better {
+            // Iterations continue from there.
+            Some(better) => (search.centers, search.taken) = (better.values, search.taken + 1),
+            None => {
+                search.centers = centers.values;
+                self.state.phase = Phase::Done;
+            }
+        }
+        (self.state.finish.tried, self.state.finish.taken) = (search.tried, search.taken);
+        Ok(())
+    }
+
+    /// The end of a run with a Bernoulli cost. There are no swaps, because planes and squared distances do not give the
+    /// gain of dividing a cluster.
+    async fn keep_what_is_hard(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
+        let values =
+            self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
+        let mut centers = Centers { dimension: self.rows.dimension, values };
+        let cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
+        let masses = self.lloyd.masses();
+        centers.remove_empty(&masses);
+        self.state.search = Some(Search::new(centers, cost));
+        self.state.phase = Phase::Done;
+        Ok(())
+    }
+
+    /// The end of a run with a noise component. There are no swaps. Rows may leave for that component. So the sums of a
+    /// pass do not give the cost of a removal and the gain of a division.
+    async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &NoiseComponent) -> Result<(), Error> {
+        let values =
+            self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
+        let mut centers = Centers { dimension: self.rows.dimension, values };
+        let trimmed = trim(rounds, self.rows, &mut centers, sponge).await?;
+        self.lloyd.sweeps += trimmed.sweeps;
+        sponge.check(trimmed.outside / self.rows.total_weight)?;
+        centers.remove_empty(&trimmed.masses);
+        self.state.search = Some(Search::new(centers, trimmed.cost));
+        self.state.phase = Phase::Done;
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! Saying which process died, when it could not say so itself.
+//!
+//! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
+//! anything, and its own message names a process ID. The usual reason is memory: the system kills the process that
+//! needs most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does nothing
+//! but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the same signal. On
+//! that every launcher ends the others. (MPICH's does so on an exit code other than 0 only if it sees the connection
+//! close first: two times in three.)
+//!
+//! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the process
+//! group, to which launchers send their signals. The supervisor adds to the environment the program that the launcher's library is
+//! beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the launcher hears of both ends at once.
+
+use std::ffi::OsString;
+use std::io::{PipeReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+
+use crate::environment;
+use crate::launcher::Launcher;
+
+/// Set for the child.
+const KEPT: &str = "LEHR_MPI_KEPT";
+/// The same: the number of the pipe's end into which it writes its actions.
+const PIPE: &str = "LEHR_MPI_PIPE";
+
+/// The child's notes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// It has joined the job.
+    Joined = b'j' as isize,
+    /// It has left the job, in order, or is about to end it.
+    Left = b'l' as isize,
+}
+
+/// The process that goes on after [`keep`].
+#[derive(Debug)]
+#[must_use]
+pub enum Supervised {
+    /// This process does: it is the child, or there is no launcher and nothing to keep.
+    GoOn,
+    /// The child has come to its end, and this process, its supervisor, ends with the same exit code.
+    Ended {
+        /// The child's exit code.
+        code: u8,
+    },
+    /// The child was killed, or ended in the middle of the job.
+    Killed(Killed),
+}
+
+/// A child that was killed or ended in the middle of the job, and the remaining task: tell the user, then [`follow`](Self::follow).
+#[derive(Debug)]
+#[must_use = "the launcher ends the job when the supervisor follows its child"]
+pub struct Killed {
+    signal: i32,
+    message: String,
+}
+
+impl Killed {
+    /// The message for the user, because the child could not give it.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Ends this process by the signal that ended its child, so that the launcher ends the job.
+    pub fn follow(self) -> ! {
+        #[cfg(unix)]
+        if let Some(signal) = rustix::process::Signal::from_named_raw(self.signal) {
+            // Whether it could be sent does not matter: an abort is a signal too.
+            let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+        }
+        std::process::abort()
+    }
+}
+
+/// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the module's page.
+///
+/// Call it first thing in your `main`. Signals that ask a program to end (Ctrl-C) reach supervisor and child alike, and the
+/// supervisor must survive them. Make it do so in `ignore_signals`, which is called in the supervisor only.
+///
+/// # Errors
+/// If this program cannot be started again.
+///
+/// # Example
+/// ```
+/// use lehr_ranks_mpi::{Supervised, Launcher, keep};
+/// if Launcher::of_this_process().is_none() {
+///     assert!(matches!(keep(|| ()).unwrap(), Kept::GoOn));
+/// }
+/// ```
+pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Supervised> {
+    let Some(launcher) = Launcher::of_this_process() else { return Ok(Supervised::GoOn) };
+    if environment::path(KEPT).is_some() {
+        return Ok(Supervised::GoOn);
+    }
+    ignore_signals();
+    let mut arguments = std::env::args_os();
+    let name = arguments.next();
+    let mut command = Command::new(std::env::current_exe()?);
+    #[cfg(unix)]
+    if let Some(name) = name {
+        use std::os::unix::process::CommandExt;
+        command.arg0(name);
+    }
+    let starter = program_of_parent().map_or_else(|| OsString::from("unknown"), PathBuf::into_os_string);
+    let (mut notes, pipe) = std::io::pipe()?;
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsRawFd;
+        // The child inherits this end and opens it by its number.
+        rustix::io::fcntl_setfd(&pipe, rustix::io::FdFlags::empty())?;
+        command.env(PIPE, pipe.as_raw_fd().to_string());
+    }
+    let mut child = command.args(arguments).env(KEPT, starter).spawn()?;
+    drop(pipe);
+    let id = child.id();
+    let status = child.wait()?;
+    Ok(ended(status, is_in_the_middle(&mut notes), &launcher, id))
+}
+
+/// Records the actions of this process, if it has a supervisor.
+pub(crate) fn note(note: Note) {
+    let Some(number) = environment::variable(PIPE).and_then(|text| text.parse::<u32>().ok()) else { return };
+    // A system that does not offer this has supervisors that know less.
+    if let Ok(mut pipe) = std::fs::OpenOptions::new().append(true).open(format!("/dev/fd/{number}")) {
+        let _ = pipe.write_all(&[note as u8]);
+    }
+}
+
+/// Whether a child that has ended had joined the job and not left it.
+fn is_in_the_middle(notes: &mut PipeReader) -> bool {
+    // Children of the child may hold the pipe open: what is there is all there is.
+    #[cfg(unix)]
+    if rustix::io::ioctl_fionbio(&*notes, true).is_err() {
+        return false;
+    }
+    let mut bytes = [0; 16];
+    let length = if cfg!(unix) { notes.read(&mut bytes).unwrap_or(0) } else { 0 };
+    bytes[..length].last() == Some(&(Note::Joined as u8))
+}
+
+/// The program that started the launcher's process, as the supervisor saw it, or as this process sees it if it has no supervisor.
+pub(crate) fn starter() -> Option<PathBuf> {
+    environment::path(KEPT).map(PathBuf::from).filter(|program| program.is_absolute()).or_else(program_of_parent)
+}
+
+/// The program of the parent process, where the system tells.
+fn program_of_parent() -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    return std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
+    #[cfg(not(target_os = "linux"))]
+    return None;
+}
+
+fn ended(status: ExitStatus, is_in_the_middle: bool, launcher: &Launcher, id: u32) -> Supervised {
+    let process = launcher.process();
+    let of = launcher.processes().map_or_else(String::new, |count| format!(" of {count}"));
+    if let Some(code) = status.code() {
+        if is_in_the_middle {
+            let message = format!(
+                "process {process}{of} (process ID {id}) ended with exit code {code} in the middle of the job; all others are \
+                 ended too"
+            );
+            return Supervised::Killed(Killed { signal: 9, message });
+        }
+        return Supervised::Ended { code: u8::try_from(code & 0xff).unwrap_or(1) };
+    }
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).unwrap_or(0);
+    #[cfg(not(unix))]
+    let signal = 0;
+    let reason = match signal {
+        9 => " (killed from outside; the system does so when memory runs out)",
+        6 => " (aborted)",
+        4 | 7 | 8 | 11 => " (a fault in the program or a library)",
+        _ => "",
+    };
+    let message = format!(
+        "process {process}{of} (process ID {id}) was ended by signal {signal}{reason}; all others are ended too"
+    );
+    Supervised::Killed(Killed { signal, message })
+}

@@ -1,0 +1,129 @@
+//! Long messages that are read where they are, as long as their sender looks on.
+//!
+//! A message is copied twice, into memory of the lane and out of it. So a send never waits, and a call may be given up.
+//! For long messages that is half of the cost of an exchange. So a sender that spins anyway *lends* its message first: the
+//! receiver may copy it from the sender's own memory. An offer lasts no longer than one poll of the sender. Before that
+//! returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no offer outlives the
+//! borrow that it is made of, whatever becomes of the future.
+//!
+//! | `OfferSlot::state` | meaning | who goes there |
+//! | --- | --- | --- |
+//! | `OFFERED` | the parts may be taken | the sender, before it fills the slot |
+//! | `TAKING` | the receiver reads the parts | the receiver, from `OFFERED` |
+//! | `TAKEN` | it has read them | the receiver |
+//! | `REVOKED` | the message is in the slot's memory | the sender, from `OFFERED` |
+//!
+//! Both leave `OFFERED` by one exchange of the word, so only one of them does. A sender that comes too late to revoke waits until the receiver has read, which is for the length of a copy.
+
+use lehr_sync::{Arc, AtomicUsize, Cell, Ordering, spin_loop, thread::yield_now};
+
+use super::lane::Lane;
+
+/// Parts of a message that is lent, at most.
+pub(super) const PARTS: usize = 3;
+
+const TAKEN: usize = 0;
+const OFFERED: usize = 1;
+const TAKING: usize = 2;
+const REVOKED: usize = 3;
+
+/// Looks before a sender that waits for a reader offers its core to others.
+const LOOKS: u32 = 10_000;
+
+/// Where the offers of a slot are made.
+pub(super) struct OfferSlot {
+    state: AtomicUsize,
+    /// The parts as they are in the sender's memory; unused ones are empty.
+    parts: Cell<[(*const u8, usize); PARTS]>,
+}
+
+// SAFETY: the addresses are read only by who has taken the offer (`take`), while its sender keeps the parts in place (`Offer`).
+unsafe impl Sync for OfferSlot {}
+// SAFETY: as above.
+unsafe impl Send for OfferSlot {}
+
+/// An offer that has been offered. Once it is dropped, nobody reads the parts.
+pub(super) struct Offer<'a> {
+    lane: Arc<Lane>,
+    slot: usize,
+    parts: &'a [&'a [u8]],
+}
+
+/// Ends the reading, even if it panics.
+struct Taking<'a>(&'a OfferSlot);
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        // Release: what was to be read has been read. Pairs with the Acquire in `Offer::is_taken`.
+        self.0.state.store(TAKEN, Ordering::Release);
+    }
+}
+
+impl OfferSlot {
+    pub(super) fn new() -> Self {
+        Self { state: AtomicUsize::new(TAKEN), parts: Cell::new([(std::ptr::null(), 0); PARTS]) }
+    }
+
+    /// Shows the parts of a message that was lent to `read`; or says that the offer was revoked. By the receiver, once, when the slot holds that message.
+    pub(super) fn take(&self, read: &mut dyn FnMut(&[&[u8]])) -> bool {
+        // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. That the parts are visible is the doing of the slot's flag.
+        if self.state.compare_exchange(OFFERED, TAKING, Ordering::Acquire, Ordering::Acquire).is_err() {
+            return false;
+        }
+        let _taking = Taking(self);
+        // SAFETY: the sender wrote them before it filled the slot, and writes them again when it fills the slot again, after we have taken the message.
+        let parts = self.parts.read(|parts| unsafe { *parts });
+        let part = |(address, length): (*const u8, usize)| {
+            if length == 0 {
+                return &[][..];
+            }
+            // SAFETY: these are slices of the sender's, which it keeps borrowed until it has seen `TAKEN` (`Offer::drop`); the slices made here end before that.
+            unsafe { std::slice::from_raw_parts(address, length) }
+        };
+        read(&parts.map(part));
+        true
+    }
+}
+
+impl<'a> Offer<'a> {
+    /// Offers a message in a slot that is free and the sender's, before it is filled.
+    pub(super) fn make(lane: Arc<Lane>, slot: usize, parts: &'a [&'a [u8]]) -> Self {
+        let mut lent = [(std::ptr::null(), 0); PARTS];
+        for (lent, part) in lent.iter_mut().zip(parts) {
+            *lent = (part.as_ptr(), part.len());
+        }
+        assert!(parts.len() <= PARTS, "a message that is lent has few parts");
+        let offered = &lane.offers[slot];
+        // SAFETY: the slot is free, so its receiver has done with the last offer here.
+        offered.parts.write(|parts| unsafe { *parts = lent });
+        // Relaxed: published by the slot's flag.
+        offered.state.store(OFFERED, Ordering::Relaxed);
+        Self { lane, slot, parts }
+    }
+
+    /// Whether the message has been read.
+    pub(super) fn is_taken(&self) -> bool {
+        // Acquire: pairs with the Release in `Taking::drop`; the reading is over.
+        self.lane.offers[self.slot].state.load(Ordering::Acquire) == TAKEN
+    }
+}
+
+impl Drop for Offer<'_> {
+    fn drop(&mut self) {
+        let offered = &self.lane.offers[self.slot];
+        // Relaxed: decided by the exchange below.
+        if offered.state.load(Ordering::Relaxed) == OFFERED {
+            self.lane.deposit(self.slot, self.parts);
+            // Release: publishes the deposit. Pairs with the Acquire in `take`. Relaxed: `is_taken` is asked.
+            if offered.state.compare_exchange(OFFERED, REVOKED, Ordering::Release, Ordering::Relaxed).is_ok() {
+                return;
+            }
+            self.lane.withdraw(self.slot);
+        }
+        let mut looks = 0;
+        while !self.is_taken() {
+            looks += 1;
+            if looks < LOOKS { spin_loop() } else { yield_now() }
+        }
+    }
+}
