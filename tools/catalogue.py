@@ -1,6 +1,6 @@
 """Does every behaviour of the runtime's catalogue have a test? Each test that shows one carries its number in a comment directly above it.
 
-`// 38` or `// 38, 41` above `#[test]`, or above the fence of a documentation example that must not compile. docs/catalogue.md shows who
+`// Catalogue: 38` or `// Catalogue: 38, 41` above `#[test]`, or above the fence of a documentation example that must not compile. docs/catalogue.md shows who
 shows what; numbers without a test stand in its `missing` block, and in nobody's memory.
 
 Usage: catalogue.py           check the page against the sources; one line a fault, exit code 1 if there is any
@@ -148,7 +148,7 @@ BEHAVIOURS = {
 }
 
 NUMBERED = re.compile(
-    r"^[ \t]*// (?P<numbers>\d+(?:, \d+)*)[ \t]*\n"
+    r"^[ \t]*// Catalogue: (?P<numbers>\d+(?:, \d+)*)[ \t]*\n"
     r"(?:(?:[ \t]*#\[(?!test\])[^\n]*\n)*[ \t]*#\[test\][ \t]*\n(?:[ \t]*#\[[^\n]*\n)*[ \t]*(?:async )?fn (?P<name>\w+)"
     r"|[ \t]*///[ \t]*```compile_fail)",
     re.MULTILINE,

@@ -4,25 +4,25 @@ import unittest
 
 import catalogue
 
-ALL = "\n".join(f"// {number}\n#[test]\nfn shows_{number}() {{}}\n" for number in catalogue.BEHAVIOURS)
+ALL = "\n".join(f"// Catalogue: {number}\n#[test]\nfn shows_{number}() {{}}\n" for number in catalogue.BEHAVIOURS)
 
 
 class Catalogue(unittest.TestCase):
     def test_numbers_are_read_from_the_comment_above_a_test_and_nowhere_else(self):
         text = (
-            "// 38, 41\n#[test]\nfn one() {}\n"
-            "// 5\n#[cfg(not(loom))]\n#[test]\n#[should_panic]\nfn two() {}\n"
-            "    // 7\n    #[test]\n    fn inner() {}\n"
-            "// 9 items\n#[test]\nfn no_number() {}\n"
-            "// 11\nfn no_test() {}\n"
-            "// 12\n\n#[test]\nfn not_directly_above() {}\n"
+            "// Catalogue: 38, 41\n#[test]\nfn one() {}\n"
+            "// Catalogue: 5\n#[cfg(not(loom))]\n#[test]\n#[should_panic]\nfn two() {}\n"
+            "    // Catalogue: 7\n    #[test]\n    fn inner() {}\n"
+            "// Catalogue: 9 items\n#[test]\nfn no_number() {}\n"
+            "// Catalogue: 11\nfn no_test() {}\n"
+            "// Catalogue: 12\n\n#[test]\nfn not_directly_above() {}\n"
         )
         self.assertEqual(
             catalogue.numbered_tests("a.rs", text), [(38, "a.rs::one"), (41, "a.rs::one"), (5, "a.rs::two"), (7, "a.rs::inner")]
         )
 
     def test_an_example_that_must_not_compile_counts(self):
-        text = "/// Text.\n// 37\n/// ```compile_fail\n/// wrong();\n/// ```\nfn right() {}\n// 14\n/// ```\n/// right();\n/// ```\n"
+        text = "/// Text.\n// Catalogue: 37\n/// ```compile_fail\n/// wrong();\n/// ```\nfn right() {}\n// Catalogue: 14\n/// ```\n/// right();\n/// ```\n"
         self.assertEqual(catalogue.numbered_tests("a.rs", text), [(37, "a.rs")])
 
     def test_a_page_written_from_the_sources_has_no_faults(self):
@@ -31,7 +31,7 @@ class Catalogue(unittest.TestCase):
         self.assertEqual(catalogue.missing_of(catalogue.page_of(shown)), [])
 
     def test_a_number_without_a_test_is_a_fault_unless_it_is_listed_as_missing(self):
-        without = catalogue.by_number({"a.rs": ALL.replace("// 40\n", "// none\n")})
+        without = catalogue.by_number({"a.rs": ALL.replace("// Catalogue: 40\n", "// none\n")})
         full = catalogue.page_of(catalogue.by_number({"a.rs": ALL}))
         self.assertIn("nothing shows 40", catalogue.faults(full, without)[0])
         page = catalogue.page_of(without)
@@ -44,7 +44,7 @@ class Catalogue(unittest.TestCase):
 
     def test_unknown_numbers_and_stale_pages_are_faults(self):
         page = catalogue.page_of(catalogue.by_number({"a.rs": ALL}))
-        unknown = catalogue.by_number({"a.rs": ALL + "// 999\n#[test]\nfn more() {}\n"})
+        unknown = catalogue.by_number({"a.rs": ALL + "// Catalogue: 999\n#[test]\nfn more() {}\n"})
         self.assertIn("a.rs: the catalogue has no number 999", catalogue.faults(page, unknown))
         renamed = catalogue.by_number({"a.rs": ALL.replace("shows_3()", "shows_it()")})
         self.assertIn("write it anew", catalogue.faults(page, renamed)[0])

@@ -136,6 +136,7 @@ fn over_connections_that_break(changes: u64, cuts: impl Fn(usize) -> Option<usiz
     });
 }
 
+// Catalogue: 117
 #[test]
 fn over_connections_that_break_every_change_is_made_at_most_once_in_order_and_its_fate_is_known() {
     // Every other connection is cut at its first answer.
@@ -144,6 +145,7 @@ fn over_connections_that_break_every_change_is_made_at_most_once_in_order_and_it
     over_connections_that_break(2_000, |number| Some(20 + number % 7));
 }
 
+// Catalogue: 117, in full
 #[test]
 #[ignore = "takes half a minute: `make load`"]
 fn full_size_over_connections_that_break_each_of_100000_changes_is_made_at_most_once_in_order() {

@@ -14,6 +14,7 @@ use crate::{on_node, settings};
 
 const JSON: &str = "content-type: application/json\r\n";
 
+// Catalogue: 103
 #[test]
 fn the_state_comes_in_each_form_with_a_tag_that_writers_can_ask_for() {
     on_node(settings(), async |node| {
@@ -50,6 +51,7 @@ fn the_state_comes_in_each_form_with_a_tag_that_writers_can_ask_for() {
     });
 }
 
+// Catalogue: 104
 #[test]
 fn an_unknown_path_is_answered_with_what_there_is() {
     on_node(settings(), async |node| {
@@ -62,6 +64,7 @@ fn an_unknown_path_is_answered_with_what_there_is() {
     });
 }
 
+// Catalogue: 119
 #[test]
 fn what_cannot_be_meant_is_refused_with_its_reason_and_the_node_goes_on() {
     let limits = Limits { body_bytes: 1000, headers: 20, ..settings().limits };
@@ -193,6 +196,7 @@ fn changes_are_server_sent_events() {
     });
 }
 
+// Catalogue: 121
 #[test]
 fn a_listener_for_others_needs_a_policy_or_an_explicit_word() {
     let (dispatcher, _): (_, Clock) = crate::dispatcher(1);
@@ -203,6 +207,7 @@ fn a_listener_for_others_needs_a_policy_or_an_explicit_word() {
     assert!(start(Settings { policy: Some(Policy::default()), ..open }).is_ok());
 }
 
+// Catalogue: 112, 122
 #[test]
 fn what_is_denied_is_denied_whatever_else_is_allowed() {
     let policy = Policy::from_json(

@@ -259,6 +259,7 @@ fn what_cannot_be_joined_is_refused_and_nobody_else_writes_what_is_heard() {
     });
 }
 
+// Catalogue: 109
 #[test]
 fn after_a_break_longer_than_its_pauses_a_subscriber_hears_of_the_gap_and_gets_the_state_anew() {
     for workers in [1, 2, 8] {

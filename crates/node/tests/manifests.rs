@@ -167,6 +167,7 @@ fn a_review_says_what_would_happen_and_does_nothing() {
     assert!(world.runs().is_empty() && !block_on(world.manifests.get()).unwrap().is_applying);
 }
 
+// Catalogue: 113
 #[test]
 fn two_manifests_with_one_service_merge_or_fail_naming_both() {
     let world = World::new();
@@ -184,6 +185,7 @@ fn two_manifests_with_one_service_merge_or_fail_naming_both() {
     assert_eq!(actions(&plan), [("/more", Action::Start), ("/notes", Action::Start)]);
 }
 
+// Catalogue: 114
 #[test]
 fn a_manifest_that_fails_half_way_is_taken_back_and_says_what() {
     let world = World::new();

@@ -15,6 +15,7 @@ use crate::behaviours::{Any, begin, together};
 use crate::breaking::proxy;
 use crate::{FOR_EVER, dispatcher, everywhere, settings};
 
+// Catalogue: 91
 #[test]
 fn what_was_on_its_way_when_the_connection_broke_is_sent_again_only_if_that_is_harmless() {
     let (dispatcher, _clock) = dispatcher(2);
@@ -157,6 +158,7 @@ fn two_nodes(behaviour: impl AsyncFn(Reference<Slip>)) {
     });
 }
 
+// Catalogue: 95
 #[test]
 fn a_fault_keeps_its_chain_over_two_nodes() {
     two_nodes(async |teller| {
@@ -169,6 +171,7 @@ fn a_fault_keeps_its_chain_over_two_nodes() {
     });
 }
 
+// Catalogue: 120
 #[test]
 fn a_question_over_two_nodes_is_one_trace() {
     two_nodes(async |teller| {
@@ -182,6 +185,7 @@ fn a_question_over_two_nodes_is_one_trace() {
     });
 }
 
+// Catalogue: 120
 #[test]
 fn a_post_and_a_question_to_another_node_are_of_the_trace_of_their_sender() {
     let (dispatcher, _clock) = dispatcher(2);
@@ -205,6 +209,7 @@ fn a_post_and_a_question_to_another_node_are_of_the_trace_of_their_sender() {
     });
 }
 
+// Catalogue: 126
 #[test]
 fn a_node_whose_service_hangs_ends_by_its_limit_names_it_and_answers_who_waits() {
     let (dispatcher, clock) = dispatcher(2);
@@ -232,6 +237,7 @@ fn a_node_whose_service_hangs_ends_by_its_limit_names_it_and_answers_who_waits()
     });
 }
 
+// Catalogue: 118
 #[test]
 fn a_service_that_is_slow_holds_up_neither_its_neighbours_nor_memory() {
     everywhere(async |world| {

@@ -151,6 +151,7 @@ fn a_file_that_is_no_certificate_or_not_the_right_one_is_named() {
     assert_eq!(fault.code(), Code::PermissionDenied);
 }
 
+// Catalogue: 123
 #[test]
 fn a_certificate_without_a_grant_opens_nothing() {
     let (authority, stranger) = (Authority::new(), Authority::new());

@@ -74,6 +74,7 @@ impl Concurrent<Read> for Clerk {
     }
 }
 
+// Catalogue: 124
 #[test]
 fn a_service_that_is_stuck_is_shown_with_its_handler_what_that_waits_for_and_the_queue_behind() {
     for workers in [1, 2, 8] {
@@ -177,6 +178,7 @@ fn logged(filters: &str, behaviour: impl AsyncFn(&Node, &Port<Value>)) {
     block_on(node.shutdown(FOR_EVER));
 }
 
+// Catalogue: 125
 #[test]
 fn the_filters_of_the_log_are_changed_while_the_node_runs() {
     logged("off", async |node, lines| {

@@ -287,6 +287,7 @@ impl<T> Port<T> {
     /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has nothing left for it.
     ///
     /// Built and dropped without being awaited it does nothing, and the compiler says so:
+    // Catalogue: 14
     /// ```compile_fail
     /// #![deny(unused_must_use)]
     /// lehr_runtime::Port::<u8>::new().receive();

@@ -68,6 +68,7 @@ pub trait Service: Clone + Send + Sync + 'static {
 ///
 /// # Example
 /// A handler that looks cannot change:
+// Catalogue: 92
 /// ```compile_fail
 /// # use lehr_services::*;
 /// # use schemars::JsonSchema;

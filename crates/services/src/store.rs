@@ -351,6 +351,7 @@ mod tests {
         Store::new(path, Note::NAME, Note::VERSION)
     }
 
+    // Catalogue: 115
     #[test]
     fn stopped_at_any_step_the_file_has_the_old_state_or_the_new() {
         const STEPS: usize = 12;
@@ -372,6 +373,7 @@ mod tests {
         Loaded { document: note(text), recovered: None }
     }
 
+    // Catalogue: 116
     #[test]
     fn what_is_missing_newer_or_of_others_is_told_apart() {
         let folder = tempfile::tempdir().unwrap();

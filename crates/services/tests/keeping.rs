@@ -5,6 +5,7 @@ use lehr_services::{Code, DIRECTORY, Directory, Placement, Subscribe};
 use crate::behaviours::samples::*;
 use crate::on_hosts;
 
+// Catalogue: 115
 #[test]
 fn what_was_acknowledged_is_there_in_the_next_life_and_nothing_else() {
     on_hosts(async |host, _| {
@@ -44,6 +45,7 @@ fn a_change_that_cannot_be_written_is_not_made() {
     });
 }
 
+// Catalogue: 116
 #[test]
 fn a_state_that_is_damaged_with_its_copy_stops_every_start() {
     on_hosts(async |host, _| {

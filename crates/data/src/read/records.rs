@@ -271,7 +271,7 @@ enum Piece<'t> {
     End,
 }
 
-/// Where the quote opens that is open at the end of these bytes.
+/// The place of the quote that is still open at the end of these bytes.
 fn last_open(bytes: &[u8], delimiter: u8, quoting: Quoting) -> Option<usize> {
     let (mut scan, mut opening) = (Quotes::default(), None);
     for (place, byte) in bytes.iter().enumerate() {

@@ -408,7 +408,7 @@ pub(crate) enum Jump {
 }
 
 impl Jump {
-    /// Moves the three latest of something, latest first.
+    /// Moves the fields of the last three sweeps, the latest first.
     pub fn of(self, latest: &mut [Vec<f64>; 3]) {
         match self {
             Jump::Ahead(length) => {

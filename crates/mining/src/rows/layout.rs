@@ -85,7 +85,7 @@ pub(super) struct Deal {
 
 /// No fewer leaves than these are made of more: ranks share them.
 const LEAST_LEAVES: usize = 64;
-/// So many rows take longer to go over than their sums to add up, in many dimensions.
+/// A pass over so many rows takes longer than adding up their sums, in many dimensions.
 const WIDE_LEAF_ROWS: usize = 512;
 
 impl Deal {

@@ -250,7 +250,7 @@ impl Communicator {
     }
 }
 
-/// Folds one share of everybody's values, by rank and none for this one, whose are in `own`, where the result comes.
+/// Folds one share of everybody's values, in order of rank. `None` stands for this rank, whose values are in `own`, where the result comes.
 fn fold_shares<T: Plain>(own: &mut [T], shares: &[Option<Cow<'_, [T]>>], combine: &dyn Fn(&mut [T], &[T])) {
     let (mut mine, mut memory) = (Vec::new(), Vec::new());
     for (tile, result) in own.chunks_mut(TILE).enumerate() {

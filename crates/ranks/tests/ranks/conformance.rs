@@ -108,6 +108,7 @@ fn an_all_reduce_gives_all_the_same_bits_in_the_order_of_the_ranks() {
     });
 }
 
+// Catalogue: 80
 #[test]
 fn a_long_run_of_all_reduces_stays_right_with_more_ranks_than_cores() {
     for threads in [1, 2, 8] {

@@ -78,6 +78,7 @@ fn a_section_that_panics_leaves_the_worker_in_its_place() {
     }
 }
 
+// Catalogue: 76
 #[test]
 fn a_dispatcher_ends_while_its_workers_block_and_its_spares_work() {
     for dispatcher in each(8) {

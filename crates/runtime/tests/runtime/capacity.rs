@@ -19,6 +19,7 @@ fn full(overflow: Overflow) -> (Port<i32>, Port<(i32, Discard)>) {
     (port, lost)
 }
 
+// Catalogue: 7
 #[test]
 fn a_third_item_is_refused_or_reported_by_the_policy() {
     for overflow in [Overflow::Reject, Overflow::Wait] {
@@ -36,6 +37,7 @@ fn a_third_item_is_refused_or_reported_by_the_policy() {
     assert_eq!(port.drain(), [1, 2]);
 }
 
+// Catalogue: 7
 #[test]
 fn a_post_that_waits_ends_only_after_a_take() {
     let (port, _lost) = full(Overflow::Wait);
@@ -50,6 +52,7 @@ fn a_post_that_waits_ends_only_after_a_take() {
     assert_eq!(port.drain(), [2, 3]);
 }
 
+// Catalogue: 7
 #[test]
 fn posts_that_do_not_wait_act_at_once_by_their_policy() {
     for overflow in POLICIES {
@@ -66,6 +69,7 @@ fn posts_that_do_not_wait_act_at_once_by_their_policy() {
     assert_eq!(poll_once(pin!(plain.post_wait(1))), Poll::Ready(Ok(())));
 }
 
+// Catalogue: 7
 #[test]
 fn every_way_out_of_a_port_lets_the_next_poster_in() {
     type Out = fn(&Port<i32>, &Port<i32>);
@@ -89,6 +93,7 @@ fn every_way_out_of_a_port_lets_the_next_poster_in() {
     }
 }
 
+// Catalogue: 7
 #[test]
 fn the_oldest_item_makes_place_even_on_its_way_to_a_receiver() {
     let (port, lost) = full(Overflow::DropOldest);
@@ -102,6 +107,7 @@ fn the_oldest_item_makes_place_even_on_its_way_to_a_receiver() {
     assert_eq!(port.drain(), [6]);
 }
 
+// Catalogue: 8
 #[test]
 fn a_dropped_post_has_posted_nothing_and_gives_its_turn_to_the_next() {
     let value = Arc::new(());
@@ -169,6 +175,7 @@ fn a_permit_for_a_full_port_follows_the_policy() {
     assert_eq!((plain.len(), plain.gauges().permits), (1, 0));
 }
 
+// Catalogue: 9
 #[test]
 fn a_close_refuses_those_who_wait_and_honours_permits() {
     let port = Port::bounded(1, Overflow::Wait);
@@ -191,6 +198,7 @@ fn a_close_refuses_those_who_wait_and_honours_permits() {
     assert!(matches!(block_on(port.receive()), Err(error) if error.is_closed()));
 }
 
+// Catalogue: 9
 #[test]
 fn a_permit_dropped_after_the_close_ends_the_port() {
     let port = Port::<u8>::bounded(1, Overflow::Wait);
@@ -203,6 +211,7 @@ fn a_permit_dropped_after_the_close_ends_the_port() {
     assert!(poll_once(end).is_ready());
 }
 
+// Catalogue: 9
 #[test]
 fn a_granted_place_is_revoked_by_a_close() {
     let (port, _lost) = full(Overflow::Wait);
@@ -339,6 +348,7 @@ fn every_item_that_was_accepted_is_received_discarded_or_here() {
     }
 }
 
+// Catalogue: 3
 #[test]
 fn receivers_of_a_fair_port_take_turns() {
     on_each(|dispatcher| {

@@ -10,6 +10,7 @@ use lehr_runtime::{
 
 use crate::{Arbitrary, Wakes, on_each, poll_once};
 
+// Catalogue: 33
 #[test]
 fn of_three_branches_made_ready_at_once_one_handler_runs_and_two_items_stay() {
     on_each(|dispatcher| {
@@ -46,6 +47,7 @@ fn of_three_branches_made_ready_at_once_one_handler_runs_and_two_items_stay() {
     });
 }
 
+// Catalogue: 34
 #[test]
 fn a_biased_choice_takes_the_first_branch_that_is_ready_and_a_fair_one_takes_each() {
     const RUNS: usize = 1_000;
@@ -89,6 +91,7 @@ fn a_biased_choice_takes_the_first_branch_that_is_ready_and_a_fair_one_takes_eac
     assert!(fair[0] == 0 && fair[1] > 0 && fair[2] > 0, "{fair:?}");
 }
 
+// Catalogue: 35
 #[test]
 fn a_join_that_loses_to_a_deadline_leaves_its_item_in_place() {
     on_each(|dispatcher| {
@@ -107,6 +110,7 @@ fn a_join_that_loses_to_a_deadline_leaves_its_item_in_place() {
     });
 }
 
+// Catalogue: 36
 #[test]
 fn a_hundred_thousand_choices_leave_nothing_registered() {
     const CHOICES: usize = 100_000;
@@ -147,6 +151,7 @@ fn a_hundred_thousand_choices_leave_nothing_registered() {
 }
 
 // That a persistent branch does not compile is a test in the documentation of `Cancellable`; this is its other half.
+// Catalogue: 37
 #[test]
 fn every_future_of_the_crate_that_holds_nothing_can_be_a_branch() {
     on_each(|dispatcher| {
@@ -290,6 +295,7 @@ fn a_spurious_wake_registers_nothing_anew() {
     assert!(poll_once(later.as_mut()).is_pending());
 }
 
+// Catalogue: 17
 #[test]
 fn an_item_on_its_way_to_a_branch_that_loses_is_counted_all_the_time_and_goes_to_the_next() {
     let (p, q) = (Port::new(), Port::new());
@@ -306,6 +312,7 @@ fn an_item_on_its_way_to_a_branch_that_loses_is_counted_all_the_time_and_goes_to
     assert_eq!(poll_once(next.as_mut()), Poll::Ready(Ok('q')));
 }
 
+// Catalogue: 17
 #[test]
 fn those_behind_a_branch_that_loses_move_up_in_order() {
     let (p, q) = (Port::new(), Port::new());
@@ -326,6 +333,7 @@ fn those_behind_a_branch_that_loses_move_up_in_order() {
     assert_eq!(q.try_receive(), Some(5));
 }
 
+// Catalogue: 18
 #[test]
 fn registering_several_branches_at_a_port_never_locks_out_its_posters() {
     const ROUNDS: usize = 100_000;

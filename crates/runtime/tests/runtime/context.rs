@@ -47,6 +47,7 @@ fn relay(dispatcher: &Dispatcher, from: &Port<u32>, to: &Port<u32>) {
     .detach();
 }
 
+// Catalogue: 69
 #[test]
 fn an_error_three_hops_away_goes_to_the_innermost_sink_and_then_outwards() {
     hooked();
@@ -75,6 +76,7 @@ fn an_error_three_hops_away_goes_to_the_innermost_sink_and_then_outwards() {
     });
 }
 
+// Catalogue: 15, 69
 #[test]
 fn a_panic_that_nobody_asks_for_goes_to_the_sink_or_the_hook() {
     hooked();
@@ -100,6 +102,7 @@ fn a_panic_that_nobody_asks_for_goes_to_the_sink_or_the_hook() {
     });
 }
 
+// Catalogue: 70
 #[test]
 fn a_sink_that_always_fails_makes_no_loop() {
     hooked();
@@ -142,6 +145,7 @@ fn a_sink_that_always_fails_makes_no_loop() {
     });
 }
 
+// Catalogue: 71
 #[test]
 fn an_error_in_a_join_goes_to_each_sink_once_and_links_the_traces() {
     on_each(|dispatcher| {
@@ -179,6 +183,7 @@ fn an_error_in_a_join_goes_to_each_sink_once_and_links_the_traces() {
     });
 }
 
+// Catalogue: 72
 #[test]
 fn a_token_that_is_posted_detached_collects_no_contexts() {
     on_each(|dispatcher| {
@@ -205,6 +210,7 @@ fn a_token_that_is_posted_detached_collects_no_contexts() {
     });
 }
 
+// Catalogue: 73
 #[test]
 fn a_task_keeps_its_own_context_and_is_given_the_items() {
     on_each(|dispatcher| {
@@ -243,6 +249,7 @@ fn a_task_keeps_its_own_context_and_is_given_the_items() {
     });
 }
 
+// Catalogue: 73
 #[test]
 fn only_what_is_marked_crosses_to_another_task() {
     on_each(|dispatcher| {
@@ -266,6 +273,7 @@ enum Ask {
     Sum(u32, Reply<u32>),
 }
 
+// Catalogue: 74
 #[test]
 fn a_deadline_cancels_the_callee_and_tells_the_caller_once() {
     for threads in [1, 2, 8] {
@@ -314,6 +322,7 @@ fn a_deadline_cancels_the_callee_and_tells_the_caller_once() {
     }
 }
 
+// Catalogue: 52
 #[test]
 fn cancelling_a_context_drops_what_was_spawned_in_it_and_below() {
     on_each(|dispatcher| {
@@ -342,6 +351,7 @@ fn cancelling_a_context_drops_what_was_spawned_in_it_and_below() {
     });
 }
 
+// Catalogue: 53
 #[test]
 fn a_handler_that_fails_is_an_error_to_the_body_that_awaits_it() {
     on_each(|dispatcher| {
@@ -361,6 +371,7 @@ fn a_handler_that_fails_is_an_error_to_the_body_that_awaits_it() {
     });
 }
 
+// Catalogue: 54
 #[test]
 fn a_failure_in_a_nested_call_shows_both_places() {
     on_each(|dispatcher| {
@@ -385,6 +396,7 @@ fn a_failure_in_a_nested_call_shows_both_places() {
     });
 }
 
+// Catalogue: 15
 #[test]
 fn a_receiver_gets_on_after_a_panic_that_has_a_sink() {
     on_each(|dispatcher| {

@@ -8,6 +8,7 @@ use lehr_runtime::{
 
 use crate::{Arbitrary, Wakes, on_each, poll_once};
 
+// Catalogue: 32
 #[test]
 fn an_item_of_the_next_stage_is_kept_for_the_next_stage() {
     let port = Port::new();
@@ -57,6 +58,7 @@ pub fn ring(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> usize {
 }
 
 // The full number of 500,000 stages runs in the example `rendezvous`, which repeats this for the same rings.
+// Catalogue: 78
 #[test]
 fn rings_of_2_to_64_ranks_on_1_to_n_workers_see_their_own_stage_and_end() {
     const STAGES: usize = 50_000;

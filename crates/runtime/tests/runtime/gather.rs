@@ -10,6 +10,7 @@ fn closed(name: &str) -> ReceiveError {
     ReceiveError::from(ReceiveErrorKind::Closed { port: format!("port {name:?}") })
 }
 
+// Catalogue: 30
 #[test]
 fn a_gather_over_two_ports_is_whole_when_it_ends_and_leaves_nobody_behind() {
     on_each(|dispatcher| {
@@ -43,6 +44,7 @@ fn a_gather_over_two_ports_is_whole_when_it_ends_and_leaves_nobody_behind() {
     });
 }
 
+// Catalogue: 30
 #[test]
 fn a_gather_over_one_port_of_results_takes_the_oldest_and_leaves_the_sixth() {
     on_each(|dispatcher| {
@@ -66,6 +68,7 @@ fn a_gather_over_one_port_of_results_takes_the_oldest_and_leaves_the_sixth() {
     });
 }
 
+// Catalogue: 31
 #[test]
 fn a_gather_of_nothing_is_over_at_once() {
     let (done, failed) = (Port::<u8>::new(), Port::<u8>::new());

@@ -7,6 +7,7 @@ use lehr_runtime::{Builder, Port, ReceiveError, ReceiveErrorKind, all, block_on,
 
 use crate::{Wakes, on_each, poll_once};
 
+// Catalogue: 22
 #[test]
 fn a_join_takes_nothing_until_it_can_take_all() {
     let (p, q) = (Port::new(), Port::new());
@@ -36,6 +37,7 @@ fn the_loser_of_a_race_keeps_its_items() {
     assert_eq!(poll_once(pq.as_mut()), Poll::Ready(Ok((1, 4))));
 }
 
+// Catalogue: 17
 #[test]
 fn of_two_joins_made_ready_by_one_post_one_takes_and_the_other_waits_on() {
     on_each(|dispatcher| {
@@ -61,6 +63,7 @@ fn of_two_joins_made_ready_by_one_post_one_takes_and_the_other_waits_on() {
     });
 }
 
+// Catalogue: 23
 #[test]
 fn competing_joins_lose_nothing_keep_each_order_and_both_get_on() {
     // 10^6 posts in all.
@@ -68,6 +71,7 @@ fn competing_joins_lose_nothing_keep_each_order_and_both_get_on() {
 }
 
 // The bound of 23. One worker, so that the order of turns is the same in every run.
+// Catalogue: 23
 #[test]
 fn a_satisfiable_join_is_passed_at_most_32_times() {
     const PAIRS: usize = 5_000;
@@ -200,6 +204,7 @@ fn a_persistent_join_of_a_port_with_itself_is_refused() {
     );
 }
 
+// Catalogue: 27
 #[test]
 fn a_port_named_twice_is_refused_by_name_and_keeps_nobody_busy() {
     let port = Port::<u8>::named("twin");
@@ -212,6 +217,7 @@ fn a_port_named_twice_is_refused_by_name_and_keeps_nobody_busy() {
     assert_eq!((port.waiting(), other.waiting()), (0, 0));
 }
 
+// Catalogue: 28
 #[test]
 fn outputs_come_in_order_of_declaration() {
     let (p, q) = (Port::new(), Port::new());
@@ -220,6 +226,7 @@ fn outputs_come_in_order_of_declaration() {
     assert_eq!(block_on(join((&q, &p))), Ok(("q", "p")));
 }
 
+// Catalogue: 29
 #[test]
 fn a_join_may_ask_for_several_of_one_port() {
     let (p, q) = (Port::new(), Port::new());

@@ -7,6 +7,7 @@ use lehr_runtime::{Dispatcher, Once, Overflow, Port, Shutdown, block_on};
 
 use crate::on_each;
 
+// Catalogue: 1, 24
 #[test]
 fn one_item_is_handled_and_the_rest_stays() {
     on_each(|dispatcher| {
@@ -36,6 +37,7 @@ fn each_of_many_gets_one_in_order_of_registration() {
     });
 }
 
+// Catalogue: 21
 #[test]
 fn a_dropped_receiver_leaves_its_item_and_drops_its_handler() {
     on_each(|dispatcher| {
@@ -73,6 +75,7 @@ fn a_port_that_closes_or_goes_away_drops_the_handler() {
     });
 }
 
+// Catalogue: 76
 #[test]
 fn an_item_for_a_receiver_whose_dispatcher_has_ended_goes_to_the_next() {
     for threads in [1, 2, 8] {
@@ -88,6 +91,7 @@ fn an_item_for_a_receiver_whose_dispatcher_has_ended_goes_to_the_next() {
     }
 }
 
+// Catalogue: 17, 21
 #[test]
 fn receivers_that_come_and_go_while_items_are_posted_lose_none() {
     on_each(|dispatcher| {
@@ -121,6 +125,7 @@ fn receivers_that_come_and_go_while_items_are_posted_lose_none() {
     });
 }
 
+// Catalogue: 76
 #[test]
 fn an_item_that_was_there_is_in_its_port_until_the_handler_is_called() {
     let dispatcher = Dispatcher::new(1).unwrap();

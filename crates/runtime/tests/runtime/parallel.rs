@@ -37,6 +37,7 @@ fn a_loop_runs_inside_a_task_and_inside_a_loop() {
     });
 }
 
+// Catalogue: 79
 #[test]
 fn a_panic_in_a_block_comes_back_after_all_blocks_have_ended() {
     on_each(|dispatcher| {
@@ -119,6 +120,7 @@ fn a_loan_ends_when_its_lender_panics() {
     assert_eq!(calls.into_inner(), 2);
 }
 
+// Catalogue: 79
 #[test]
 fn after_a_panic_the_other_blocks_are_given_up_or_finished_as_configured() {
     on_each(|dispatcher| {

@@ -28,6 +28,7 @@ fn on_each_kind_and_pool<T: Send + 'static>(capacity: usize, test: impl Fn(&Disp
     on_each(|dispatcher| on_each_kind(capacity, |port| test(dispatcher, port)));
 }
 
+// Catalogue: 1, 2
 #[test]
 fn items_stay_in_order_for_whoever_comes() {
     on_each_kind_and_pool(3, |dispatcher, port| {
@@ -48,6 +49,7 @@ fn items_stay_in_order_for_whoever_comes() {
     });
 }
 
+// Catalogue: 2, 4
 #[test]
 fn what_a_persistent_receiver_refuses_stays_in_order() {
     on_each_kind_and_pool(10, |dispatcher, port| {
@@ -72,6 +74,7 @@ fn what_a_persistent_receiver_refuses_stays_in_order() {
     });
 }
 
+// Catalogue: 5, 6
 #[test]
 fn posters_keep_their_own_order() {
     const EACH: u32 = 500;
@@ -100,6 +103,7 @@ fn posters_keep_their_own_order() {
     });
 }
 
+// Catalogue: 9
 #[test]
 fn a_close_leaves_what_is_there_and_wakes_who_waits() {
     on_each_kind(2, |port| {
@@ -124,6 +128,7 @@ fn a_close_leaves_what_is_there_and_wakes_who_waits() {
     });
 }
 
+// Catalogue: 10
 #[test]
 fn memory_goes_back_after_a_burst() {
     on_each_kind(100_000, |port| {
@@ -134,6 +139,7 @@ fn memory_goes_back_after_a_burst() {
     });
 }
 
+// Catalogue: 17
 #[test]
 fn the_count_never_hides_an_item_that_nobody_has() {
     on_each_kind(4, |port| {
@@ -160,6 +166,7 @@ fn the_count_never_hides_an_item_that_nobody_has() {
     });
 }
 
+// Catalogue: 19
 #[test]
 fn a_panic_of_a_predicate_names_the_port_and_costs_no_item() {
     on_each_kind(4, |port| {
@@ -178,6 +185,7 @@ fn a_panic_of_a_predicate_names_the_port_and_costs_no_item() {
     });
 }
 
+// Catalogue: 20
 #[test]
 fn a_limit_of_one_keeps_turns_apart() {
     on_each_kind_and_pool(10, |dispatcher, port| {
@@ -199,6 +207,7 @@ fn a_limit_of_one_keeps_turns_apart() {
     });
 }
 
+// Catalogue: 21
 #[test]
 fn a_receive_that_is_dropped_takes_nothing() {
     on_each_kind(3, |port| {

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use crate::on_each;
 
+// Catalogue: 1
 #[test]
 fn a_port_without_receivers_keeps_its_items_in_order() {
     let port = Port::new();
@@ -15,6 +16,7 @@ fn a_port_without_receivers_keeps_its_items_in_order() {
     assert_eq!((port.try_receive(), port.try_receive(), port.try_receive()), (Some(2), Some(3), None));
 }
 
+// Catalogue: 5
 #[test]
 fn one_poster_and_one_receiver_keep_the_posting_order() {
     on_each(|dispatcher| {
@@ -43,6 +45,7 @@ fn one_poster_and_one_receiver_keep_the_posting_order() {
     });
 }
 
+// Catalogue: 6
 #[test]
 fn eight_posters_lose_and_repeat_nothing_and_keep_their_own_order() {
     const EACH: u32 = 100_000;
@@ -71,6 +74,7 @@ fn eight_posters_lose_and_repeat_nothing_and_keep_their_own_order() {
     });
 }
 
+// Catalogue: 9
 #[test]
 fn a_closed_port_gives_out_what_it_has_and_refuses_the_rest() {
     let port = Port::named("gate");
@@ -86,6 +90,7 @@ fn a_closed_port_gives_out_what_it_has_and_refuses_the_rest() {
     assert_eq!(block_on(port.take(1)), Err(closed));
 }
 
+// Catalogue: 9
 #[test]
 fn pending_receives_end_when_their_port_closes() {
     on_each(|dispatcher| {
@@ -110,6 +115,7 @@ fn pending_receives_end_when_their_port_closes() {
     });
 }
 
+// Catalogue: 10
 #[test]
 fn a_port_gives_its_memory_back_after_a_burst() {
     let port = Port::new();

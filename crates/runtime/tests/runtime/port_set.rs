@@ -27,6 +27,7 @@ enum Single<T> {
     Only(T),
 }
 
+// Catalogue: 11
 #[test]
 fn one_queue_keeps_the_order_of_arrival_across_kinds() {
     on_each(|dispatcher| {
@@ -45,6 +46,7 @@ fn one_queue_keeps_the_order_of_arrival_across_kinds() {
     });
 }
 
+// Catalogue: 11
 #[test]
 fn receivers_of_one_kind_leave_the_others_in_order() {
     let ops = OpsPort::named("ops");
@@ -61,6 +63,7 @@ fn receivers_of_one_kind_leave_the_others_in_order() {
     assert_eq!(ops.name(), "port \"ops\"");
 }
 
+// Catalogue: 11
 #[test]
 fn handlers_of_each_kind_see_that_kind_in_its_order() {
     on_each(|dispatcher| {
@@ -88,6 +91,7 @@ fn handlers_of_each_kind_see_that_kind_in_its_order() {
     });
 }
 
+// Catalogue: 11
 #[test]
 fn split_ports_keep_each_kinds_order_and_have_capacities_of_their_own() {
     let kinds = KindsPorts { a: Port::bounded(1, Overflow::Reject), ..KindsPorts::named("kinds") };
@@ -106,6 +110,7 @@ fn split_ports_keep_each_kinds_order_and_have_capacities_of_their_own() {
     assert_eq!(kinds.post(Kinds::A(3)).unwrap_err().reason, Reason::Closed);
 }
 
+// Catalogue: 12
 #[test]
 fn a_choice_whose_item_is_stolen_waits_on() {
     let ops = OpsPort::new();
@@ -125,6 +130,7 @@ fn a_choice_whose_item_is_stolen_waits_on() {
     assert_eq!((ops.len(), ops.waiting()), (0, 0));
 }
 
+// Catalogue: 12
 #[test]
 fn two_choices_and_a_thief_share_the_items_without_loss() {
     const ITEMS: u32 = 2_000;

@@ -54,6 +54,7 @@ fn runs_of(mark: char, seen: &[char]) -> Vec<usize> {
     runs
 }
 
+// Catalogue: 62
 #[test]
 fn a_queue_with_one_task_is_served_within_a_round_of_one_with_a_million() {
     on_each(|dispatcher| {
@@ -77,6 +78,7 @@ fn a_queue_with_one_task_is_served_within_a_round_of_one_with_a_million() {
     });
 }
 
+// Catalogue: 63
 #[test]
 fn queues_share_the_workers_by_their_weights() {
     on_each(|dispatcher| {
@@ -105,6 +107,7 @@ fn queues_share_the_workers_by_their_weights() {
     });
 }
 
+// Catalogue: 63
 #[test]
 fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
     // The dispatcher's own queues take part, or do not.
@@ -139,6 +142,7 @@ fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
     }
 }
 
+// Catalogue: 63
 #[test]
 fn what_has_no_queue_has_the_weight_of_the_dispatcher() {
     let dispatcher = lehr_runtime::Builder::new().threads(1).weight(4).start().unwrap();

@@ -26,6 +26,7 @@ impl Wake for Bell {
     }
 }
 
+// Catalogue: 15, 55
 #[test]
 fn a_full_queue_drops_the_oldest_or_the_newest_and_says_which() {
     on_each(|dispatcher| {
@@ -66,6 +67,7 @@ fn a_full_queue_drops_the_oldest_or_the_newest_and_says_which() {
     });
 }
 
+// Catalogue: 15
 #[test]
 fn a_task_of_a_queue_is_answered_once_whatever_it_does() {
     on_each(|dispatcher| {
@@ -97,6 +99,7 @@ fn a_task_of_a_queue_is_answered_once_whatever_it_does() {
     });
 }
 
+// Catalogue: 56
 #[test]
 fn a_spawn_that_waits_is_woken_when_a_place_is_free_and_can_be_cancelled() {
     on_each(|dispatcher| {
@@ -134,6 +137,7 @@ fn a_spawn_that_waits_is_woken_when_a_place_is_free_and_can_be_cancelled() {
     });
 }
 
+// Catalogue: 57
 #[test]
 fn a_handler_that_waits_for_a_place_in_its_own_full_queue_does_not_freeze_the_pool() {
     on_each(|dispatcher| {
@@ -155,6 +159,7 @@ fn a_handler_that_waits_for_a_place_in_its_own_full_queue_does_not_freeze_the_po
     });
 }
 
+// Catalogue: 59
 #[test]
 fn a_suspended_queue_runs_nothing_and_then_all_in_order() {
     on_each(|dispatcher| {
@@ -193,6 +198,7 @@ fn a_suspended_queue_runs_nothing_and_then_all_in_order() {
     });
 }
 
+// Catalogue: 59
 #[test]
 fn timers_that_fire_while_a_queue_is_suspended_run_their_tasks_after_it() {
     for threads in [1, 2, 8] {
@@ -238,6 +244,7 @@ fn timers_that_fire_while_a_queue_is_suspended_run_their_tasks_after_it() {
     }
 }
 
+// Catalogue: 60
 #[test]
 fn a_closed_queue_runs_or_reports_every_task_and_takes_no_more() {
     on_each(|dispatcher| {
@@ -274,6 +281,7 @@ fn a_closed_queue_runs_or_reports_every_task_and_takes_no_more() {
     });
 }
 
+// Catalogue: 60
 #[test]
 fn spawns_that_wait_when_the_queue_closes_get_their_futures_back() {
     on_each(|dispatcher| {
@@ -296,6 +304,7 @@ fn spawns_that_wait_when_the_queue_closes_get_their_futures_back() {
     });
 }
 
+// Catalogue: 61
 #[test]
 fn a_discarded_task_gives_back_what_it_holds() {
     struct Permit(Port<()>);
@@ -330,6 +339,7 @@ fn a_discarded_task_gives_back_what_it_holds() {
     });
 }
 
+// Catalogue: 61
 #[test]
 fn a_discarded_task_that_held_the_exclusivity_of_an_interleave_gives_it_back() {
     on_each(|dispatcher| {
@@ -419,6 +429,7 @@ where
     admitted.len()
 }
 
+// Catalogue: 58
 #[test]
 fn a_rate_lets_a_burst_in_and_then_one_a_turn_however_long_it_was_idle() {
     for threads in [1, 2, 8] {

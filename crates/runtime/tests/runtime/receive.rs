@@ -7,6 +7,7 @@ use lehr_runtime::{Port, ReceiveError, ReceiveErrorKind, block_on, yield_now};
 
 use crate::{on_each, poll_once};
 
+// Catalogue: 2
 #[test]
 fn a_persistent_receiver_first_gets_what_is_already_there_in_order() {
     on_each(|dispatcher| {
@@ -23,6 +24,7 @@ fn a_persistent_receiver_first_gets_what_is_already_there_in_order() {
     });
 }
 
+// Catalogue: 2
 #[test]
 fn what_a_predicate_refuses_stays_in_order() {
     let port = Port::new();
@@ -31,6 +33,7 @@ fn what_a_predicate_refuses_stays_in_order() {
     assert_eq!(block_on(port.take(3)), Ok(vec![1, 2, 3]));
 }
 
+// Catalogue: 3
 #[test]
 fn the_persistent_receiver_registered_first_gets_every_item_it_is_free_for() {
     on_each(|dispatcher| {
@@ -91,6 +94,7 @@ fn try_receive_takes_even_an_offered_item_and_the_receiver_waits_on_at_its_place
     assert_eq!(poll_once(first.as_mut()), Poll::Ready(Ok(2)));
 }
 
+// Catalogue: 4
 #[test]
 fn a_refused_item_stays_while_a_later_one_is_taken() {
     let port = Port::new();
@@ -102,6 +106,7 @@ fn a_refused_item_stays_while_a_later_one_is_taken() {
     assert_eq!(port.try_receive(), Some(1));
 }
 
+// Catalogue: 19
 #[test]
 fn a_predicate_that_panics_fails_its_receive_alone() {
     let port = Port::named("risky");
@@ -121,6 +126,7 @@ fn a_predicate_that_panics_fails_its_receive_alone() {
     assert_eq!(block_on(port.receive()), Ok(13));
 }
 
+// Catalogue: 20
 #[test]
 fn a_limit_of_one_keeps_handlers_apart_and_in_order() {
     on_each(|dispatcher| {
@@ -142,6 +148,7 @@ fn a_limit_of_one_keeps_handlers_apart_and_in_order() {
     });
 }
 
+// Catalogue: 20
 #[test]
 fn a_higher_limit_lets_handlers_overlap() {
     on_each(|dispatcher| {
@@ -178,6 +185,7 @@ fn a_dropped_receiver_leaves_its_port() {
     });
 }
 
+// Catalogue: 21
 #[test]
 fn a_dropped_receive_takes_nothing() {
     let port = Port::new();
@@ -235,6 +243,7 @@ fn what_a_dropped_receive_was_offered_goes_to_the_first_that_waits_and_wants_it(
     assert_eq!(poll_once(even.as_mut()), Poll::Ready(Ok(2)));
 }
 
+// Catalogue: 19
 #[test]
 fn what_a_predicate_panics_with_may_use_the_port_when_it_is_dropped() {
     /// Asks the port when it is dropped.

@@ -22,6 +22,7 @@ impl Wake for Bell {
     }
 }
 
+// Catalogue: 13
 #[test]
 fn a_reply_dropped_unanswered_is_an_answer_at_once() {
     let (reply, answer) = Reply::<u8>::new();
@@ -34,6 +35,7 @@ fn a_reply_dropped_unanswered_is_an_answer_at_once() {
     assert_eq!(poll_once(answer), Poll::Ready(Err(Refusal::NoReply)));
 }
 
+// Catalogue: 13
 #[test]
 fn a_handler_that_panics_a_discarded_question_and_a_dropped_port_all_answer() {
     on_each(|dispatcher| {

@@ -23,6 +23,7 @@ impl Drop for Counted {
     }
 }
 
+// Catalogue: 75
 #[test]
 fn a_drain_lets_everything_end_and_counts_it() {
     for dispatcher in each() {
@@ -47,6 +48,7 @@ fn a_drain_lets_everything_end_and_counts_it() {
     }
 }
 
+// Catalogue: 75
 #[test]
 fn a_drain_past_its_limit_aborts_what_still_waits() {
     for dispatcher in each() {
@@ -68,6 +70,7 @@ fn a_drain_past_its_limit_aborts_what_still_waits() {
     }
 }
 
+// Catalogue: 75
 #[test]
 fn a_drain_does_not_wait_for_ever_for_a_poll_that_does_not_end() {
     for dispatcher in each() {
@@ -86,6 +89,7 @@ fn a_drain_does_not_wait_for_ever_for_a_poll_that_does_not_end() {
     }
 }
 
+// Catalogue: 76
 #[test]
 fn after_an_abort_no_task_runs_and_every_destructor_has_run() {
     for dispatcher in each() {
@@ -190,6 +194,7 @@ fn a_spawn_after_the_end_is_cancelled_and_its_future_dropped() {
     }
 }
 
+// Catalogue: 77
 #[test]
 fn what_drops_during_an_abort_may_wake_and_spawn() {
     struct Meddler(lehr_runtime::Handle, Port<u8>, Arc<AtomicUsize>);
@@ -252,6 +257,7 @@ fn counts(report: &Report, name: &str) -> (usize, usize, usize) {
     (queue.finished, queue.aborted, queue.discarded)
 }
 
+// Catalogue: 60, 75
 #[test]
 fn a_drain_counts_what_became_of_each_queue() {
     for dispatcher in each() {
@@ -282,6 +288,7 @@ fn a_drain_counts_what_became_of_each_queue() {
     }
 }
 
+// Catalogue: 60, 76
 #[test]
 fn an_abort_drops_what_queues_hold_and_counts_it() {
     for dispatcher in each() {

@@ -6,6 +6,7 @@ use lehr_runtime::{Port, block_on};
 
 use crate::{Wakes, on_each, poll_once};
 
+// Catalogue: 24
 #[test]
 fn a_take_of_one_fires_once_and_leaves_the_rest() {
     let port = Port::new();
@@ -15,6 +16,7 @@ fn a_take_of_one_fires_once_and_leaves_the_rest() {
     assert_eq!(port.len(), 4);
 }
 
+// Catalogue: 25
 #[test]
 fn a_take_of_two_fires_once_however_four_items_come() {
     // `make soak` runs the catalogue's 10^6 rounds.

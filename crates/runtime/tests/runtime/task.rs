@@ -17,6 +17,7 @@ impl Drop for Counted {
     }
 }
 
+// Catalogue: 15
 #[test]
 fn a_task_ends_once_after_its_last_stage() {
     on_each(|dispatcher| {
@@ -34,6 +35,7 @@ fn a_task_ends_once_after_its_last_stage() {
     });
 }
 
+// Catalogue: 15
 #[test]
 fn a_panic_is_the_tasks_outcome_and_its_worker_lives_on() {
     on_each(|dispatcher| {
@@ -46,6 +48,7 @@ fn a_panic_is_the_tasks_outcome_and_its_worker_lives_on() {
     });
 }
 
+// Catalogue: 16
 #[test]
 fn waiting_for_many_gives_each_outcome_and_waiting_for_none_is_over_at_once() {
     on_each(|dispatcher| {
@@ -61,6 +64,7 @@ fn waiting_for_many_gives_each_outcome_and_waiting_for_none_is_over_at_once() {
     });
 }
 
+// Catalogue: 51
 #[test]
 fn a_suspended_handler_holds_no_thread_and_its_stages_never_overlap() {
     on_each(|dispatcher| {
@@ -97,6 +101,7 @@ fn a_suspended_handler_holds_no_thread_and_its_stages_never_overlap() {
     });
 }
 
+// Catalogue: 52
 #[test]
 fn a_cancelled_handler_drops_what_it_holds_and_leaves_its_port() {
     on_each(|dispatcher| {
@@ -169,6 +174,7 @@ fn blocking_a_worker_is_refused() {
     assert!(matches!(outcome, Err(TaskError::Panicked { message }) if message.contains("worker")));
 }
 
+// Catalogue: 65
 #[test]
 fn absurd_numbers_of_threads_are_refused_and_none_means_the_machines() {
     assert!(matches!(
@@ -202,6 +208,7 @@ fn two_dispatchers_can_talk() {
     assert_eq!(block_on(echo), Ok(()));
 }
 
+// Catalogue: 62
 #[test]
 fn a_task_that_always_finds_its_item_lets_the_others_have_their_turn() {
     let dispatcher = Dispatcher::new(1).unwrap();

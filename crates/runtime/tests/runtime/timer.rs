@@ -18,6 +18,7 @@ fn on_each_clock(test: impl Fn(&lehr_runtime::Dispatcher, &Clock)) {
     }
 }
 
+// Catalogue: 66
 #[test]
 fn real_timers_fire_in_order_and_never_early() {
     on_each(|dispatcher| {
@@ -38,6 +39,7 @@ fn real_timers_fire_in_order_and_never_early() {
     });
 }
 
+// Catalogue: 66
 #[test]
 fn a_clock_fires_by_deadline_and_then_by_registration() {
     let (clock, fired) = (Clock::virtual_time(), Port::new());
@@ -54,6 +56,7 @@ fn a_clock_fires_by_deadline_and_then_by_registration() {
     assert!(postings.iter().all(|posting| posting.outcome().is_none()));
 }
 
+// Catalogue: 66
 #[test]
 fn a_busy_worker_delays_no_timer() {
     on_each(|dispatcher| {
@@ -69,6 +72,7 @@ fn a_busy_worker_delays_no_timer() {
     });
 }
 
+// Catalogue: 67
 #[test]
 fn the_loser_of_a_choice_with_a_timeout_leaves_nothing_registered() {
     on_each_clock(|dispatcher, clock| {
@@ -98,6 +102,7 @@ fn the_loser_of_a_choice_with_a_timeout_leaves_nothing_registered() {
     });
 }
 
+// Catalogue: 67
 #[test]
 fn a_timer_that_is_dropped_is_gone() {
     let (clock, port) = (Clock::virtual_time(), Port::<u8>::new());
@@ -113,6 +118,7 @@ fn a_timer_that_is_dropped_is_gone() {
     assert!(port.is_empty());
 }
 
+// Catalogue: 67
 #[test]
 fn what_is_done_in_time_counts_even_if_nobody_looked_in_time() {
     let (clock, port) = (Clock::virtual_time(), Port::new());
@@ -126,6 +132,7 @@ fn what_is_done_in_time_counts_even_if_nobody_looked_in_time() {
     assert_eq!(block_on(late), Err(Elapsed));
 }
 
+// Catalogue: 67
 #[test]
 fn who_sleeps_through_a_jump_sees_no_time_in_between() {
     on_each_clock(|dispatcher, clock| {
@@ -143,6 +150,7 @@ fn who_sleeps_through_a_jump_sees_no_time_in_between() {
     });
 }
 
+// Catalogue: 68
 #[test]
 fn on_a_scaled_virtual_clock_ten_seconds_pass_in_one() {
     for threads in [1, 2, 8] {
@@ -158,6 +166,7 @@ fn on_a_scaled_virtual_clock_ten_seconds_pass_in_one() {
     }
 }
 
+// Catalogue: 68
 #[test]
 fn a_day_of_ticks_takes_no_real_time() {
     on_each_clock(|dispatcher, clock| {

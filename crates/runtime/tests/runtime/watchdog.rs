@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use lehr_runtime::{Builder, Port, Stuck, block_on, blocking, named};
 
+// Catalogue: 64
 #[test]
 fn the_watchdog_reports_thread_task_and_reason_of_every_stuck_worker() {
     for threads in [1, 2, 8] {
@@ -52,6 +53,7 @@ fn the_watchdog_reports_thread_task_and_reason_of_every_stuck_worker() {
     }
 }
 
+// Catalogue: 64
 #[test]
 fn the_watchdog_says_when_no_worker_gets_on_and_what_waits_behind() {
     let reports = Port::<Stuck>::new();

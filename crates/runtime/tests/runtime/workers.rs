@@ -8,6 +8,7 @@ fn cores() -> Vec<usize> {
     }
 }
 
+// Catalogue: 65
 #[test]
 fn workers_are_bound_to_the_cores_of_the_list_in_turn() {
     let cores = cores();

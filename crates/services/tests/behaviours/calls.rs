@@ -11,6 +11,7 @@ use super::samples::*;
 use super::{begin, together};
 use crate::everywhere;
 
+// Catalogue: 81
 #[test]
 fn what_a_sender_keeps_and_what_a_reader_was_given_is_its_own() {
     everywhere(async |world| {
@@ -65,6 +66,7 @@ impl Contract for NextLedger {
 #[operation(contract = NextLedger, verb = Query, name = "sum", reply = i64)]
 pub struct NextSum {}
 
+// Catalogue: 82
 #[test]
 fn clients_of_another_build_are_understood_or_told_the_difference() {
     everywhere(async |world| {
@@ -78,6 +80,7 @@ fn clients_of_another_build_are_understood_or_told_the_difference() {
     });
 }
 
+// Catalogue: 82
 #[test]
 fn another_major_version_is_another_contract() {
     crate::on_hosts(async |host, _| {
@@ -92,6 +95,7 @@ fn another_major_version_is_another_contract() {
     });
 }
 
+// Catalogue: 84
 #[test]
 fn each_verb_says_what_must_be_there() {
     everywhere(async |world| {
@@ -112,6 +116,7 @@ fn each_verb_says_what_must_be_there() {
     });
 }
 
+// Catalogue: 85
 #[test]
 fn a_get_sees_the_whole_of_one_state() {
     everywhere(async |world| {
@@ -137,6 +142,7 @@ fn a_get_sees_the_whole_of_one_state() {
     });
 }
 
+// Catalogue: 86
 #[test]
 fn lookup_and_get_are_answered_without_a_handler() {
     everywhere(async |world| {
@@ -158,6 +164,7 @@ struct WrongEnter {
     key: i64,
 }
 
+// Catalogue: 87
 #[test]
 fn what_is_not_in_the_contract_is_refused_at_once() {
     everywhere(async |world| {
@@ -180,6 +187,7 @@ fn what_is_not_in_the_contract_is_refused_at_once() {
     });
 }
 
+// Catalogue: 88
 #[test]
 fn requests_of_one_client_are_admitted_in_its_order() {
     everywhere(async |world| {
@@ -209,6 +217,7 @@ fn requests_of_one_client_are_admitted_in_its_order() {
     });
 }
 
+// Catalogue: 90
 #[test]
 fn when_the_time_is_up_the_caller_gets_one_fault_and_the_handler_is_dropped() {
     everywhere(async |world| {
@@ -226,6 +235,7 @@ fn when_the_time_is_up_the_caller_gets_one_fault_and_the_handler_is_dropped() {
     });
 }
 
+// Catalogue: 91
 #[test]
 fn with_a_key_a_request_that_is_sent_again_is_done_once() {
     everywhere(async |world| {
@@ -246,6 +256,7 @@ fn with_a_key_a_request_that_is_sent_again_is_done_once() {
     });
 }
 
+// Catalogue: 92
 #[test]
 fn those_that_look_overlap_and_those_that_change_do_not() {
     everywhere(async |world| {
@@ -278,6 +289,7 @@ fn those_that_look_overlap_and_those_that_change_do_not() {
     });
 }
 
+// Catalogue: 93
 #[test]
 fn beyond_the_bound_senders_are_told_and_nothing_that_was_taken_is_lost() {
     everywhere(async |world| {
@@ -309,6 +321,7 @@ fn beyond_the_bound_senders_are_told_and_nothing_that_was_taken_is_lost() {
     });
 }
 
+// Catalogue: 94
 #[test]
 fn a_handler_that_panics_is_a_fault_at_once_and_the_service_goes_on() {
     everywhere(async |world| {

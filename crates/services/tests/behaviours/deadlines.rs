@@ -89,6 +89,7 @@ pub fn millis(time: u64) -> Duration {
     Duration::from_millis(time)
 }
 
+// Catalogue: 90
 #[test]
 fn what_a_handler_asks_has_the_time_that_is_left_to_it() {
     everywhere(async |world| {

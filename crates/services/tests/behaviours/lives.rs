@@ -12,6 +12,7 @@ use super::samples::*;
 use super::{Any, begin, together};
 use crate::{everywhere, on_hosts};
 
+// Catalogue: 83
 #[test]
 fn a_reference_finds_the_next_life_or_is_stale_as_it_was_told() {
     everywhere(async |world| {
@@ -31,6 +32,7 @@ fn a_reference_finds_the_next_life_or_is_stale_as_it_was_told() {
     });
 }
 
+// Catalogue: 89
 #[test]
 fn after_a_drop_nothing_is_left() {
     everywhere(async |world| {
@@ -79,6 +81,7 @@ impl Service for Failing {
     }
 }
 
+// Catalogue: 96
 #[test]
 fn a_start_that_fails_leaves_nothing_and_tells_who_waits() {
     on_hosts(async |host, _| {
@@ -110,6 +113,7 @@ fn a_start_that_fails_leaves_nothing_and_tells_who_waits() {
     });
 }
 
+// Catalogue: 97
 #[test]
 fn a_service_that_crashes_again_and_again_is_left_down() {
     on_hosts(async |host, clock| {
@@ -144,6 +148,7 @@ fn a_service_that_crashes_again_and_again_is_left_down() {
     });
 }
 
+// Catalogue: 98
 #[test]
 fn a_drop_waits_for_what_runs_refuses_what_waits_and_cleans_up_last() {
     everywhere(async |world| {
@@ -202,6 +207,7 @@ fn a_host_that_is_ready_stands_in_its_own_directory() {
     }
 }
 
+// Catalogue: 111
 #[test]
 fn the_directory_tells_of_comings_and_goings_in_order() {
     everywhere(async |world| {
@@ -229,6 +235,7 @@ fn the_directory_tells_of_comings_and_goings_in_order() {
     });
 }
 
+// Catalogue: 112
 #[test]
 fn what_cannot_be_made_is_one_of_several_faults_and_leaves_nothing() {
     on_hosts(async |host, _| {
@@ -247,6 +254,7 @@ fn what_cannot_be_made_is_one_of_several_faults_and_leaves_nothing() {
     });
 }
 
+// Catalogue: 126
 #[test]
 fn a_shutdown_ends_by_its_limit_and_names_who_did_not() {
     on_hosts(async |host, clock| {

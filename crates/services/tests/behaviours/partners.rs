@@ -89,6 +89,7 @@ async fn partner<const HOW: u8>(host: &Host, placement: Placement) -> Option<Str
     desk.get().await.unwrap().partner.clone()
 }
 
+// Catalogue: 99
 #[test]
 fn each_way_of_finding_a_partner_binds_what_it_says() {
     on_hosts(async |host, _| {
@@ -112,6 +113,7 @@ fn each_way_of_finding_a_partner_binds_what_it_says() {
     });
 }
 
+// Catalogue: 100
 #[test]
 fn a_partner_that_is_missing_fails_the_start_when_patience_ends() {
     on_hosts(async |host, clock| {
@@ -174,6 +176,7 @@ circle! {
     Egg "test/egg" wants Hen;
 }
 
+// Catalogue: 101
 #[test]
 fn partners_that_go_round_in_a_circle_are_refused_with_the_circle() {
     on_hosts(async |host, _| {
@@ -186,6 +189,7 @@ fn partners_that_go_round_in_a_circle_are_refused_with_the_circle() {
     });
 }
 
+// Catalogue: 102
 #[test]
 fn a_partner_that_goes_and_comes_back_is_found_again() {
     on_hosts(async |host, _| {

@@ -24,6 +24,7 @@ async fn change(subscription: &mut Subscription<Ledger>) -> (u64, String) {
     }
 }
 
+// Catalogue: 105
 #[test]
 fn the_state_and_the_changes_after_it_have_nothing_between_them() {
     everywhere(async |world| {
@@ -53,6 +54,7 @@ fn the_state_and_the_changes_after_it_have_nothing_between_them() {
     });
 }
 
+// Catalogue: 106
 #[test]
 fn a_filter_lets_through_what_it_names() {
     everywhere(async |world| {
@@ -83,6 +85,7 @@ fn a_filter_lets_through_what_it_names() {
     });
 }
 
+// Catalogue: 107
 #[test]
 fn a_subscription_ends_after_its_count_or_its_time_and_says_so() {
     everywhere(async |world| {
@@ -106,6 +109,7 @@ fn a_subscription_ends_after_its_count_or_its_time_and_says_so() {
     });
 }
 
+// Catalogue: 108
 #[test]
 fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_state_anew() {
     crate::on_hosts(async |host, _| {
@@ -129,6 +133,7 @@ fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_state_anew() {
     });
 }
 
+// Catalogue: 110
 #[test]
 fn who_has_gone_is_told_nothing_and_a_name_is_one_subscriber() {
     everywhere(async |world| {

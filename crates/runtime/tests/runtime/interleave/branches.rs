@@ -8,6 +8,7 @@ use lehr_runtime::{Exclusive, Handlers, Interleave, Port, Source, block_on, yiel
 use super::Gate;
 use crate::on_each;
 
+// Catalogue: 48
 #[test]
 fn branches_that_are_added_while_items_flow_lose_nothing_and_exclude_the_others() {
     on_each(|dispatcher| {
@@ -45,6 +46,7 @@ fn branches_that_are_added_while_items_flow_lose_nothing_and_exclude_the_others(
     });
 }
 
+// Catalogue: 49
 #[test]
 fn spent_one_time_branches_leave_nothing_behind() {
     const BRANCHES: usize = 100_000;
@@ -74,6 +76,7 @@ fn spent_one_time_branches_leave_nothing_behind() {
     });
 }
 
+// Catalogue: 26
 #[test]
 fn a_one_time_join_branch_with_more_than_enough_fires_once() {
     on_each(|dispatcher| {
@@ -96,6 +99,7 @@ fn a_one_time_join_branch_with_more_than_enough_fires_once() {
     });
 }
 
+// Catalogue: 27
 #[test]
 fn a_join_branch_refuses_the_same_port_twice() {
     let port = Port::<u8>::named("twin");
@@ -150,12 +154,14 @@ fn joins_and_takes_keep_their_group() {
     });
 }
 
+// Catalogue: 18
 #[test]
 fn an_interleave_with_two_branches_on_a_port_may_be_made_while_others_post_there() {
     // `make soak` runs the catalogue's 10^6 rounds.
     on_each(|dispatcher| crate::rounds::interleaves_on_a_busy_port(dispatcher, 5_000));
 }
 
+// Catalogue: 41
 #[test]
 fn what_an_interleave_leaves_behind_is_seen_by_a_join_that_waited_for_it() {
     on_each(|dispatcher| {

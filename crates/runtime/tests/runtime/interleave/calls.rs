@@ -5,6 +5,7 @@ use lehr_runtime::{Exclusive, Handlers, Interleave, Port, Refusal, Settings, Sna
 use super::Question;
 use crate::on_each;
 
+// Catalogue: 43
 #[test]
 fn a_handler_that_asks_its_own_interleave_is_told_that_it_would_wait_for_ever() {
     on_each(|dispatcher| {
@@ -39,6 +40,7 @@ fn a_handler_that_asks_its_own_interleave_is_told_that_it_would_wait_for_ever() 
     });
 }
 
+// Catalogue: 43
 #[test]
 fn a_deadlock_through_another_interleave_is_seen_too() {
     on_each(|dispatcher| {
@@ -70,6 +72,7 @@ fn a_deadlock_through_another_interleave_is_seen_too() {
     });
 }
 
+// Catalogue: 43
 #[test]
 fn a_handler_that_lends_its_exclusivity_is_answered_by_its_own_interleave() {
     on_each(|dispatcher| {
@@ -104,6 +107,7 @@ fn a_handler_that_lends_its_exclusivity_is_answered_by_its_own_interleave() {
     });
 }
 
+// Catalogue: 43
 #[test]
 fn a_reader_may_ask_readers_of_its_own_interleave_while_a_writer_waits() {
     on_each(|dispatcher| {

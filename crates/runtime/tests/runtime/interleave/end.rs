@@ -11,6 +11,7 @@ use lehr_runtime::{
 use super::{Gate, Question, Rig};
 use crate::on_each;
 
+// Catalogue: 45, 77
 #[test]
 fn a_teardown_waits_for_what_runs_and_leaves_what_waits_in_its_port() {
     on_each(|dispatcher| {
@@ -38,6 +39,7 @@ fn a_teardown_waits_for_what_runs_and_leaves_what_waits_in_its_port() {
     });
 }
 
+// Catalogue: 45
 #[test]
 fn what_a_teardown_leaves_behind_goes_to_who_waits_next_in_the_old_order() {
     on_each(|dispatcher| {
@@ -59,6 +61,7 @@ fn what_a_teardown_leaves_behind_goes_to_who_waits_next_in_the_old_order() {
     });
 }
 
+// Catalogue: 46, 47
 #[test]
 fn whoever_posts_after_a_teardown_began_is_told() {
     on_each(|dispatcher| {
@@ -77,6 +80,7 @@ fn whoever_posts_after_a_teardown_began_is_told() {
     });
 }
 
+// Catalogue: 46
 #[test]
 fn of_two_teardown_items_that_are_there_at_the_start_one_is_handled() {
     on_each(|dispatcher| {
@@ -90,6 +94,7 @@ fn of_two_teardown_items_that_are_there_at_the_start_one_is_handled() {
     });
 }
 
+// Catalogue: 45
 #[test]
 fn nothing_is_left_of_an_interleave_whose_independent_handlers_outlive_the_teardown() {
     use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -121,6 +126,7 @@ fn nothing_is_left_of_an_interleave_whose_independent_handlers_outlive_the_teard
     });
 }
 
+// Catalogue: 77
 #[test]
 fn the_end_is_signalled_after_the_teardown_handler_has_returned() {
     struct Late(Arc<AtomicUsize>);
@@ -171,6 +177,7 @@ fn a_teardown_item_that_is_taken_away_before_it_is_seen_ends_nothing() {
     });
 }
 
+// Catalogue: 52
 #[test]
 fn a_dropped_interleave_cancels_what_runs_and_leaves_its_ports() {
     on_each(|dispatcher| {
@@ -189,6 +196,7 @@ fn a_dropped_interleave_cancels_what_runs_and_leaves_its_ports() {
     });
 }
 
+// Catalogue: 61
 #[test]
 fn an_interleave_ends_with_its_dispatcher_and_says_so() {
     for threads in [1, 2, 8] {
@@ -229,6 +237,7 @@ fn an_abort_of_a_busy_interleave_needs_no_more_stack_for_more_items() {
     }
 }
 
+// Catalogue: 45
 #[test]
 fn what_a_teardown_leaves_behind_is_refused_if_it_is_told_to() {
     on_each(|dispatcher| {
@@ -280,6 +289,7 @@ fn what_a_teardown_leaves_behind_is_refused_if_it_is_told_to() {
     });
 }
 
+// Catalogue: 45, 76
 #[test]
 fn what_waits_when_the_dispatcher_ends_is_refused_if_it_is_to_be() {
     for threads in [1, 2, 8] {
@@ -303,6 +313,7 @@ fn what_waits_when_the_dispatcher_ends_is_refused_if_it_is_to_be() {
     }
 }
 
+// Catalogue: 60
 #[test]
 fn an_item_whose_handler_cannot_start_is_in_its_port_again() {
     on_each(|dispatcher| {
@@ -333,6 +344,7 @@ fn an_item_whose_handler_cannot_start_is_in_its_port_again() {
     });
 }
 
+// Catalogue: 47, 75
 #[test]
 fn an_item_that_is_posted_to_an_interleave_while_its_dispatcher_drains_is_handled_or_in_its_port() {
     for threads in [1, 2, 8] {

@@ -7,6 +7,7 @@ use lehr_runtime::{
 use super::{Gate, Rig};
 use crate::{Arbitrary, on_each};
 
+// Catalogue: 38
 #[test]
 fn an_exclusive_item_runs_after_those_that_run_and_before_later_concurrent_ones() {
     on_each(|dispatcher| {
@@ -34,6 +35,7 @@ fn an_exclusive_item_runs_after_those_that_run_and_before_later_concurrent_ones(
     });
 }
 
+// Catalogue: 39
 #[test]
 fn exclusive_items_of_several_branches_run_in_the_order_of_arrival() {
     on_each(|dispatcher| {
@@ -88,6 +90,7 @@ fn a_reader_sees_what_was_posted_before_it_and_nothing_that_was_posted_after() {
     });
 }
 
+// Catalogue: 40
 #[test]
 fn in_arrival_order_no_exclusive_item_passes_a_concurrent_one_that_came_earlier() {
     on_each(|dispatcher| {
@@ -106,6 +109,7 @@ fn in_arrival_order_no_exclusive_item_passes_a_concurrent_one_that_came_earlier(
     });
 }
 
+// Catalogue: 40
 #[test]
 fn with_phases_a_concurrent_item_waits_for_one_exclusive_handler() {
     on_each(|dispatcher| {
@@ -125,6 +129,7 @@ fn with_phases_a_concurrent_item_waits_for_one_exclusive_handler() {
     });
 }
 
+// Catalogue: 40
 #[test]
 fn with_a_bias_a_concurrent_item_may_starve_and_that_is_counted() {
     on_each(|dispatcher| {
@@ -142,6 +147,7 @@ fn with_a_bias_a_concurrent_item_may_starve_and_that_is_counted() {
     });
 }
 
+// Catalogue: 41
 #[test]
 fn nothing_starts_beside_an_exclusive_handler_that_is_suspended() {
     on_each(|dispatcher| {
@@ -160,6 +166,7 @@ fn nothing_starts_beside_an_exclusive_handler_that_is_suspended() {
     });
 }
 
+// Catalogue: 41
 #[test]
 fn exclusivity_lasts_as_long_as_the_guard_and_as_the_future() {
     on_each(|dispatcher| {
@@ -193,6 +200,7 @@ fn exclusivity_lasts_as_long_as_the_guard_and_as_the_future() {
     });
 }
 
+// Catalogue: 42
 #[test]
 fn a_handler_that_panics_gives_way_to_the_next() {
     on_each(|dispatcher| {
@@ -224,6 +232,7 @@ fn a_handler_that_panics_gives_way_to_the_next() {
     });
 }
 
+// Catalogue: 44
 #[test]
 fn no_more_concurrent_handlers_overlap_than_allowed() {
     on_each(|dispatcher| {
@@ -244,6 +253,7 @@ fn no_more_concurrent_handlers_overlap_than_allowed() {
     });
 }
 
+// Catalogue: 44
 #[test]
 fn a_branch_has_a_limit_of_its_own() {
     on_each(|dispatcher| {

@@ -77,6 +77,7 @@ impl Fate {
     ];
 }
 
+// Catalogue: 42
 #[test]
 fn a_state_is_back_however_its_guard_was_let_go() {
     on_each(|dispatcher| {
@@ -218,6 +219,7 @@ fn a_snapshot_that_is_kept_does_not_change_and_holds_nobody_up() {
     });
 }
 
+// Catalogue: 50
 #[test]
 fn a_pending_item_that_is_shed_is_answered() {
     on_each(|dispatcher| {
@@ -262,6 +264,7 @@ fn an_item_that_waits_for_admission_may_be_taken_by_anybody() {
     });
 }
 
+// Catalogue: 52
 #[test]
 fn a_handler_that_is_cancelled_while_suspended_is_dropped_and_gives_way() {
     struct Held(Port<&'static str>);
@@ -299,6 +302,7 @@ fn a_handler_that_is_cancelled_while_suspended_is_dropped_and_gives_way() {
     });
 }
 
+// Catalogue: 42, 69
 #[test]
 fn a_panic_of_a_handler_goes_to_the_context_of_its_item() {
     on_each(|dispatcher| {
@@ -320,6 +324,7 @@ fn a_panic_of_a_handler_goes_to_the_context_of_its_item() {
     });
 }
 
+// Catalogue: 71, 73
 #[test]
 fn handlers_of_joins_and_takes_run_in_the_contexts_of_their_items() {
     on_each(|dispatcher| {
@@ -364,6 +369,7 @@ fn handlers_of_joins_and_takes_run_in_the_contexts_of_their_items() {
     });
 }
 
+// Catalogue: 52, 74
 #[test]
 fn a_context_that_is_cancelled_stops_the_handlers_of_its_items_and_no_others() {
     on_each(|dispatcher| {
