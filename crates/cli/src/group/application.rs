@@ -1,11 +1,7 @@
 //! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The request is that of dissimilarities
 //! ([`super::pairs`]), and all continue from there.
 //!
-<<<<<<< HEAD
 //! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the request and the exit status nothing can happen
-=======
-//! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the order and the exit status nothing can happen
->>>>>>> h-words
 //! to the lead alone: an early end of a stage is one for all.
 
 use std::path::Path;

@@ -1,13 +1,9 @@
 //! The same for dissimilarities: the order says the items, and the pairs that an earlier run finished.
 //!
-<<<<<<< HEAD
 //! Every process was started with the same command line, so that the request has the part that only the lead knows: its input. All compute, each the leaves of its
-=======
-//! Every process was started with the same command line, so that the order has the part that only the lead knows: its input. All compute, each the leaves of its
->>>>>>> h-words
 //! ranks, and share the values step by step; the lead writes them and sends the exit status.
 //!
-//! | part of an request | bytes |
+//! | part of a request | bytes |
 //! | --- | --- |
 //! | head | its length in 8 bytes; JSON ([`Head`]) |
 //! | items | where sequences end, 8 bytes each, and their letters; words; or numbers; the lowest byte first |
