@@ -1,6 +1,6 @@
 //! The order of a method on a matrix: the task and the matrix.
 //!
-//! | part of an request | bytes |
+//! | part of a request | bytes |
 //! | --- | --- |
 //! | head | its length in 8 bytes; JSON ([`Head`]) |
 //! | matrix | its numbers as they are stored, the lowest byte first |
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Request;
 use crate::exit::{Failure, Kind};
 
-/// The head of an request.
+/// The head of a request.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     request: Request,
@@ -35,7 +35,7 @@ pub(super) fn encode(request: Request, matrix: &Matrix) -> Result<Vec<u8>, Failu
     let (items, form, scale) = (matrix.items(), matrix.form(), matrix.scale());
     let head = Head { request, items, form, element, scale, has_weights: weights.is_some() };
     let head = serde_json::to_vec(&head)
-        .map_err(|cause| Failure::new(Kind::NoResult, format!("an request cannot be written as JSON: {cause}")))?;
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("a request cannot be written as JSON: {cause}")))?;
     let weights = weights.as_deref().unwrap_or_default();
     let bytes = form.numbers(items) * element.bytes() + size_of_val(weights);
     let mut request = Vec::with_capacity(size_of::<u64>() + head.len() + bytes);

@@ -252,7 +252,7 @@ fn encode_words(head: &Head, words: impl Iterator<Item = u64>) -> Result<Vec<u8>
         RowsAre::Sparse { values } => head.rows + 1 + 2 * values,
     };
     let json = serde_json::to_vec(head)
-        .map_err(|cause| Failure::new(Kind::NoResult, format!("an request cannot be written as JSON: {cause}")))?;
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("a request cannot be written as JSON: {cause}")))?;
     let mut request = Vec::with_capacity(size_of::<u64>() * (1 + own + head.rows) + json.len());
     request.extend_from_slice(&(json.len() as u64).to_le_bytes());
     request.extend_from_slice(&json);

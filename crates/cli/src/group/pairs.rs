@@ -26,7 +26,7 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::execution;
 
-/// The head of an request.
+/// The head of a request.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Head {
     kind: ItemKind,
@@ -123,7 +123,7 @@ fn encode(items: &Items, is_wide: bool, log: Option<&[u8]>) -> Result<Vec<u8>, F
     };
     let head = Head { kind, items: items.len(), bytes: bytes.len(), is_wide, is_resumed: log.is_some() };
     let head = serde_json::to_vec(&head)
-        .map_err(|cause| Failure::new(Kind::NoResult, format!("an request cannot be written as JSON: {cause}")))?;
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("a request cannot be written as JSON: {cause}")))?;
     let log = log.unwrap_or_default();
     let mut request = Vec::with_capacity(size_of::<u64>() + head.len() + bytes.len() + log.len());
     request.extend_from_slice(&(head.len() as u64).to_le_bytes());
