@@ -216,7 +216,7 @@ bench-number: $(LAB) $(PYTHON_PEERS)/.installed ## how many clusters are found w
 
 MIXED_PEERS := target/peers/mixed
 
-# R's part needs Rscript with FactoMineR and clustMixType, which Debian (r-cran-factominer) and CRAN have; without R it is left out.
+# R's part needs Rscript with FactoMineR (Debian's r-cran-factominer) and clustMixType (CRAN only); what is not there is left out.
 bench-mixed: need $(MIXED_PEERS)/.installed ## ordinary tables of mixed types beside scikit-learn with skrub, Orange, FactoMineR, clustMixType, k-prototypes, Gower with PAM and DuckDB: lines, time, quality (half an hour; nobody else on the machine)
 	@cargo build --release -p lehr
 	@$(MIXED_PEERS)/bin/python -W ignore lab/runners/mixed/side_by_side.py --lehr $(TARGET)/release/lehr --record lab/records/local/mixed.json

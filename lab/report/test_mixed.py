@@ -9,7 +9,8 @@ import unittest
 import mixed
 
 RUNNERS = mixed.HERE.parent / "runners/mixed"
-sys.path.insert(0, str(RUNNERS))
+# Behind the pages, some of whose names are used there too.
+sys.path.append(str(RUNNERS))
 
 import customers  # noqa: E402
 import lines  # noqa: E402
@@ -36,6 +37,14 @@ class Page(unittest.TestCase):
         self.assertEqual(mixed.cell(entry, "found", "Lehr"), "**1.00** (3)")
         self.assertEqual(mixed.cell(entry, "found", "Lehr, all columns"), "0.20 (30 to 36)")
         self.assertEqual(mixed.cell(entry, "found", "FAMD + HCPC (FactoMineR)"), mixed.ABSENT)
+
+    def test_the_sets_where_a_contender_is_behind_are_listed_the_worst_first(self):
+        sets = {
+            "a": {"given": {"Lehr": side(0.5), "skrub + k-means": side(0.6)}},
+            "b": {"given": {"Lehr": side(0.1), "skrub + k-means": side(0.6)}},
+            "c": {"given": {"Lehr": side(0.59), "skrub + k-means": side(0.6)}},
+        }
+        self.assertEqual(mixed.behind(sets, "given", "Lehr"), ["b (0.10, best 0.60)", "a (0.50, best 0.60)"])
 
     def test_what_a_program_did_with_another_file_is_said(self):
         self.assertEqual(mixed.outcome("new column", TRIAL | {"is_named": True}), "reported")

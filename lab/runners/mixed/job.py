@@ -44,25 +44,26 @@ class Bench:
         following, self.groups = customers.next_month()
         names, *rows = csv.reader(following.splitlines(), delimiter=";")
         lacks = names.index("Umsatz")
-        english = customers.csv(customers.cells(customers.customers(7, 1000, 0, 0)[0], is_german=False, first=90_000), is_german=False)
+        english = list(customers.cells(customers.customers(7, 1000, 0, 0)[0], is_german=False, first=90_000))
         texts = {
             "kunden.csv": customers.csv(customers.cells(self.people, is_german=True), is_german=True),
             "customers.csv": customers.csv(customers.cells(self.people, is_german=False), is_german=False),
             "next.csv": following,
             "next_without_sales.csv": customers.csv([[*row[:lacks], *row[lacks + 1 :]] for row in [names, *rows]], is_german=True),
-            "next_english.csv": english,
+            "next_english.csv": customers.csv(english, is_german=False),
+            "next_marks.csv": customers.csv(english, is_german=True),
         }
         for name, text in texts.items():
             (self.folder / name).write_text(text, encoding="utf-8")
 
     def run(self, program, file="kunden.csv", following="next.csv"):
-        """(seconds, what it said, exit code, its folder)"""
+        """(seconds, what it said, exit code, its folder); of one that failed only what it said on standard error: the rest is of the first file."""
         out = Path(tempfile.mkdtemp(dir=self.folder))
         command = [*command_of(program, self.lehr, self.rscript), self.folder / file, self.folder / following, out / "out"]
         paths = f"{Path(self.lehr).resolve().parent}{os.pathsep}{os.environ['PATH']}"
         began = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PATH": paths})
-        return time.perf_counter() - began, done.stdout + done.stderr, done.returncode, out / "out"
+        return time.perf_counter() - began, done.stderr if done.returncode else done.stdout + done.stderr, done.returncode, out / "out"
 
     def agreement(self, labels):
         """With the planted groups, of all but the customers that were made extreme; None if not every row has a label."""
@@ -122,7 +123,7 @@ def compare(lehr, rscript, say):
             results[name]["trials"] = {
                 "new column": bench.trial(program, "Kanal"),
                 "missing column": bench.trial(program, "Umsatz", following="next_without_sales.csv"),
-                "next file from England": bench.trial(program, "Umsatz", following="next_english.csv"),
+                "other marks": bench.trial(program, "Umsatz", following="next_marks.csv"),
                 "first file from England": bench.trial(program, "Umsatz", file="customers.csv", following="next_english.csv"),
             }
             say(f"{name}: {results[name]}")

@@ -31,6 +31,8 @@ class MixedSet:
     # Rows that are not judged: customers that were made extreme.
     left_out: set = field(default_factory=set)
     decimal: str = "."
+    # Numbers with leading zeros, which Lehr takes for codes and refuses in distances.
+    codes: tuple = ()
 
     @property
     def groups(self):
@@ -55,7 +57,8 @@ def numbers(texts, decimal):
 
 def filled(column):
     """Without gaps, and without skewness where all values are above 0."""
-    column = column.fillna(column.median())
+    # Whole numbers too: prince would take them for categories.
+    column = column.fillna(column.median()).astype(float)
     return np.log(column) if column.min() > 0 and column.skew() > SKEWED else column
 
 
@@ -71,12 +74,12 @@ def without(names, rows, label):
     return [*names[:at], *names[at + 1 :]], [[*row[:at], *row[at + 1 :]] for row in rows], [row[at].strip() for row in rows]
 
 
-def of_file(path, label, categories, dropped=()):
+def of_file(path, label, categories, dropped=(), codes=()):
     with open(path, encoding="utf-8", newline="") as file:
         names, *rows = (row for row in csv.reader(file) if row)
     names, rows, classes = without(names, rows, label)
     measures = [name for name in names if name not in categories and name not in dropped]
-    return MixedSet("classes", text_of(names, rows), names, rows, classes, measures, list(categories))
+    return MixedSet("classes", text_of(names, rows), names, rows, classes, measures, list(categories), codes=codes)
 
 
 def of_customers():
@@ -109,7 +112,7 @@ def panel():
     yield "drawn, only categories tell", drawn(13, apart=0.0, clear=0.8, categories=6)
     yield "drawn, skewed, with gaps", drawn(14, groups=4, rows=1200, apart=2.0, clear=0.5, skew=True, gaps=0.1)
     yield "heart disease", of_file(LAB / "mixed/heart.csv", "disease", ["sex", "chest_pain", "fasting_sugar_above_120", "ecg_at_rest", "angina_by_exercise", "slope", "thal"])
-    yield "credit approval", of_file(LAB / "mixed/credit_approval.csv", "A16", ["A1", "A4", "A5", "A6", "A7", "A9", "A10", "A12", "A13"])
+    yield "credit approval", of_file(LAB / "mixed/credit_approval.csv", "A16", ["A1", "A4", "A5", "A6", "A7", "A9", "A10", "A12", "A13"], codes=("A14",))
     hepatitis = "sex steroid antivirals fatigue malaise anorexia liver_big liver_firm spleen_palpable spiders ascites varices histology"
     yield "hepatitis, survival", of_file(LAB / "mixed/hepatitis_survival.csv", "class", hepatitis.split())
     german = "status_account credit_history purpose bonds employment personal_status_and_sex other_debtors property installment_plans housing job telephone foreign"
