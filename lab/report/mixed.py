@@ -128,7 +128,7 @@ def of_trials(record):
     programs = {name: found for name, found in record["job"].items() if "trials" in found}
     yield "## Files that differ"
     yield ""
-    yield "The same programs with files that they were not written for. Figures are agreements with the planted groups. Programs in Python and R report a new column because they compare the sets of names by hand. Orange's refused other marks because of the dates' form, and others read `50.43` as 5043 or as a gap."
+    yield "The same programs with files that they were not written for. Figures are agreements with the planted groups. Programs in Python and R report a new column because they compare the sets of names by hand. Orange's refused other marks because of the dates' form. The others read `50.43` as 5043."
     yield ""
     yield from table(["file", *programs], ([words, *(outcome(trial, found["trials"][trial]) for found in programs.values())] for trial, words in TRIALS.items()))
 
