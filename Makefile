@@ -214,6 +214,18 @@ bench-calls: python ## fit, predict, transform and score of each estimator of th
 bench-number: $(LAB) $(PYTHON_PEERS)/.installed ## how many clusters are found where none is asked for, beside silhouette, gap, BIC, X-means and HDBSCAN, on some 110 sets (an hour, with LEHR_DATA = folder with benchmarks/)
 	@$(PYTHON_PEERS)/bin/python lab/runners/number/side_by_side.py --lehr $(TARGET)/release/lehr --record lab/records/local/number.json
 
+MIXED_PEERS := target/peers/mixed
+
+# R's part needs Rscript with FactoMineR (Debian's r-cran-factominer) and clustMixType (CRAN only); what is not there is left out.
+bench-mixed: need $(MIXED_PEERS)/.installed ## ordinary tables of mixed types beside scikit-learn with skrub, Orange, FactoMineR, clustMixType, k-prototypes, Gower with PAM and DuckDB: lines, time, quality (half an hour; nobody else on the machine)
+	@cargo build --release -p lehr
+	@$(MIXED_PEERS)/bin/python -W ignore lab/runners/mixed/side_by_side.py --lehr $(TARGET)/release/lehr --record lab/records/local/mixed.json
+
+$(MIXED_PEERS)/.installed: lab/runners/mixed/requirements.txt
+	@$(PYTHON) -m venv $(MIXED_PEERS)
+	@$(MIXED_PEERS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 $(PYTHON_PEERS)/.installed: lab/runners/python/requirements.txt
 	@$(PYTHON) -m venv $(PYTHON_PEERS)
 	@$(PYTHON_PEERS)/bin/pip install --quiet --disable-pip-version-check -r $<
@@ -445,6 +457,11 @@ NUMBER_PAGE_RECORD := lab/records/2026-11-26/number.json
 
 docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
 	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@
+
+MIXED_PAGE_RECORD := lab/records/2026-11-27/mixed.json
+
+docs/lab/mixed.md: $(wildcard lab/report/*.py) $(MIXED_PAGE_RECORD) lab/definitions/mixed/points.json
+	@$(PYTHON) lab/report/mixed.py $(MIXED_PAGE_RECORD) > $@
 
 SITE := $(TARGET)/site
 
