@@ -62,6 +62,7 @@ pub use form::{DateOrder, Encoding, Ragged, TableForm};
 pub use frame::{Given, data_frame, data_frame_from, data_frame_of};
 pub use half::half;
 use measures::{Again, Handle, Stream};
+pub(crate) use csv::is_infinite;
 pub use slip::slip;
 use source::Source;
 pub use unpack::Unpacked;
