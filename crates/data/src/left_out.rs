@@ -58,7 +58,7 @@ impl LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { column, example, slip, kind } = self;
-        let column = if column.is_empty() { "a column without a name" } else { column };
+        let column = if column.is_empty() { "a column without a name" } else { column.as_str() };
         match (kind, slip) {
             (Some(kind), _) => write!(f, "{column} ({kind})"),
             (None, _) if example.is_empty() => write!(f, "{column} (empty)"),

@@ -263,7 +263,7 @@ pub(super) fn is_numeric(rows: &[Record], column: usize) -> bool {
     rows.iter().any(|row| row.field(column).is_some_and(|field| number(field).is_some()))
 }
 
-/// What a column is that stands before the others without a name, and numbers the rows.
+/// The kind of a column without a name that stands before the others and numbers the rows.
 pub(super) const ROW_NUMBERS: &str = "numbers of the rows, as an index of pandas";
 
 /// Whether fields number the rows: whole numbers that are all different.

@@ -262,7 +262,15 @@ fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> 
                 &name,
                 grid,
                 form,
-                Laid { names, rows, totals: Vec::new(), names_rows: false, dialect, notes, faults: Faults::new(&*name) },
+                Laid {
+                    names,
+                    rows,
+                    totals: Vec::new(),
+                    names_rows: false,
+                    dialect,
+                    notes,
+                    faults: Faults::new(&*name),
+                },
             )
         }
         #[cfg(feature = "sheets")]

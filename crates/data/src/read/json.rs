@@ -137,16 +137,22 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split(if text.contains('\n') { '\n' } else { '\r' })
 }
 
-/// What is wrong with a text, with what stands there. Python writes numbers that JSON does not have.
+/// The fault of a text, with the byte and the word there. Python writes numbers that JSON does not have.
 fn trouble(text: &str, error: &serde_json::Error) -> String {
     let said = error.to_string();
     let said = said.split(" at line ").next().unwrap_or_default();
     let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
-    // Columns are bytes, and may be within a letter.
-    let there = line.as_bytes().get(error.column().saturating_sub(1)..).unwrap_or_default();
-    let word = |word: &str| there.starts_with(word.as_bytes()).then(|| word.to_owned());
-    match ["NaN", "Infinity", "-Infinity"].into_iter().find_map(word) {
-        Some(word) => format!("{word} at byte {}, which is no number of JSON; write null for a missing value", error.column()),
+    // Places are bytes, and may be within a letter.
+    let from = |place: usize| line.as_bytes().get(place..).unwrap_or_default();
+    let mut place = error.column().saturating_sub(1);
+    // A sign is read before the number.
+    if place > 0 && from(place - 1).starts_with(b"-Infinity") {
+        place -= 1;
+    }
+    match ["NaN", "Infinity", "-Infinity"].into_iter().find(|word| from(place).starts_with(word.as_bytes())) {
+        Some(word) => {
+            format!("{word} at byte {}, which is no number of JSON; write null for a missing value", place + 1)
+        }
         None => format!("at byte {}: {said}", error.column()),
     }
 }
@@ -181,16 +187,18 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
         }
     };
     if is_array {
-        let list: Vec<Json> = serde_json::from_str(text)
-            .map_err(|error| wrong(format!("line {}", error.line().max(1)), "an array in JSON", trouble(text, &error)))?;
+        let list: Vec<Json> = serde_json::from_str(text).map_err(|error| {
+            wrong(format!("line {}", error.line().max(1)), "an array in JSON", trouble(text, &error))
+        })?;
         for (place, value) in list.into_iter().enumerate() {
             add(place as u64 + 1, "row", value)?;
         }
     } else {
         for (line, text) in lines(text).enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let line = line as u64 + 1;
-            let value = serde_json::from_str(text)
-                .map_err(|error| wrong(format!("line {line}"), "an object in JSON on each line", trouble(text, &error)))?;
+            let value = serde_json::from_str(text).map_err(|error| {
+                wrong(format!("line {line}"), "an object in JSON on each line", trouble(text, &error))
+            })?;
             add(line, "line", value)?;
         }
     }
