@@ -42,6 +42,8 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     labels_: NDArray[np.int32]
     n_features_in_: int
     n_jobs: int | None
+    #: The library finds the nearest centre of rows however far they are; what is computed of squares here does not.
+    _takes_huge_rows = True
 
     def _radius(self) -> float | None:
         """Beyond it from every centre a row is in no cluster."""
@@ -202,6 +204,7 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
             packed, bits = rows.packed(), rows.n_bits
             parts = (unpacked(packed[part], bits) for part in gen_batches(len(packed), _BATCH))
             return np.concatenate([euclidean_distances(part, self.cluster_centers_) for part in parts])
+        _checks.refuse_huge(rows)
         return as_given(euclidean_distances(rows, self.cluster_centers_), rows)
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
@@ -231,7 +234,9 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         nearest, distances = self._nearest(X)
         row_weights = weights(sample_weight, nearest)
         radius = self._radius()
-        squares = np.square(distances if radius is None else np.minimum(distances, radius))
+        counted = distances if radius is None else np.minimum(distances, radius)
+        _checks.refuse_huge(counted)
+        squares = np.square(counted)
         return -float(np.sum(squares) if row_weights is None else np.dot(squares, row_weights))
 
     def plot(self, X: Any, *, ax: Any = None) -> Any:

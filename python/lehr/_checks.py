@@ -16,6 +16,7 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 import sklearn.utils
 import sklearn.utils.validation
 from sklearn.utils import check_random_state, gen_batches
@@ -27,6 +28,8 @@ from lehr._native import Fingerprints, Sequences
 _MOST_RATIO = 1000.0
 #: Rows whose spread is added up at a time.
 _BATCH = 1024
+#: Rows to fit are refused from here on too, since then squares of distances may be beyond the largest number.
+_MOST_VALUE = 1e140
 #: The largest seed that a random state is asked for.
 _MOST_SEED = 2**31 - 1
 #: Packages whose code a warning does not point at: users call them, and they call each other.
@@ -79,24 +82,26 @@ def warn(text: str, kind: type[Warning]) -> None:
 
 def check_array(array: Any, **options: Any) -> NDArray[Any]:
     """scikit-learn's ``check_array``, which also refuses complex numbers while other threads run."""
-    array = _as_numpy(array)
+    array = _with_gaps(_as_numpy(array))
     _refuse_complex(array)
+    _refuse_times(array, options.get("input_name") or "X")
     checked: NDArray[Any] = sklearn.utils.check_array(array, **options)
     return checked
 
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """scikit-learn's ``validate_data``, which also refuses complex numbers while other threads run."""
-    X = _as_numpy(X)
+    X = _with_gaps(_as_numpy(X))
     _refuse_complex(X)
+    _refuse_times(X, "X")
     if isinstance(X, (Sequences, Fingerprints)):
         raise TypeError(
             f"{type(estimator).__name__} takes rows of numbers or dissimilarities. Got {type(X).__name__}: compute their dissimilarities first, "
             "lehr.pairwise_distances(items), and fit them with metric='precomputed'. For new items, give those to the fitted ones: "
-            "lehr.pairwise_distances(fitted and new together)[len(fitted):, :len(fitted)]."
+            "lehr.pairwise_distances(new, fitted)."
         )
     try:
-        return sklearn.utils.validation.validate_data(estimator, X, **options)
+        checked = sklearn.utils.validation.validate_data(estimator, X, **options)
     except ValueError as error:
         # Scikit-learn goes on with estimators of its own, which predict a target.
         told, found, _ = str(error).partition(" contains NaN.")
@@ -106,6 +111,60 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
             f"{told} contains NaN.\n{type(estimator).__name__} does not accept missing values. lehr.DAGaussianMixture and lehr.GTM do: "
             "they use the cells that each row has. Otherwise fill them in (sklearn.impute.SimpleImputer) or drop these rows (DataFrame.dropna)."
         ) from None
+    if not options.get("reset", True) and not getattr(estimator, "_takes_huge_rows", False):
+        # Data to fit are checked by the library, after it has taken the means of the columns off.
+        refuse_huge(checked)
+    return checked
+
+
+def _with_gaps(array: Any) -> Any:
+    """A masked array with NaN in the cells that its mask hides: NumPy would bring back what stands below the mask."""
+    if not np.ma.isMaskedArray(array) or not np.ma.getmaskarray(array).any():
+        return array
+    return array.astype(np.float64 if array.dtype.kind in "biu" else array.dtype).filled(np.nan)
+
+
+def _refuse_times(array: Any, name: str) -> None:
+    """Refuses dates and durations, as the readers of files do, and arrays of records.
+
+    NumPy would turn dates into whole numbers of whatever unit they are stored in, from nanoseconds to days.
+    """
+    types = [array.dtype] if hasattr(array, "dtype") else list(getattr(array, "dtypes", ()))
+    columns = list(getattr(array, "columns", ()))
+    for place, kind in enumerate(types):
+        is_temporal = getattr(kind, "is_temporal", None)
+        if getattr(kind, "kind", None) in ("M", "m") or (is_temporal is not None and is_temporal()):
+            where = f" in column {str(columns[place])!r}" if len(columns) == len(types) else ""
+            raise ValueError(
+                f"{name} has dates or durations ({kind}){where}: expected numbers. Say in which unit to count them, "
+                "for example (dates - dates.min()) / numpy.timedelta64(1, 'D'), or leave them out."
+            )
+        if getattr(kind, "names", None) and hasattr(array, "dtype"):
+            raise ValueError(
+                f"{name} is an array of records with the fields {', '.join(kind.names)}: expected rows of numbers. "
+                "numpy.lib.recfunctions.structured_to_unstructured makes columns of the fields."
+            )
+
+
+def refuse_huge(rows: Any) -> None:
+    """Refuses rows whose squares no number holds: each would be infinitely far from everything, and so nearest to whatever comes first."""
+    data = rows.data if issparse(rows) else rows
+    if not isinstance(data, np.ndarray) or data.dtype.kind != "f" or data.dtype.itemsize < 8:
+        return
+    # One pass in the usual case. NaN is a missing value here.
+    flat = data.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.dot(flat, flat) < _MOST_VALUE**2:
+            return
+    too_large = np.abs(flat) >= _MOST_VALUE
+    if not too_large.any():
+        return
+    found = float(flat[too_large.argmax()])
+    row = int((rows.tocoo().row if issparse(rows) else np.nonzero(np.abs(rows) >= _MOST_VALUE)[0])[too_large.argmax() if issparse(rows) else 0])
+    raise ValueError(
+        f"X, row {row} (counted from 0): expected numbers below {_MOST_VALUE:g}, whose squares a number can hold, found {found:g}; "
+        "divide the columns by a power of ten, also before fitting"
+    )
 
 
 def _as_numpy(X: Any) -> Any:

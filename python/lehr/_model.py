@@ -51,6 +51,10 @@ def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray
         raise ValueError("Negative values in data passed to `sample_weight`: weights are 0 or more.")
     if not may_be_zero and not np.any(checked):
         raise ValueError("Sample weights must contain at least one non-zero number.")
+    with np.errstate(over="ignore"):
+        total = float(np.sum(checked))
+    if not math.isfinite(total):
+        raise ValueError("expected sample weights with a finite sum, found a sum beyond the largest number: divide them by a constant, which changes no result.")
     return checked
 
 

@@ -340,6 +340,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         """
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
+        _checks.refuse_huge(rows)
         squares = np.square(self._differences(rows))
         if self._sponge is not None:
             away = self._sponge**2 - self.temperature_ * np.log(_SPONGE_PRIOR)

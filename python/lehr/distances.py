@@ -66,6 +66,7 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
         if metric in ("cosine", "correlation"):
             return _defined(_angles(X, Y, metric), metric)
         return cdist(X, Y, "cityblock" if metric == "manhattan" else metric)
+    X, Y = _canonical(X), _canonical(Y)
     if metric == "sqeuclidean" and issparse(X):
         metric, metric_params = "euclidean", {**(metric_params or {}), "squared": True}
     if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
@@ -76,6 +77,19 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
         # Products of matrices are not quite 0 between a row and itself.
         np.fill_diagonal(found, 0.0)
     return _defined(np.asarray(found), metric)
+
+
+def _canonical(rows: Any) -> Any:
+    """Sparse rows as scikit-learn's metrics take them: no column twice in a row, since each part would count alone, and places in 32 bits where these suffice."""
+    if not issparse(rows):
+        return rows
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.indices.dtype != np.int32 and max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
+        kind = type(rows)
+        rows = kind((rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)), shape=rows.shape)
+    return rows
 
 
 def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:

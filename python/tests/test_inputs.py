@@ -177,6 +177,85 @@ def test_weights_that_cannot_be(weight, words):
 
 
 @pytest.mark.thread_unsafe(reason="it traces all memory of the process")
+@pytest.mark.parametrize("estimator", [lehr.DAClustering(1), lehr.KMeans(1), lehr.MiniBatchKMeans(1), lehr.SMACOF()], ids=lambda estimator: type(estimator).__name__)
+def test_what_a_mask_hides_is_a_missing_value_28(estimator):
+    rows = np.ma.array([[0.0], [1.0], [99.0]], mask=[[False], [False], [True]])
+    with pytest.raises(ValueError, match="contains NaN"):
+        clone(estimator).fit(rows)
+    with pytest.raises(ValueError, match="sample_weight contains NaN"):
+        lehr.KMeans(1).fit(ROWS, sample_weight=rows.ravel())
+    with pytest.raises(ValueError, match="contains NaN"):
+        lehr.KMeans(1).fit(np.ma.array([[0], [1]], mask=[[False], [True]]))
+
+
+def test_a_mixture_leaves_out_what_a_mask_hides_28(wine):
+    hidden = np.zeros(wine.shape, dtype=bool)
+    hidden[::7, 1] = True
+    by_mask = lehr.DAGaussianMixture(2).fit(np.ma.array(wine, mask=hidden))
+    assert np.array_equal(by_mask.means_, lehr.DAGaussianMixture(2).fit(np.where(hidden, np.nan, wine)).means_)
+    assert not np.array_equal(by_mask.means_, lehr.DAGaussianMixture(2).fit(wine).means_)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [np.arange(6).astype("M8[D]")[:, None], np.arange(6).astype("m8[s]")[:, None], csr_array(np.eye(3)).toarray().astype("M8[us]")],
+    ids=["dates", "durations", "instants"],
+)
+def test_dates_have_no_unit_and_are_refused_as_in_files_28(rows):
+    for estimator in (lehr.KMeans(1), lehr.DAGaussianMixture(1), lehr.SMACOF()):
+        with pytest.raises(ValueError, match="X has dates or durations .*: expected numbers"):
+            estimator.fit(rows)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_column_of_dates_is_named_28(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"a": [1.0, 2.0, 3.0], "day": np.arange(3).astype("M8[us]")})
+    with pytest.raises(ValueError, match="in column 'day': expected numbers"):
+        lehr.DAClustering(1).fit(frame)
+
+
+def test_records_of_several_fields_are_refused_with_what_to_do_28():
+    with pytest.raises(ValueError, match="with the fields a, b: .*structured_to_unstructured"):
+        lehr.KMeans(1).fit(np.array([(1.0, 2), (3.0, 4)], dtype=[("a", "f8"), ("b", "i4")]))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "asked"),
+    [
+        (lehr.DAClustering(1), "predict_proba"),
+        (lehr.DAClustering(1), "score"),
+        (lehr.DAGaussianMixture(1), "score_samples"),
+        (lehr.DAGaussianMixture(1), "predict"),
+        (lehr.GTM(1, n_nodes=5, n_basis=2), "transform"),
+        (lehr.KMeans(1), "transform"),
+        (lehr.KMedoids(1), "predict"),
+        (lehr.MiniBatchKMeans(1), "transform"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_rows_whose_squares_no_number_holds_are_refused_with_their_place_28(estimator, asked):
+    fitted = clone(estimator).fit([[0.0], [1.0], [5.0], [6.0]])
+    with pytest.raises(ValueError, match=r"row 1 \(counted from 0\): expected numbers below 1e\+140"):
+        getattr(fitted, asked)([[1.0], [-1e200]])
+    # Nearly as large ones are no fault.
+    assert np.all(np.isfinite(getattr(fitted, asked)([[1.0], [1e139]])))
+
+
+def test_the_nearest_centre_is_found_however_far_a_row_is_28():
+    assert lehr.KMeans(2).fit([[-1e100], [1e100]]).predict([[-1e101], [1e101]]).tolist() in ([0, 1], [1, 0])
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.KMeans(1), lehr.KMedoids(1, metric="precomputed"), lehr.PairwiseClustering(1, metric="precomputed"), lehr.SMACOF(metric="precomputed")],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_weights_whose_sum_no_number_holds_are_refused_28(estimator):
+    with pytest.raises(ValueError, match="sample weights with a finite sum"):
+        clone(estimator).fit([[0.0, 1.0], [1.0, 0.0]], sample_weight=[1e308, 1e308])
+
+
 def test_float32_is_read_without_a_copy_on_the_side_of_python():
     X = np.random.default_rng(0).normal(size=(50_000, 16)).astype(np.float32)
     model = lehr.DAClustering(2, patience=0, n_jobs=2)
@@ -230,8 +309,10 @@ def test_sequences_and_bits_are_to_be_compared_first():
             estimator.fit(genes)
     D = lehr.pairwise_distances(genes, alignment="global")
     fitted = lehr.SMACOF(1, metric="precomputed", n_neighbors=3).fit(D)
-    with pytest.raises(TypeError, match="Got Sequences"):
+    with pytest.raises(TypeError, match=r"Got Sequences.*lehr\.pairwise_distances\(new, fitted\)\."):
         fitted.transform(genes)
+    # What the message says.
+    assert fitted.transform(lehr.pairwise_distances(lehr.Sequences(["ACGTACGT"]), genes, alignment="global")).shape == (1, 1)
 
 
 def test_arrays_of_another_device_are_refused_with_what_to_do():

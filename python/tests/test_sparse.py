@@ -216,3 +216,17 @@ def test_rows_whose_zeros_no_memory_holds():
         tracemalloc.stop()
     # Of centres there is what the fit gives back; of rows no copy on Python's side.
     assert len(labels) == 50_000 and peak < 2 * model.cluster_centers_.nbytes + rows.data.nbytes
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine", "manhattan"])
+@pytest.mark.parametrize("places", [np.int32, np.int64])
+def test_values_of_one_place_are_added_up_before_rows_are_compared_28(metric, places):
+    columns, starts = np.array([0, 0, 1, 0, 1], dtype=places), np.array([0, 2, 3, 5], dtype=places)
+    rows = scipy.sparse.csr_array((np.array([0.5, 0.5, 2.0, 3.0, 3.0]), columns, starts), shape=(3, 2))
+    given = rows.data.copy()
+    for made in (lehr.SMACOF(metric=metric), lehr.PairwiseClustering(2, metric=metric), lehr.KMedoids(2, metric=metric)):
+        sparse, dense = (clone(made).fit(of) for of in (rows, rows.toarray()))
+        for name in ("raw_stress_", "cost_", "inertia_", "labels_"):
+            if hasattr(dense, name):
+                np.testing.assert_allclose(getattr(sparse, name), getattr(dense, name), atol=1e-12)
+    assert np.array_equal(rows.data, given) and rows.indices.dtype == places

@@ -51,7 +51,7 @@ impl fmt::Display for Contents {
             Contents::SvmLight => "SVMlight's text, which has sparse rows",
             Contents::MatrixMarket => "a Matrix Market file, which has sparse rows",
             Contents::Dissimilarities => "dissimilarities of all pairs",
-            Contents::Json => "a document in JSON",
+            Contents::Json => "a document in JSON other than an array of objects, or an object on each line",
         })
     }
 }

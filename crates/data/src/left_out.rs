@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::quoted;
+use crate::read::is_infinite;
 
 /// A column that was left out because there is no number in it.
 ///
@@ -32,9 +33,9 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Whether it was hardly meant to be left out: its values would be numbers but for a slip, or there is none.
+    /// Whether it was hardly meant to be left out: its values would be numbers but for a slip, or are infinite, or there is none.
     pub fn is_unexpected(&self) -> bool {
-        self.slip.is_some() || (self.example.is_empty() && self.kind.is_none())
+        self.slip.is_some() || (self.kind.is_none() && (self.example.is_empty() || is_infinite(&self.example)))
     }
 
     /// Notes on columns that were hardly meant to be left out: numbers but for a slip, or without any value.
@@ -57,6 +58,7 @@ impl LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { column, example, slip, kind } = self;
+        let column = if column.is_empty() { "a column without a name" } else { column.as_str() };
         match (kind, slip) {
             (Some(kind), _) => write!(f, "{column} ({kind})"),
             (None, _) if example.is_empty() => write!(f, "{column} (empty)"),

@@ -57,6 +57,7 @@ use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
+pub(crate) use csv::is_infinite;
 pub use dialect::{Dialect, Format};
 pub use form::{DateOrder, Encoding, Ragged, TableForm};
 pub use frame::{InputColumn, data_frame, data_frame_from, data_frame_of};

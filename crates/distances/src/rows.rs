@@ -142,7 +142,12 @@ impl Compared {
             match self.measure {
                 Measure::Euclidean => {
                     dispatch::squared_differences(row, &others, values);
-                    values.iter_mut().for_each(|value| *value = value.sqrt());
+                    for (j, value) in values.iter_mut().enumerate() {
+                        *value = match is_held(*value) {
+                            true => value.sqrt(),
+                            false => length_of(row.iter().zip(others[j..].iter().step_by(count)).map(|(x, y)| x - y)),
+                        };
+                    }
                 }
                 Measure::SquaredEuclidean => dispatch::squared_differences(row, &others, values),
                 Measure::Manhattan => dispatch::differences(row, &others, values),
@@ -177,7 +182,13 @@ impl Compared {
                 let [compared, xy, xx, yy, x, y] = std::array::from_fn(|sum| sums[sum][j]);
                 *value = match self.measure {
                     _ if compared == 0.0 => f64::NAN,
-                    Measure::Euclidean => (xy * (columns / compared)).sqrt(),
+                    Measure::Euclidean if is_held(xy) => (xy * (columns / compared)).sqrt(),
+                    Measure::Euclidean => {
+                        let theirs = theirs[j..].iter().step_by(count);
+                        let both = mine.iter().zip(theirs).map(|(mine, theirs)| mine * theirs);
+                        let pairs = self.row(row).iter().zip(others[j..].iter().step_by(count));
+                        length_of(pairs.zip(both).map(|((x, y), both)| (x - y) * both)) * (columns / compared).sqrt()
+                    }
                     Measure::SquaredEuclidean | Measure::Manhattan => xy * (columns / compared),
                     Measure::Cosine => unlike(xy, xx, yy).unwrap_or(1.0),
                     // Of the columns compared, whose means are not those of the whole rows.
@@ -230,6 +241,22 @@ impl Metric for Compared {
 fn unlike(product: f64, first: f64, second: f64) -> Option<f64> {
     let length = first.sqrt() * second.sqrt();
     (length > 0.0).then(|| (1.0 - product / length).clamp(0.0, 2.0))
+}
+
+/// Whether a sum of squares has all its digits: none of them overflowed, and what vanished of them does not count.
+fn is_held(squares: f64) -> bool {
+    // Of more columns than there can be, each square that vanishes is too small to change a sum of this size.
+    (1e-290..f64::INFINITY).contains(&squares)
+}
+
+/// The length of a vector whose squares may be no numbers. The sign of a difference does not matter, so it is symmetric bit by bit.
+fn length_of(differences: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = differences.clone().fold(0.0_f64, |largest, difference| largest.max(difference.abs()));
+    if largest == 0.0 || largest.is_infinite() {
+        return largest;
+    }
+    let squares = differences.map(|difference| (difference / largest) * (difference / largest));
+    largest * squares.fold(0.0, |sum, square| sum + square).sqrt()
 }
 
 /// Divides a row by the power of two at its largest value, so that no square overflows or vanishes. Angles are the same, to the bit.

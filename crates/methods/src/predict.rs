@@ -48,6 +48,9 @@ impl From<lehr_mining::Error> for Refusal {
     }
 }
 
+/// From here on squares of distances may be beyond the largest number. Rows to fit have the same limit.
+const FARTHEST: f64 = 1e140;
+
 /// The meaning of a row's distance from its centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distance {
@@ -186,8 +189,23 @@ impl Predicted {
         Err(Refusal::Unsuited { expected, found: found.to_string() })
     }
 
+    /// Whether a number can hold the square of each value. Densities would be 0 under every component and at every
+    /// node, and the first of those would be taken. Centres are compared by a way of their own.
+    fn has_squares(model: &ModelFile, values: &[f64]) -> Result<(), Refusal> {
+        let Some(place) = values.iter().position(|value| value.abs() >= FARTHEST) else { return Ok(()) };
+        let (row, column) = (place / model.columns.len(), place % model.columns.len());
+        let expected = format!(
+            "numbers below {FARTHEST:e} (scaled as the model's are), whose squares a number can hold; divide the columns by a power of ten, also before fitting"
+        );
+        let found = format!("{:e} in row {row} (counted from 0), column {:?}", values[place], model.columns[column]);
+        Err(Refusal::Unsuited { expected, found })
+    }
+
     /// `values`: row after row as the model wants them, NaN where a cell is missing.
     fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Self, Refusal> {
+        if !matches!(model.model, Learnt::Clusters(_)) {
+            Self::has_squares(model, &values)?;
+        }
         Ok(Self(match &model.model {
             Learnt::Gtm(map) => Prediction::Places(map.project(&Incomplete::new(values, map.dimension())?)?),
             Learnt::Mixture(mixture) => {

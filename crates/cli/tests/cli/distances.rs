@@ -332,7 +332,8 @@ fn ctrl_c_keeps_what_is_finished_and_going_on_gives_the_same_bytes() {
 #[test]
 fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     let sandbox = Sandbox::with("large.csv", "x\n1e20\n-1e20\n0\n");
-    sandbox.write("huge.csv", "x\n1\n1e200\n-1e200\n");
+    sandbox.write("huge.csv", "x\n1\n1e308\n-1e308\n");
+    sandbox.write("far.csv", "x\n1e200\n-1e200\n0\n");
     let squared = ["distances", "large.csv", "--metric", "squared-euclidean", "--out", "d"];
     for element in ["f32", "u16", "i16be"] {
         let outcome = sandbox.lehr(&[&squared[..], &["--element", element]].concat());
@@ -351,4 +352,8 @@ fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     assert!(narrowed.stderr.contains("expected dissimilarities that f32 holds, found 4e40"), "{}", narrowed.stderr);
     let huge = sandbox.lehr(&["distances", "huge.csv", "--element", "f64", "--out", "h"]);
     assert!(huge.code == 3 && huge.stderr.contains("than f64 holds"), "{}", huge.stderr);
+    // Not the distance but its square is beyond the largest number.
+    sandbox.lehr(&["distances", "far.csv", "--element", "f64", "--out", "g", "--quiet"]).succeeded();
+    let g: Vec<f64> = numbers(&sandbox, "g/dissimilarities.npy").into_iter().map(f64::from_le_bytes).collect();
+    assert_eq!(g[1..3], [2e200, 1e200]);
 }

@@ -205,3 +205,21 @@ fn what_the_model_cannot_be_asked_is_refused_in_words() {
     let outcome = sandbox.lehr(&["predict", "lehr-gtm/model.json", "sites.csv", "--memberships"]);
     assert_eq!(outcome.code, 2, "{}", outcome.stderr);
 }
+
+#[test]
+fn rows_whose_squares_no_number_holds_are_refused_by_densities_28() {
+    let sandbox = corners();
+    sandbox.write("far.csv", "x,y\n1,2\n1e200,2\n");
+    for (method, folder) in [("mixture", "lehr-mixture"), ("gtm", "lehr-gtm")] {
+        sandbox.lehr(&[method, "sites.csv", "--columns", "x,y", "--quiet"]).succeeded();
+        let outcome = sandbox.lehr(&["predict", &format!("{folder}/model.json"), "far.csv"]);
+        assert_eq!((outcome.code, &*outcome.stdout), (3, ""), "{method}: {}", outcome.stderr);
+        for words in ["numbers below 1e140", "found 1e200 in row 1 (counted from 0), column \"x\""] {
+            assert!(outcome.stderr.contains(words), "{method}: {}", outcome.stderr);
+        }
+    }
+    // Centres are compared however far rows are.
+    sandbox.lehr(&["cluster", "sites.csv", "--columns", "x,y", "-k", "4", "--quiet"]).succeeded();
+    let outcome = sandbox.lehr(&["predict", "lehr-out/model.json", "far.csv"]).succeeded();
+    assert_eq!(number(fields(&outcome.stdout)[2][3]), 1e200);
+}

@@ -9,6 +9,8 @@
 //!   with a value of each ([`LeftOut`]). Where values may be missing, a column whose first rows are all gaps is numeric
 //!   too if numbers follow and no text does.
 
+use std::collections::HashSet;
+
 use lehr_spill::{Builder, Spill, Storage};
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
@@ -177,7 +179,8 @@ impl<'a> Rows<'a> {
         records.skip_lines(lines)?;
         let left_out = left_out.into_iter().map(|(column, example)| Aside { column, count: 0, example }).collect();
         let (width, unknown) = (names.len(), Vec::new());
-        let layout = Layout { names, has_header, columns, forms, weights, id, left_out, unknown, notes };
+        let row_names = None;
+        let layout = Layout { names, has_header, columns, forms, weights, id, left_out, unknown, row_names, notes };
         let mut table = Table::new(records.name(), width, layout, false, Builder::new(None, 0)?);
         table.leaves_weightless = true;
         let (sample, record) = (Vec::new().into_iter(), Record::default());
@@ -237,6 +240,11 @@ pub(super) fn number(field: &str) -> Option<f64> {
     field.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Whether a field is a number beyond the largest one that can be held, in words (`Infinity`) or in digits (`1e400`).
+pub(crate) fn is_infinite(field: &str) -> bool {
+    field.trim().parse::<f64>().is_ok_and(f64::is_infinite)
+}
+
 /// Whether a field is digits of which the first is a 0 that no program writes.
 fn is_code(field: &str) -> bool {
     let bytes = field.as_bytes();
@@ -248,11 +256,24 @@ fn is_code(field: &str) -> bool {
 pub(super) fn is_name(field: &str, is_beside_numbers: bool) -> bool {
     let begins_as_number = field.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
     let is_number_gone_wrong = is_beside_numbers && begins_as_number;
-    !is_number_gone_wrong && !MISSING.contains(&field.to_lowercase().as_str())
+    !is_number_gone_wrong && !MISSING.contains(&field.to_lowercase().as_str()) && !is_infinite(field)
 }
 
 pub(super) fn is_numeric(rows: &[Record], column: usize) -> bool {
     rows.iter().any(|row| row.field(column).is_some_and(|field| number(field).is_some()))
+}
+
+/// The kind of a column without a name that stands before the others and numbers the rows.
+pub(super) const ROW_NUMBERS: &str = "numbers of the rows, as an index of pandas";
+
+/// Whether fields number the rows: whole numbers that are all different.
+pub(super) fn are_row_numbers<'a>(fields: impl Iterator<Item = Option<&'a str>>) -> bool {
+    let mut seen = HashSet::new();
+    let mut fields = fields.peekable();
+    fields.peek().is_some()
+        && fields.all(|field| {
+            field.and_then(|field| field.trim().parse::<u64>().ok()).is_some_and(|number| seen.insert(number))
+        })
 }
 
 /// The roles of the columns.
@@ -269,6 +290,8 @@ struct Layout {
     left_out: Vec<Aside>,
     /// Columns among `columns` of which nothing but gaps is known yet, with the count of texts seen in each.
     unknown: Vec<Aside>,
+    /// A column that numbers the rows and is left out, with its first value.
+    row_names: Option<Aside>,
     /// Decisions made on the first rows, for people.
     notes: Vec<String>,
 }
@@ -342,12 +365,17 @@ impl Layout {
         };
         let super::SelectedColumns { columns: chosen, weights, id } =
             super::SelectedColumns::of(source, selection, &names)?;
-        let mut left_out = Vec::new();
+        let (mut left_out, mut row_names) = (Vec::new(), None);
         let columns = if let Some(chosen) = chosen {
             chosen
         } else {
             let rows = &sample[usize::from(has_header)..];
-            let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
+            let is_free = |column: &usize| Some(*column) != id && Some(*column) != weights;
+            let number_rows = has_header && names.len() > 1 && names[0].is_empty() && is_free(&0);
+            if number_rows && are_row_numbers(rows.iter().map(|row| row.field(0))) {
+                row_names = Some(Aside::new(0, rows));
+            }
+            let free = (usize::from(row_names.is_some())..names.len()).filter(is_free);
             let (numeric, text): (Vec<_>, Vec<_>) = free.partition(|column| is_numeric(rows, *column));
             left_out.extend(text.into_iter().map(|column| Aside::new(column, rows)));
             if numeric.is_empty() {
@@ -356,7 +384,7 @@ impl Layout {
             numeric
         };
         let (forms, unknown, notes) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Layout { names, has_header, columns, forms, weights, id, left_out, unknown, notes })
+        Ok(Layout { names, has_header, columns, forms, weights, id, left_out, unknown, row_names, notes })
     }
 
     /// The columns that were left out, as results tell them.
@@ -367,7 +395,8 @@ impl Layout {
             slip: slip(&aside.example),
             kind: None,
         };
-        self.left_out.iter().map(told).collect()
+        let index = self.row_names.as_ref().map(|aside| LeftOut { kind: Some(ROW_NUMBERS.into()), ..told(aside) });
+        index.into_iter().chain(self.left_out.iter().map(told)).collect()
     }
 
     /// Whether a row is the header once more, as where tables with the same one follow each other. Only where it could be no row.

@@ -161,6 +161,8 @@ pub(super) struct Framed {
     grid: Grid,
     /// The row of the grid that each row is of.
     rows: Vec<usize>,
+    /// Whether the first column names the rows: it has no name of its own.
+    pub(super) names_rows: bool,
     /// For columns of text, the way they would be read as numbers.
     as_numbers: Vec<Option<AsNumber>>,
     missing: Vec<String>,
@@ -188,7 +190,8 @@ impl Framed {
     fn typed(frame: DataFrame) -> Self {
         let as_numbers = frame.columns().iter().map(|_| None).collect();
         let faults = Faults::new(frame.name());
-        Framed { frame, grid: Grid::default(), rows: Vec::new(), as_numbers, missing: Vec::new(), faults }
+        let (grid, rows, missing) = (Grid::default(), Vec::new(), Vec::new());
+        Framed { frame, grid, rows, names_rows: false, as_numbers, missing, faults }
     }
 
     /// The line of a row, counted from 1.
@@ -259,7 +262,15 @@ fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> 
                 &name,
                 grid,
                 form,
-                Laid { names, rows, totals: Vec::new(), dialect, notes, faults: Faults::new(&*name) },
+                Laid {
+                    names,
+                    rows,
+                    totals: Vec::new(),
+                    names_rows: false,
+                    dialect,
+                    notes,
+                    faults: Faults::new(&*name),
+                },
             )
         }
         #[cfg(feature = "sheets")]
@@ -398,7 +409,7 @@ pub(super) fn of_grid(
 
 /// Surveys the columns of a table that is in its place, decides on them and reads them.
 fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Framed, Error> {
-    let Laid { names, mut rows, totals, mut dialect, mut notes, faults } = laid;
+    let Laid { names, mut rows, totals, names_rows, mut dialect, mut notes, faults } = laid;
     let mut read = columns(name, &names, &rows, &grid, form, dialect.delimiter)?;
     if !totals.is_empty() {
         let mut kept = totals.clone();
@@ -438,7 +449,7 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
     (dialect.decimal, dialect.dates) = (read.decimal, read.dates);
     dialect.missing = form.missing.clone();
     let frame = DataFrame::new(name, read.columns)?.with_notes(notes).with_dialect(dialect);
-    Ok(Framed { frame, grid, rows, as_numbers: read.as_numbers, missing: form.missing.clone(), faults })
+    Ok(Framed { frame, grid, rows, names_rows, as_numbers: read.as_numbers, missing: form.missing.clone(), faults })
 }
 
 /// Columns that were read, and the decisions for it.

@@ -122,12 +122,38 @@ pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     match text.first() {
         Some(b'[') => text[1..].trim_ascii_start().first() == Some(&b'{'),
         Some(b'{') => {
-            let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+            let end = if text.contains(&b'\n') { b'\n' } else { b'\r' };
+            let mut lines = text.split(|byte| *byte == end).map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
             let is_whole =
                 |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<de::IgnoredAny>(line).is_ok();
             is_called || (lines.next().is_some_and(is_whole) && lines.next().is_some_and(|line| line.starts_with(b"{")))
         }
         _ => false,
+    }
+}
+
+/// Lines that end as those of tables do: with a carriage return alone too, which stands within no text of JSON.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split(if text.contains('\n') { '\n' } else { '\r' })
+}
+
+/// The fault of a text, with the byte and the word there. Python writes numbers that JSON does not have.
+fn trouble(text: &str, error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let said = said.split(" at line ").next().unwrap_or_default();
+    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+    // Places are bytes, and may be within a letter.
+    let from = |place: usize| line.as_bytes().get(place..).unwrap_or_default();
+    let mut place = error.column().saturating_sub(1);
+    // A sign is read before the number.
+    if place > 0 && from(place - 1).starts_with(b"-Infinity") {
+        place -= 1;
+    }
+    match ["NaN", "Infinity", "-Infinity"].into_iter().find(|word| from(place).starts_with(word.as_bytes())) {
+        Some(word) => {
+            format!("{word} at byte {}, which is no number of JSON; write null for a missing value", place + 1)
+        }
+        None => format!("at byte {}: {said}", error.column()),
     }
 }
 
@@ -161,16 +187,18 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
         }
     };
     if is_array {
-        let list: Vec<Json> = serde_json::from_str(text)
-            .map_err(|error| wrong(format!("line {}", error.line().max(1)), "an array in JSON", error.to_string()))?;
+        let list: Vec<Json> = serde_json::from_str(text).map_err(|error| {
+            wrong(format!("line {}", error.line().max(1)), "an array in JSON", trouble(text, &error))
+        })?;
         for (place, value) in list.into_iter().enumerate() {
             add(place as u64 + 1, "row", value)?;
         }
     } else {
-        for (line, text) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        for (line, text) in lines(text).enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let line = line as u64 + 1;
-            let value = serde_json::from_str(text)
-                .map_err(|error| wrong(format!("line {line}"), "an object in JSON on each line", error.to_string()))?;
+            let value = serde_json::from_str(text).map_err(|error| {
+                wrong(format!("line {line}"), "an object in JSON on each line", trouble(text, &error))
+            })?;
             add(line, "line", value)?;
         }
     }
@@ -186,6 +214,14 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
             (place, fields)
         })
         .collect();
+    for (place, fields) in &rows {
+        let mut seen: Vec<usize> = fields.iter().map(|(column, _)| *column).collect();
+        seen.sort_unstable();
+        if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+            let place = format!("{} {place}", if is_array { "row" } else { "line" });
+            return Err(wrong(place, "each name once", format!("{:?} twice", columns.names[twice[0]])));
+        }
+    }
     let lengths = lengths_of_lists(&rows, columns.names.len());
     let mut grid = Grid::default();
     let mut row: Vec<Option<Json>> = Vec::new();

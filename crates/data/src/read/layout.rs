@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::csv::{are_row_numbers, is_infinite};
 use super::grid::Grid;
 use super::header::has_header;
 use super::records::Record;
@@ -29,7 +30,8 @@ pub(super) struct Laid {
     pub(super) rows: Vec<usize>,
     /// Rows behind them whose first words say that they sum up those above.
     pub(super) totals: Vec<usize>,
-    /// Whether the rows have a column more than names, before the others: names of rows.
+    /// Whether the first column names the rows: it has no name of its own.
+    pub(super) names_rows: bool,
     pub(super) dialect: Dialect,
     pub(super) notes: Vec<String>,
     /// Rows of other lengths, which are not among the rows.
@@ -151,7 +153,12 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
         return Err(Error::Empty { name: name.into(), found: "no rows that can be read" });
     }
     let names = names(grid, top, header_rows, width, names_rows, &mut notes);
-    Ok(Laid { names, rows, totals, dialect, notes, faults })
+    let has_row_numbers = || {
+        let is_nameless = (top..first).all(|row| grid.field(row, 0).trim().is_empty());
+        has_names && width > 1 && is_nameless && are_row_numbers(rows.iter().map(|row| Some(grid.field(*row, 0))))
+    };
+    let names_rows = names_rows || has_row_numbers();
+    Ok(Laid { names, rows, totals, names_rows, dialect, notes, faults })
 }
 
 /// How many fields most rows have.
@@ -256,7 +263,7 @@ fn header_rows(
     has_row_names: bool,
     form: &TableForm,
 ) -> Result<usize, Error> {
-    let is_name = |field: &str| !is_gap(field, &[]) && !is_value(field);
+    let is_name = |field: &str| !is_gap(field, &[]) && !is_value(field) && !is_infinite(field);
     // Of a row, whether words stand above values, and whether values do.
     let above = |row: usize| {
         let columns = || (0..typed.len()).filter(|column| typed[*column]);

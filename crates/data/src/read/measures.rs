@@ -347,6 +347,9 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
 /// Whether a column is one of numbers, if no columns were chosen. All of its values are numbers, or most are and the
 /// others look like mistakes, which are reported.
 fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
+    if framed.names_rows && column == 0 {
+        return false;
+    }
     let of = &framed.frame.columns()[column];
     match (&of.read_as, &of.values) {
         (ReadAs::Number | ReadAs::WrittenNumber(_), Values::Numbers(values)) => {
@@ -362,7 +365,8 @@ fn left(framed: &Framed, column: usize) -> LeftOut {
     let first = (0..framed.frame.rows()).find(|row| !framed.is_gap(*row, column));
     let example = first.map_or("", |row| framed.text(row, column).trim()).to_owned();
     let slip = if *read_as == ReadAs::Text { slip(&example) } else { None };
-    LeftOut { column: name.clone(), example, slip, kind: None }
+    let kind = (framed.names_rows && column == 0).then(|| "names of the rows".to_owned());
+    LeftOut { column: name.clone(), example, slip, kind }
 }
 
 /// A field that should be a number as messages show it.

@@ -252,12 +252,14 @@ impl Chosen {
             chosen
         } else {
             let index = parquet.index_columns();
+            // The second is what pandas calls an index; other programs keep the name and not what says so.
+            let is_index = |name: &String| index.contains(name) || name.starts_with("__index_level_");
             let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
             let (numbers, others): (Vec<_>, Vec<_>) =
-                free.partition(|column| is_number(&parquet.kind(*column)) && !index.contains(&names[*column]));
+                free.partition(|column| is_number(&parquet.kind(*column)) && !is_index(&names[*column]));
             for other in others {
                 let (kind, example) = match parquet.kind(other) {
-                    _ if index.contains(&names[other]) => (Some("the index of a pandas table".to_owned()), None),
+                    _ if is_index(&names[other]) => (Some("the index of a pandas table".to_owned()), None),
                     Kind::Other(kind) => (Some(kind), None),
                     _ => first_text(parquet, other)
                         .map_or_else(|| (Some("text".to_owned()), None), |text| (None, Some(text))),

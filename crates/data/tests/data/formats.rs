@@ -126,7 +126,41 @@ fn objects_in_json_are_flattened_and_told() {
     let said = |text: &str| data_frame_from(text.as_bytes(), "t.json", &TableForm::default()).unwrap_err().to_string();
     assert_eq!(said("[{\"a\": 1}, 5]"), "t.json, row 2: expected an object, as the rows before it are, found \"5\"");
     assert!(said("{\"a\": 1}\n{\"a\": }\n").starts_with("t.json, line 2: expected an object in JSON on each line"));
-    assert!(said("{\"a\": {\"b\": 1}}").ends_with("found a document in JSON"));
+    assert!(
+        said("{\"a\": {\"b\": 1}}")
+            .ends_with("found a document in JSON other than an array of objects, or an object on each line")
+    );
+}
+
+#[test]
+fn what_json_does_not_hold_is_told_with_its_place_28() {
+    let said = |text: &str| data_frame_from(text.as_bytes(), "t.jsonl", &TableForm::default()).unwrap_err().to_string();
+    assert_eq!(said("[{\"a\": 1, \"a\": 2}]"), "t.jsonl, row 1: expected each name once, found \"a\" twice");
+    assert_eq!(
+        said("{\"a\": 1}\n{\"b\": {\"c\": 1}, \"b.c\": 2}\n"),
+        "t.jsonl, line 2: expected each name once, found \"b.c\" twice"
+    );
+    let no_number = "which is no number of JSON; write null for a missing value";
+    // As Python writes them.
+    for word in ["NaN", "Infinity", "-Infinity"] {
+        let found = said(&format!("{{\"a\": 1}}\n{{\"a\": {word}}}\n"));
+        assert!(found.starts_with("t.jsonl, line 2: expected an object in JSON on each line"), "{found}");
+        assert!(found.contains(&format!("found {word} at byte 7, {no_number}")), "{found}");
+    }
+    assert!(
+        said("[{\"a\": 1},\n {\"a\": NaN}]")
+            .starts_with("t.jsonl, line 2: expected an array in JSON, found NaN at byte 8")
+    );
+}
+
+#[test]
+fn lines_of_json_may_end_as_those_of_tables_do_28() {
+    for end in ["\n", "\r\n", "\r"] {
+        for name in ["t.jsonl", "t.json"] {
+            let text = ["{\"a\": 1}", "{\"a\": 2}", ""].join(end);
+            assert_eq!(numbers(&read(name, text.as_bytes()), "a"), [1.0, 2.0], "{name} {end:?}");
+        }
+    }
 }
 
 #[cfg(feature = "sheets")]

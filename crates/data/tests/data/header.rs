@@ -1,6 +1,6 @@
 //! First rows of numbers that are names, and those that are values.
 
-use lehr_data::read::{Selection, csv_points};
+use lehr_data::read::{Selection, csv_points, points_from};
 
 fn columns(text: &str) -> Result<Vec<String>, String> {
     let read = csv_points(text.as_bytes(), "t.csv", &Selection::default());
@@ -16,7 +16,7 @@ fn years_above_numbers_beside_a_word_are_names() {
     // As pandas writes a table with an index.
     assert_eq!(names(",2019,2020\nCH,5,6\nFR,7,8\n"), ["2019", "2020"]);
     assert_eq!(names(",0,1,2\na,5,6,7\nb,7,8,9\n"), ["0", "1", "2"]);
-    assert_eq!(names(",0,1\n0,5,6\n1,7,8\n"), ["", "0", "1"]);
+    assert_eq!(names(",0,1\n0,5,6\n1,7,8\n"), ["0", "1"]);
     // And all rows below are rows.
     let points = csv_points("country,2019,2020\nCH,5,6\nFR,7,8\n".as_bytes(), "t.csv", &Selection::default()).unwrap();
     assert_eq!(points.values(), [5.0, 6.0, 7.0, 8.0]);
@@ -83,4 +83,49 @@ fn columns_that_are_written_as_people_write_are_read_and_told() {
     assert_eq!(points.notes(), ["\"share\" is read as number, per cent", "\"price\" is read as number, $"]);
     let said = csv_points("x\n1\n5%\n".as_bytes(), "t.csv", &Selection::default()).unwrap_err().to_string();
     assert_eq!(said, "t.csv, line 3, column 1 (\"x\"): expected a finite number, found \"5%\", with a percent sign");
+}
+
+fn read(text: &str) -> Result<lehr_data::Points, String> {
+    points_from(text.as_bytes(), "t.csv", &Selection::default()).map_err(|error| error.to_string())
+}
+
+fn left_out(text: &str) -> Vec<String> {
+    read(text).unwrap().left_out().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn numbers_of_rows_are_none_of_the_columns_28() {
+    let told = "a column without a name (numbers of the rows, as an index of pandas)";
+    // As pandas writes a table; of rows that were chosen; and shuffled.
+    for text in [",a\n0,5\n1,7\n2,9\n", ",a\n0,5\n3,7\n4,9\n", ",a\n7,5\n2,7\n4,9\n"] {
+        assert_eq!(columns(text).unwrap(), ["a"], "{text}");
+        assert_eq!(left_out(text), [told], "{text}");
+    }
+    // Others than plain numbers stand beside them.
+    assert_eq!(read(",a,b\n0,5%,1\n1,7%,2\n2,9%,3\n").unwrap().columns(), ["a", "b"]);
+    // As R writes one: a name less than there are columns.
+    assert_eq!(read("\"a\",\"b\"\n\"1\",5,6\n\"2\",7,8\n").unwrap().columns(), ["a", "b"]);
+    assert_eq!(left_out("\"a\",\"b\"\n\"1\",5,6\n\"2\",7,8\n"), ["row (names of the rows)"]);
+    // What has a name, comes twice or is no whole number is a column as others are, and who asks for it has it.
+    for text in ["n,a\n0,5\n1,7\n2,9\n", ",a\n0,5\n1,7\n1,9\n", ",a\n0.5,5\n1,7\n2,9\n"] {
+        assert_eq!(columns(text).unwrap().len(), 2, "{text}");
+    }
+    let chosen = Selection { columns: Some(vec!["0".into(), "1".into()]), header: Some(true), ..Selection::default() };
+    assert_eq!(csv_points(",a\n0,5\n1,7\n".as_bytes(), "t.csv", &chosen).unwrap().dimension(), 2);
+}
+
+#[test]
+fn a_number_beyond_the_largest_is_no_name_28() {
+    for (text, word) in
+        [("a\ninf\n1\n2\n", "inf"), ("a\n1e309\n1\n2\n", "1e309"), ("a,b\nInfinity,3\n1,2\n2,5\n", "Infinity")]
+    {
+        let said = read(text).unwrap_err();
+        assert!(said.contains("line 2, column 1 (\"a\")") && said.contains(&format!("found \"{word}\"")), "{said}");
+    }
+    // A column of them alone is left out, and that is no matter of course.
+    for word in ["inf", "Infinity", "1e309"] {
+        let points = read(&format!("a,b\n1,{word}\n2,{word}\n")).unwrap();
+        assert_eq!(points.columns(), ["a"]);
+        assert!(points.left_out()[0].is_unexpected(), "{word}");
+    }
 }

@@ -61,7 +61,10 @@ fn what_a_text_holds_is_seen_behind_a_mark_and_before_any_line_end() {
     assert_eq!(kind(b"\xef\xbb\xbf%%MatrixMarket matrix coordinate real general\r1 1 1\r1 1 5\r"), "sparse");
     assert_eq!(kind(b"\xef\xbb\xbf1 1:2 3:4\r-1 2:5\r"), "sparse");
     assert!(kind(b"\xef\xbb\xbf>a\rACGT\r>b\rACGA\r").ends_with("found sequences in FASTA"));
-    assert!(kind(b"\xef\xbb\xbf{\"x\": 1}").ends_with("found a document in JSON"));
+    assert!(
+        kind(b"\xef\xbb\xbf{\"x\": 1}")
+            .ends_with("found a document in JSON other than an array of objects, or an object on each line")
+    );
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn what_another_reader_takes() {
         .assert_eq(&said("@r1\nACGT\n+\nIIII\n"));
     expect!["points.csv: expected a table of text, an NPY or a Parquet file, found dissimilarities of all pairs"]
         .assert_eq(&said("{\"format\": \"lehr dissimilarities 1\", \"items\": 2}"));
-    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found a document in JSON"]
+    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found a document in JSON other than an array of objects, or an object on each line"]
         .assert_eq(&said("{\"a\": 1}\n"));
 }
 

@@ -273,3 +273,24 @@ fn fingerprints_without_a_bit_are_at_0_of_each_other_and_at_1_of_others_28() {
     let metric = tanimoto::Tanimoto::new(&prints);
     assert_eq!([value(&metric, 0, 1), value(&metric, 0, 2)], [0.0, 1.0]);
 }
+
+#[test]
+fn a_distance_does_not_depend_on_whether_a_number_holds_its_square_28() {
+    use lehr_data::Incomplete;
+    for power in [-1000, -600, 0, 600, 1000] {
+        let unit = 2f64.powi(power);
+        for gap in [0.0, f64::NAN] {
+            let rows = vec![0.0, 0.0, gap, 3.0 * unit, -4.0 * unit, 0.0, 3.0 * unit, -4.0 * unit, 0.0];
+            let rows = Incomplete::new(rows, 3).unwrap();
+            let compared = rows::Compared::new(&rows, rows::Measure::Euclidean).unwrap();
+            let scale = if gap.is_nan() { 1.5f64.sqrt() } else { 1.0 };
+            let (found, back) = (value(&compared, 0, 1), value(&compared, 1, 0));
+            assert!((found / (5.0 * unit * scale) - 1.0).abs() < 1e-15, "2^{power}: {found:e}");
+            assert_eq!(found.to_bits(), back.to_bits());
+            assert_eq!(value(&compared, 1, 2), 0.0);
+        }
+    }
+    // Where the difference itself is beyond the largest number, so is the distance.
+    let apart = Incomplete::new(vec![1e308, -1e308], 1).unwrap();
+    assert_eq!(value(&rows::Compared::new(&apart, rows::Measure::Euclidean).unwrap(), 0, 1), f64::INFINITY);
+}
