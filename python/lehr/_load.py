@@ -47,7 +47,8 @@ def load(path: str | PathLike[str]) -> Any:
         Fitted: of the class that was saved; of the command's clusters a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature, of its
         mixtures a :class:`DAGaussianMixture`, of its topographic maps a :class:`GTM`. Where the command had scaled the columns (``--scale``), a
         ``Pipeline`` that scales rows as it did and ends with that; where it had prepared a table (``--auto``, ``--log``, ``--exclude``), one that begins with
-        its :class:`TablePreparation`, of which :func:`read_table` reads the next table; where they are longitude and latitude in degrees, one that puts them on the sphere, in
+        its :class:`TablePreparation`, and takes the next table as :func:`read_table` gives it, or the path of its file. Gaps are treated as by ``lehr predict``; a
+        row without any value has the label -1. Where the columns are longitude and latitude in degrees, one that puts them on the sphere, in
         kilometres. Columns have names if they had any in the command's table.
 
     Raises
@@ -117,7 +118,8 @@ def learnt(text: bytes) -> Any:
     width = _width(model)
     model.n_features_in_ = width
     if content.get("preparation") is not None:
-        return make_pipeline(_preparation(content["preparation"], width), model)
+        model._of_table = True
+        return make_pipeline(_preparation(content["preparation"], content.get("form") or {}, width), model)
     if content.get("lonlat", False):
         if kind != "clusters" or width != 3:
             raise ValueError("expected clusters in three dimensions of longitude and latitude")
@@ -135,10 +137,10 @@ def learnt(text: bytes) -> Any:
     return make_pipeline(before, model)
 
 
-def _preparation(content: Any, width: int) -> TablePreparation:
+def _preparation(content: Any, form: Any, width: int) -> TablePreparation:
     """How a table becomes the columns of a model."""
     try:
-        preparation = TablePreparation._restored(content)
+        preparation = TablePreparation._restored(content, form)
         # The native half says whether it is whole.
         _native.back(preparation._preparation, np.zeros((1, width)))
     except (AttributeError, KeyError, TypeError, ValueError):
