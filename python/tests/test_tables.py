@@ -738,6 +738,21 @@ def test_a_model_of_the_command_labels_rows_with_gaps_as_the_command_does(comman
         lehr.KMeans(1).fit(np.arange(3.0)[:, None]).predict([[np.nan]])
 
 
+@pytest.mark.parametrize("run", _OF_COMMAND)
+def test_a_row_without_any_value_has_no_label_as_by_the_command(command, tmp_path, run):
+    model, other = _of_command(command, tmp_path, run)
+    expected = model.predict(other)
+    other.loc[[4, 10], _MEASURES] = np.nan
+    expected[[4, 10]] = -1
+    other.to_csv(tmp_path / "next.csv", index=False)
+    said = _run(command, "predict", tmp_path / "out", tmp_path / "next.csv", "--out", tmp_path / "labels.csv").stderr
+    assert "rows 5 and 11 have no value in any of the model's columns: no label is given" in said
+    assert _labels(tmp_path / "labels.csv") == expected.tolist()
+    for table in (tmp_path / "next.csv", other):
+        with pytest.warns(UserWarning, match="rows 5 and 11 have no value in any of the model's columns"):
+            assert model.predict(table).tolist() == expected.tolist()
+
+
 #: One table in every form: how money, dates and gaps are written, and between fields.
 _LOCALES = {
     "us": (",", lambda money: f'"{money:,.2f}"', "%Y-%m-%d", ""),
@@ -766,6 +781,7 @@ def _one_table_in_all_forms(folder):
     rows = [dict(zip(head, row)) for row in zip(names, cities, dates, revenue.tolist(), known)]
     _write_workbook(folder / "book.xlsx", "customers", [head, *(list(row.values()) for row in rows)])
     (folder / "lines.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pl.DataFrame(rows).with_columns(pl.col("joined").str.to_date()).write_parquet(folder / "columns.parquet")
     np.save(folder / "numbers.npy", np.column_stack([revenue, visits]))
     return sorted(folder.iterdir())
 
@@ -775,7 +791,7 @@ def test_one_table_has_the_same_labels_in_every_form_and_at_every_front_end(comm
     pytest.importorskip("httpx")
     (tmp_path / "tables").mkdir()
     files = _one_table_in_all_forms(tmp_path / "tables")
-    assert len(files) == 6
+    assert len(files) == 7
     found = {}
     with subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as serving, lehr.Node(serving.stdout.readline().strip()) as node:
         try:
