@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
 from lehr._explained import OutliersMixin
+from lehr._learnt import LearntMixin
 from lehr._model import weights
 from lehr._native import Fingerprints
 
@@ -35,7 +36,26 @@ def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
     return found.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
-class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+def has_gaps(rows: Any) -> bool:
+    """Whether rows have missing values, as those of a table may that the command prepared."""
+    return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
+
+
+def squares_with_gaps(rows: NDArray[Any], centers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The squared distance of each row to each centre over the columns that the row has, as if the others were as far apart on average. The command adds up in
+    the same order, so bits are the same. NaN for rows without any value."""
+    columns = centers.shape[1]
+    present = columns - np.isnan(rows).sum(axis=1)
+    squares = np.zeros((len(rows), len(centers)))
+    for column in range(columns):
+        apart = np.square(rows[:, [column]].astype(np.float64, copy=False) - centers[:, column])
+        squares += np.where(np.isnan(apart), 0.0, apart)
+    whole = np.full(len(rows), np.nan)
+    np.divide(columns, present, out=whole, where=present > 0)
+    return whole[:, None] * squares
+
+
+class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """A clustering with ``cluster_centers_``, and perhaps an outlier radius around them."""
 
     cluster_centers_: NDArray[Any]
@@ -59,7 +79,8 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Rows as the native half reads them: an array, compressed sparse rows with no column twice in one, or bits. The caller's value is not changed."""
         if isinstance(X, Fingerprints):
             return self._bits(X, reset=reset)
-        rows = _checks.validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset)
+        finite = "allow-nan" if self._of_table and not reset else True
+        rows = _checks.validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset, ensure_all_finite=finite)
         if issparse(rows) and not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()
@@ -79,8 +100,21 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _nearest(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The nearest centre of each row, and how far it is."""
         check_is_fitted(self)
-        found = _native.nearest(self._rows(X, reset=False), self._positions(), threads=self._threads())
-        return found["labels"], found["distances"]
+        rows = self._rows(X, reset=False)
+        gone = self._without_values(rows)
+        if gone is not None:
+            # Any number will do: what is said of these rows is taken back.
+            rows = np.where(gone[:, None], 0.0, rows)
+        if has_gaps(rows):
+            squares = squares_with_gaps(rows, self._positions())
+            labels = squares.argmin(axis=1).astype(np.int32)
+            distances = np.sqrt(squares.min(axis=1))
+        else:
+            found = _native.nearest(rows, self._positions(), threads=self._threads())
+            labels, distances = found["labels"], found["distances"]
+        if gone is not None:
+            labels[gone], distances[gone] = OUTLIER, np.nan
+        return labels, distances
 
     def _positions(self) -> NDArray[np.float64]:
         """The centres as the native half reads them."""
@@ -170,11 +204,12 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         check_is_fitted(self)
         radius = self._radius()
-        if radius is None:
+        if radius is None and not self._of_table:
             rows = self._rows(X, reset=False)
             return _native.nearest(rows, self._positions(), threads=self._threads(), with_distances=False)["labels"]
         labels, distances = self._nearest(X)
-        labels[distances > radius] = OUTLIER
+        if radius is not None:
+            labels[distances > radius] = OUTLIER
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -205,6 +240,8 @@ class CentersMixin(OutliersMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
             parts = (unpacked(packed[part], bits) for part in gen_batches(len(packed), _BATCH))
             return np.concatenate([euclidean_distances(part, self.cluster_centers_) for part in parts])
         _checks.refuse_huge(rows)
+        if has_gaps(rows):
+            return as_given(np.sqrt(squares_with_gaps(rows, self._positions())), rows)
         return as_given(euclidean_distances(rows, self.cluster_centers_), rows)
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:

@@ -11,9 +11,11 @@ import os
 from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _native
+from lehr import _checks, _native
 
 #: Raised by the command with every change of the content's meaning.
 FORMAT = 1
@@ -25,6 +27,23 @@ class LearntMixin:
     """An estimator whose model the command can ask about other rows."""
 
     n_features_in_: int
+    #: Whether rows come from a table that is prepared as the command does it: they may have gaps, and nothing is said of one without any value.
+    _of_table = False
+
+    def _without_values(self, rows: Any) -> NDArray[np.bool_] | None:
+        """The rows of which nothing is said, if there are any, with a warning."""
+        if not self._of_table or not isinstance(rows, np.ndarray):
+            return None
+        gone = np.isnan(rows).all(axis=1)
+        if not gone.any():
+            return None
+        names = [str(row + 1) for row in np.flatnonzero(gone)]
+        if len(names) > 5:
+            which = f"{len(names)} rows ({', '.join(names[:5])} and {len(names) - 5} more) have"
+        else:
+            which = f"rows {', '.join(names[:-1])} and {names[-1]} have" if len(names) > 1 else f"row {names[0]} has"
+        _checks.warn(f"{which} no value in any of the model's columns: no label is given", UserWarning)
+        return gone
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         """The kind of the model, and its fields."""

@@ -47,7 +47,8 @@ def load(path: str | PathLike[str]) -> Any:
         Fitted. A saved estimator has its own class. The command's clusters become a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature; its
         mixtures a :class:`DAGaussianMixture`; its topographic maps a :class:`GTM`. You get a ``Pipeline`` that ends with such an estimator if the command changed
         the columns first. For example, with ``--scale`` it begins by scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``,
-        ``--exclude``), it begins with the :class:`TablePreparation`, and you read your next table with :func:`read_table`. If the columns are longitude and latitude
+        ``--exclude``), it begins with the :class:`TablePreparation`, and takes your next table as :func:`read_table` gives it, or the path of its file. Gaps are treated as by
+        ``lehr predict``; a row without any value has the label -1. If the columns are longitude and latitude
         in degrees, it begins by putting them on the sphere, in kilometres. Columns have names if they had any in the command's table.
 
     Raises
@@ -118,7 +119,8 @@ def learnt(text: bytes) -> Any:
     width = _width(model)
     model.n_features_in_ = width
     if content.get("preparation") is not None:
-        return make_pipeline(_preparation(content["preparation"], width), model)
+        model._of_table = True
+        return make_pipeline(_preparation(content["preparation"], content.get("form") or {}, width), model)
     if content.get("lonlat", False):
         if kind != "clusters" or width != 3:
             raise ValueError("expected clusters in three dimensions of longitude and latitude")
@@ -136,10 +138,10 @@ def learnt(text: bytes) -> Any:
     return make_pipeline(before, model)
 
 
-def _preparation(content: Any, width: int) -> TablePreparation:
+def _preparation(content: Any, form: Any, width: int) -> TablePreparation:
     """How a table becomes the columns of a model."""
     try:
-        preparation = TablePreparation._restored(content)
+        preparation = TablePreparation._restored(content, form)
         # The native half says whether it is whole.
         _native.back(preparation._preparation, np.zeros((1, width)))
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -188,7 +188,7 @@ class SavedMixin(BaseEstimator):
         fitted = {
             name: _encoded(value)
             for name, value in vars(self).items()
-            if (name.endswith("_") and not name.startswith("_")) or name in self._kept
+            if (name.endswith("_") and not name.startswith("_")) or name in (*self._kept, "_of_table")
         }
         content = {
             "method": self._method,

@@ -15,7 +15,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
-from lehr._centers import CentersMixin, as_given
+from lehr._centers import CentersMixin, as_given, has_gaps, squares_with_gaps
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, above, number, one_of, whole
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
@@ -355,6 +355,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     def _differences(self, rows: Any) -> NDArray[np.float64]:
         """The distance of each row to each centre, by differences."""
         centers = self.cluster_centers_.astype(np.float64, copy=False)
+        if has_gaps(rows):
+            return np.sqrt(squares_with_gaps(rows, centers))
         return np.column_stack([_native.nearest(rows, center[None, :], threads=self._threads())["distances"] for center in centers])
 
     def _radius(self) -> float | None:

@@ -497,7 +497,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
         >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).predict([[5.0]]).tolist()
         [0]
         """
-        return self._posterior(X)["labels"]
+        labels: NDArray[np.int32] = self._posterior(X)["labels"]
+        gone = self._without_values(np.asarray(X))
+        if gone is not None:
+            labels[gone] = -1
+        return labels
 
     def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
         """The membership of each row in each component.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from numbers import Integral
+from os import PathLike, fspath
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from lehr import _checks, _native
 from lehr._columns import Columns
+from lehr._constraints import one_of
 from lehr._model import SavedMixin
 from lehr._names import listed
 from lehr.tables import ColumnAccounts
@@ -95,7 +98,17 @@ class TablePreparation(TransformerMixin, SavedMixin):
     """
 
     _method = "preparation"
-    _kept = ("_preparation", "_account", "_named")
+    _kept = ("_preparation", "_account", "_named", "_form")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "columns": ["array-like", str, Integral, None],
+        "exclude": ["array-like", str, Integral],
+        "log": ["array-like", str, Integral],
+        "scale": [one_of(*_SCALES), None],
+        "missing": [one_of(*_MISSING), None],
+        "auto": ["boolean"],
+    }
+    #: How the command reads tables of this kind, of a preparation that it made.
+    _form: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -181,6 +194,9 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     def _fit(self, X: Any) -> NDArray[np.float64]:
         """The rows that were fitted, prepared."""
+        if isinstance(self.missing, str) and self.missing == "drop":
+            raise ValueError("The 'missing' parameter cannot be 'drop': a transformer keeps all rows. Drop them before (DataFrame.dropna).")
+        self._validate_params()
         columns = Columns(X)
 
         def names(name: str, given: Any) -> list[str]:
@@ -192,15 +208,12 @@ class TablePreparation(TransformerMixin, SavedMixin):
                     raise ValueError(f"The {name!r} parameter has the position {one}, and X has {len(columns.names)} columns.")
             return [one if isinstance(one, str) else columns.names[one] for one in listed]
 
-        missing: str | None = self.missing
-        if missing == "drop":
-            raise ValueError("The 'missing' parameter cannot be 'drop': a transformer keeps all rows. Drop them before (DataFrame.dropna).")
         asked: dict[str, Any] = {
             "columns": None if self.columns is None else names("columns", self.columns),
             "exclude": names("exclude", self.exclude),
             "log": names("log", self.log),
-            "scale": None if self.scale is None else _checks.choice("scale", self.scale, _SCALES),
-            "missing": None if missing is None else _MISSING[_checks.choice("missing", missing, tuple(_MISSING))],
+            "scale": self.scale,
+            "missing": None if self.missing is None else _MISSING[self.missing],
             "auto": bool(self.auto),
         }
         frame = columns.frame()
@@ -235,12 +248,13 @@ class TablePreparation(TransformerMixin, SavedMixin):
         }
 
     @classmethod
-    def _restored(cls, content: dict[str, Any]) -> TablePreparation:
+    def _restored(cls, content: dict[str, Any], form: dict[str, Any]) -> TablePreparation:
         """The preparation that a model of the command has. Where gaps were filled from other rows then, or left out, new rows keep their gaps."""
         if content["missing"] in ("nearest", "drop"):
             content = {**content, "missing": "skip"}
         preparation = cls(auto=False)
         preparation._take(json.dumps(content))
+        preparation._form = form
         preparation._named = [used["column"] for used in content["uses"]]
         preparation.n_features_in_ = len(preparation._named)
         preparation.feature_names_in_ = np.array(preparation._named, dtype=object)
@@ -258,12 +272,14 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            Columns with names are found by their names, in any order; others by their places.
+            Columns with names are found by their names, in any order; others by their places. A preparation that :func:`load` found in a model of the
+            command also takes the path of a file, and reads it as ``lehr predict`` does.
 
         Returns
         -------
         features : ndarray of shape (n_samples, n_features_out)
-            A frame after ``set_output``. Missing values get the median where ``missing`` is ``'nearest'``.
+            A frame after ``set_output``. Missing values get the median where ``missing`` is ``'nearest'``. A preparation of the command keeps NaN in rows
+            without any value.
 
         Raises
         ------
@@ -283,10 +299,25 @@ class TablePreparation(TransformerMixin, SavedMixin):
         [[2.0], [3.0]]
         """
         check_is_fitted(self)
-        prepared = _applied(self._columns_of(X).frame(), self._preparation, True)
+        frame = self._frame(X)
+        prepared = _applied(frame, self._preparation, True)
         for note in prepared["notes"]:
             _checks.warn(note, UserWarning)
-        return prepared["features"]
+        features: NDArray[np.float64] = prepared["features"]
+        if self._form is not None and self.missing_ in ("median", "mode"):
+            # What is filled in is not theirs: as for the command, nothing can be said of them.
+            features[self._without_values(frame)] = np.nan
+        return features
+
+    def _frame(self, X: Any) -> _native.DataFrame:
+        """Another table, or that in a file."""
+        if self._form is None or not isinstance(X, (str, PathLike)):
+            return self._columns_of(X).frame()
+        path = fspath(X)
+        frame = _native.read_table(path, path, json.dumps(self._form))
+        for note in frame.notes:
+            _checks.warn(note, UserWarning)
+        return frame
 
     def _columns_of(self, X: Any) -> Columns:
         """The columns of another table, called as those that were fitted."""
@@ -381,7 +412,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Returns
         -------
         weights : ndarray of shape (n_samples,)
-            0 for rows whose fifth nearest neighbour is far, beside how far those neighbours have theirs; 1 for others.
+            0 for rows without any value, and for rows whose fifth nearest neighbour is far, beside how far those neighbours have theirs; 1 for others.
 
         Examples
         --------
@@ -395,10 +426,19 @@ class TablePreparation(TransformerMixin, SavedMixin):
         content = json.loads(self._preparation)
         if content["missing"] == "skip":
             content["missing"] = "median"
-        features = _applied(self._columns_of(X).frame(), json.dumps(content), False)["features"]
-        weights = np.ones(len(features))
-        weights[_native.isolated_rows(features)] = 0.0
+        frame = self._columns_of(X).frame()
+        features = _applied(frame, json.dumps(content), False)["features"]
+        there = np.flatnonzero(~self._without_values(frame)) if content["missing"] != "fault" else np.arange(len(features))
+        weights = np.zeros(len(features))
+        weights[there] = 1.0
+        weights[there[_native.isolated_rows(features[there])]] = 0.0
         return weights
+
+    def _without_values(self, frame: _native.DataFrame) -> NDArray[np.bool_]:
+        """Rows that have no value in any column used."""
+        content = {**json.loads(self._preparation), "missing": "skip"}
+        gone: NDArray[np.bool_] = np.isnan(_applied(frame, json.dumps(content), True)["features"]).all(axis=1)
+        return gone
 
 
 def _applied(frame: _native.DataFrame, preparation: str, is_other: bool) -> Any:

@@ -262,7 +262,7 @@ def read_table(
     Parameters
     ----------
     source : path-like, bytes or file-like
-        Text with a delimiter (also gzipped), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, or NPY.
+        Text with a delimiter (also gzipped), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, Parquet, or NPY.
     decimal : {'.', ','}, default=None
         The character before the fraction of numbers. ``None``: found out, column by column.
     dates : {'day_first', 'month_first', 'year_first'}, default=None

@@ -360,7 +360,11 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         >>> bool(abs(model.transform([[1.5]])[0, 0]) < 0.1)
         True
         """
-        return self._projected(X)["positions"]
+        positions: NDArray[Any] = self._projected(X)["positions"]
+        gone = self._without_values(np.asarray(X))
+        if gone is not None:
+            positions[gone] = np.nan
+        return positions
 
     def modes(self, X: ArrayLike) -> NDArray[Any]:
         """Where the most probable node of each row is on the map: draw this where posteriors have several summits.

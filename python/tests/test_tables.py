@@ -232,17 +232,30 @@ def test_what_is_decided_is_told_and_can_be_overridden():
         lehr.read_table("a,b\nZürich,1\nBern,2\n".encode("latin-1"))
 
 
-def test_a_sheet_of_a_workbook_is_read(tmp_path):
-    cells = '<row r="1"><c r="A1" t="inlineStr"><is><t>age</t></is></c></row><row r="2"><c r="A2"><v>41</v></c></row><row r="3"><c r="A3"><v>37</v></c></row>'
+def _write_workbook(path, sheet, rows):
+    """A workbook of one sheet: numbers as numbers, everything else as text, and no cell for nothing."""
+    cell = {
+        True: lambda place, value: f'<c r="{place}"><v>{value!r}</v></c>',
+        False: lambda place, value: f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>',
+    }
+    lines = [
+        "".join(cell[isinstance(value, (int, float))](f"{chr(65 + column)}{number}", value) for column, value in enumerate(row) if value is not None)
+        for number, row in enumerate(rows, 1)
+    ]
+    cells = "".join(f'<row r="{number}">{line}</row>' for number, line in enumerate(lines, 1))
     space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
     of_office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     links = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
-    with zipfile.ZipFile(tmp_path / "people.xlsx", "w") as book:
+    with zipfile.ZipFile(path, "w") as book:
         book.writestr("[Content_Types].xml", '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>')
         book.writestr("_rels/.rels", f'<Relationships {links}><Relationship Id="r1" Type="{of_office}/officeDocument" Target="xl/workbook.xml"/></Relationships>')
-        book.writestr("xl/workbook.xml", f'<workbook {space}><sheets><sheet name="people" sheetId="1" r:id="r1"/></sheets></workbook>')
+        book.writestr("xl/workbook.xml", f'<workbook {space}><sheets><sheet name="{sheet}" sheetId="1" r:id="r1"/></sheets></workbook>')
         book.writestr("xl/_rels/workbook.xml.rels", f'<Relationships {links}><Relationship Id="r1" Type="{of_office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>')
         book.writestr("xl/worksheets/sheet1.xml", f"<worksheet {space}><sheetData>{cells}</sheetData></worksheet>")
+
+
+def test_a_sheet_of_a_workbook_is_read(tmp_path):
+    _write_workbook(tmp_path / "people.xlsx", "people", [["age"], [41], [37]])
     for sheet in (None, 1, "people"):
         assert lehr.read_table(tmp_path / "people.xlsx", sheet=sheet)["age"].tolist() == [41.0, 37.0]
 
@@ -435,8 +448,11 @@ def test_it_is_one_of_scikit_learns(table, tmp_path):
         ({"columns": [1.5]}, ValueError, "names \\(str\\) or positions"),
         ({"columns": ["same", "empty"]}, ValueError, "no value in any row"),
         ({"log": ["noise"]}, ValueError, "below 0"),
-        ({"scale": "max"}, ValueError, "'scale' parameter must be one of 'none', 'std', 'robust'"),
-        ({"missing": "mean"}, ValueError, "'missing' parameter must be one of"),
+        ({"scale": "max"}, ValueError, "'scale' parameter of TablePreparation must be a str among {'none', 'std', 'robust'} or None"),
+        ({"missing": "mean"}, ValueError, "'missing' parameter of TablePreparation must be a str among {'skip', 'median'"),
+        ({"missing": "drop"}, ValueError, "a transformer keeps all rows"),
+        ({"auto": "yes"}, ValueError, "'auto' parameter of TablePreparation must be an instance of 'bool'"),
+        ({"log": None}, ValueError, "'log' parameter of TablePreparation must be an array-like"),
         ({"exclude": ["revenue", "visits", "noise", "again", "plan", "member"]}, ValueError, "expected a column to compute with"),
     ],
 )
@@ -453,6 +469,11 @@ def test_rows_that_lie_alone_have_no_weight(table):
     assert np.flatnonzero(weights == 0).tolist() == [3, 50] and set(weights) == {0.0, 1.0}
     model = lehr.DAClustering(2).fit(preparation.fit_transform(planted), sample_weight=weights)
     assert model.clusters_["n_samples"].min() > 50
+    # A row without any value has none either, and makes no other row lie alone.
+    planted.loc[[7, 9], ["revenue", "visits", "noise", "again"]] = np.nan
+    for missing in ("nearest", "median"):
+        preparation = lehr.TablePreparation(log=["revenue"], missing=missing).fit(planted)
+        assert np.flatnonzero(preparation.sample_weight(planted) == 0).tolist() == [3, 7, 9, 50]
 
 
 # Explaining.
@@ -625,6 +646,7 @@ def test_rows_far_out_are_listed_with_the_columns_responsible():
 def _run(command, *arguments):
     ended = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
+    return ended
 
 
 def test_the_same_labels_marks_and_outliers_as_the_command(command, tmp_path):
@@ -663,10 +685,141 @@ def test_a_model_of_the_command_prepares_other_tables(command, tmp_path):
     assert model[0].get_feature_names_out().tolist() == ["revenue", "visits", "noise"] and model[0].missing_ == "skip"
     labels = pd.read_csv(tmp_path / "labels.csv")["cluster"]
     assert model.predict(lehr.read_table(tmp_path / "next.csv")).tolist() == labels.tolist()
-    with pytest.raises(ValueError, match="contains NaN"):
-        model.predict(lehr.read_table(tmp_path / "table.csv"))
     content = json.loads((tmp_path / "out" / "model.json").read_text())
     content["preparation"]["features"].pop()
     (tmp_path / "cut.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match="not a whole model: expected a preparation of 3 features"):
         lehr.load(tmp_path / "cut.json")
+
+
+def _labels(path):
+    """The labels that the command wrote, -1 where it gave none."""
+    return pd.read_csv(path)["cluster" if "cluster" in path.read_text() else "component"].fillna(-1).astype(int).tolist()
+
+
+#: Runs of the command whose models treat gaps in different ways.
+_OF_COMMAND = {
+    "nearest": ("cluster", ["--auto", "--clusters", 3]),
+    "median": ("cluster", ["--auto", "--clusters", 3, "--missing=median"]),
+    "radius": ("cluster", ["--auto", "--clusters", 3, "--outlier-radius", 2.5]),
+    "mixture": ("mixture", ["--auto", "--components", 2]),
+}
+_MEASURES = ["revenue", "visits", "noise"]
+
+
+def _of_command(command, folder, run):
+    """A model of the command, and another table with gaps, of which each row has a value."""
+    method, options = _OF_COMMAND[run]
+    _table(3).to_csv(folder / "table.csv", index=False)
+    _run(command, method, folder / "table.csv", *options, "--id", "id", "--out", folder / "out")
+    other = _table(4)
+    other.loc[::3, "revenue"] = np.nan
+    other.loc[5::7, "noise"] = np.nan
+    other.loc[other[_MEASURES].isna().all(axis=1), "visits"] = 5.0
+    return lehr.load(folder / "out" / "model.json"), other
+
+
+@pytest.mark.parametrize("run", _OF_COMMAND)
+def test_a_model_of_the_command_labels_rows_with_gaps_as_the_command_does(command, tmp_path, run):
+    model, other = _of_command(command, tmp_path, run)
+    other.to_csv(tmp_path / "next.csv", index=False)
+    _run(command, "predict", tmp_path / "out", tmp_path / "next.csv", "--out", tmp_path / "labels.csv")
+    expected = _labels(tmp_path / "labels.csv")
+    assert len(set(expected)) > 1
+    for table in (tmp_path / "next.csv", str(tmp_path / "next.csv"), lehr.read_table(tmp_path / "next.csv"), other):
+        assert model.predict(table).tolist() == expected
+    assert pickle.loads(pickle.dumps(model)).predict(tmp_path / "next.csv").tolist() == expected
+    if run != "mixture":
+        # The nearest centre by what the row has, and -1 where that is too far.
+        distances = model.transform(other)
+        radius = 2.5 if run == "radius" else np.inf
+        assert np.where(distances.min(axis=1) > radius, -1, distances.argmin(axis=1)).tolist() == expected
+    with pytest.raises(ValueError, match="contains NaN"):
+        lehr.KMeans(1).fit(np.arange(3.0)[:, None]).predict([[np.nan]])
+
+
+@pytest.mark.parametrize("run", _OF_COMMAND)
+def test_a_row_without_any_value_has_no_label_as_by_the_command(command, tmp_path, run):
+    model, other = _of_command(command, tmp_path, run)
+    expected = model.predict(other)
+    other.loc[[4, 10], _MEASURES] = np.nan
+    expected[[4, 10]] = -1
+    other.to_csv(tmp_path / "next.csv", index=False)
+    said = _run(command, "predict", tmp_path / "out", tmp_path / "next.csv", "--out", tmp_path / "labels.csv").stderr
+    assert "rows 5 and 11 have no value in any of the model's columns: no label is given" in said
+    assert _labels(tmp_path / "labels.csv") == expected.tolist()
+    for table in (tmp_path / "next.csv", other):
+        with pytest.warns(UserWarning, match="rows 5 and 11 have no value in any of the model's columns"):
+            assert model.predict(table).tolist() == expected.tolist()
+
+
+#: One table in every form: how money, dates and gaps are written, and between fields.
+_LOCALES = {
+    "us": (",", lambda money: f'"{money:,.2f}"', "%Y-%m-%d", ""),
+    "german": (";", lambda money: f"{money:,.2f} €".translate(str.maketrans(",.", ".,")), "%d.%m.%Y", "-"),
+    "french": (";", lambda money: f"{money:,.2f}".translate(str.maketrans(",.", "\u202f,")), "%d/%m/%Y", "n/a"),
+}
+
+
+def _one_table_in_all_forms(folder):
+    rng = np.random.default_rng(7)
+    group = np.arange(ROWS) % 2
+    revenue = np.round(np.exp(rng.normal(5 + 3 * group, 0.8)), 2)
+    visits = np.where(rng.random(ROWS) < 0.1, np.nan, np.round(rng.normal(5 + 8 * group, 1), 1))
+    days = pd.Timestamp("2021-01-01") + pd.to_timedelta(rng.integers(0, 900, ROWS), unit="D")
+    names, cities = [f"K{row:03}" for row in rng.permutation(ROWS)], [["Bern", "Genf", "Chur"][row % 3] for row in range(ROWS)]
+    known = [None if np.isnan(number) else float(number) for number in visits]
+    head = ["name", "city", "joined", "revenue", "visits"]
+    for name, (between, money, date, gap) in _LOCALES.items():
+        decimal = "." if name == "us" else ","
+        lines = [between.join(head)]
+        for row in zip(names, cities, days.strftime(date), revenue, known):
+            last = gap if row[4] is None else str(row[4]).replace(".", decimal)
+            lines.append(between.join([*row[:3], money(row[3]), last]))
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    dates = days.strftime("%Y-%m-%d").tolist()
+    rows = [dict(zip(head, row)) for row in zip(names, cities, dates, revenue.tolist(), known)]
+    _write_workbook(folder / "book.xlsx", "customers", [head, *(list(row.values()) for row in rows)])
+    (folder / "lines.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pl.DataFrame(rows).with_columns(pl.col("joined").str.to_date()).write_parquet(folder / "columns.parquet")
+    np.save(folder / "numbers.npy", np.column_stack([revenue, visits]))
+    return sorted(folder.iterdir())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_one_table_has_the_same_labels_in_every_form_and_at_every_front_end(command, tmp_path):
+    pytest.importorskip("httpx")
+    (tmp_path / "tables").mkdir()
+    files = _one_table_in_all_forms(tmp_path / "tables")
+    assert len(files) == 7
+    found = {}
+    with subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as serving, lehr.Node(serving.stdout.readline().strip()) as node:
+        try:
+            for file in files:
+                id = [] if file.suffix == ".npy" else ["--id", "name"]
+                out = tmp_path / f"of {file.name}"
+                _run(command, "cluster", file, "--auto", "--clusters", 3, *id, "--out", out)
+                labels = pd.read_csv(out / "labels.csv")
+                found[file.name, "command"] = labels[["cluster", "probability", "distance"]].to_numpy().tobytes()
+                read = lehr.read_table(file)
+                preparation = lehr.TablePreparation()
+                rows = preparation.fit_transform(read)
+                model = lehr.DAClustering(3).fit(rows, sample_weight=preparation.sample_weight(read))
+                assert model.labels_.tolist() == labels["cluster"].tolist(), file.name
+                node.upload(file, file.stem, format="table", replace=True)
+                job = node.run("/clustering", file.stem, clusters=3, auto=True, **({"id": "name"} if id else {}))
+                assert job.wait(timeout=120)["state"] == "done", job.record()
+                assert job.table("labels")["cluster"].tolist() == labels["cluster"].tolist(), file.name
+        finally:
+            serving.terminate()
+    assert len(set(found.values())) == 1, [name for name, of in found.items() if of != found["us.csv", "command"]]
+    # A model labels the table that it was made of, in whatever form that was.
+    said = set()
+    for file in files:
+        model = tmp_path / f"of {file.name}"
+        _run(command, "predict", model, file, "--out", tmp_path / "labels.csv")
+        labels = pd.read_csv(tmp_path / "labels.csv")
+        said.add(labels.drop(columns="id").to_numpy().tobytes())
+        learnt = lehr.load(model / "model.json")
+        assert learnt.predict(file).tolist() == learnt.predict(lehr.read_table(file)).tolist() == labels["cluster"].tolist(), file.name
+    assert len(said) == 1

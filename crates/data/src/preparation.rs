@@ -206,6 +206,9 @@ pub struct Prepared {
     pub kept: Option<Vec<usize>>,
     /// How many values were filled.
     pub filled: usize,
+    /// The rows, of those that are kept, that had no value in any column used. All that they have was filled, or they
+    /// are all gaps.
+    pub without_values: Vec<usize>,
     /// Notes for the owner: texts that no feature knows, rows that were left out.
     pub notes: Vec<String>,
 }
@@ -325,6 +328,9 @@ impl Preparation {
         };
         let mut features = forward(&table);
         let gaps = table.iter().filter(|value| value.is_nan()).count();
+        let is_without = |row: &[f64]| row.iter().all(|value| value.is_nan());
+        let without_values =
+            table.chunks_exact(width).enumerate().filter(|(_, row)| is_without(row)).map(|(row, _)| row).collect();
         let filled = if matches!(self.missing, Missing::Skip) { 0 } else { gaps };
         if filled > 0 {
             if self.missing == Missing::Nearest {
@@ -337,7 +343,7 @@ impl Preparation {
                 features[index] = if from_rows.is_nan() { feature.forward(feature.fill) } else { from_rows };
             }
         }
-        Ok(Prepared { table, features, kept, filled, notes })
+        Ok(Prepared { table, features, kept, filled, without_values, notes })
     }
 
     /// Where in a table the column of each feature is.

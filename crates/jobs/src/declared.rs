@@ -10,7 +10,9 @@ use lehr_data::preparation::{Missing, Wishes};
 use lehr_data::read::TableForm;
 use lehr_data::scale::Scale;
 use lehr_methods::prepared::{Described, Keys};
-use lehr_methods::{Column, Data, Fit, Frame, ModelFile, Rows, RowsWords, Stream, Takes, Task, shown_label};
+use lehr_methods::{
+    Column, Data, Fit, Frame, ModelFile, Rows, RowsWords, Stream, Takes, Task, UNLABELLED, shown_label,
+};
 use lehr_mining::{Error, Execution};
 use lehr_ranks::Layout;
 use lehr_services::{Fault, Version};
@@ -532,7 +534,7 @@ fn failure(dataset: &str, error: Error) -> Failure {
 
 /// A table of results as services have it.
 pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
-    let mut builder = Table::builder();
+    let mut builder = Table::builder().gaps(!table.without_values.is_empty());
     for (name, column) in table.columns {
         builder = match column {
             Column::Ids { given, rows } => {
@@ -541,12 +543,13 @@ pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
             }
             Column::Numbers(values) => builder.numbers(name, values.into_owned()),
             Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
-            // Counts are from 0 on.
-            Column::Labels { of_rows, may_be_none: true } => {
-                builder.numbers(name, of_rows.iter().map(|&label| shown_label(label) as f64).collect())
-            }
-            Column::Labels { of_rows, may_be_none: false } => {
+            // Counts are from 0 on, and of each row.
+            Column::Labels { of_rows, may_be_none: false } if !of_rows.contains(&UNLABELLED) => {
                 builder.counts(name, of_rows.iter().map(|&label| u64::from(label)).collect())
+            }
+            Column::Labels { of_rows, .. } => {
+                let number = |&label: &u32| shown_label(label).map_or(f64::NAN, |label| label as f64);
+                builder.whole(name, of_rows.iter().map(number).collect())
             }
             Column::Counts(values) => builder.counts(name, values),
             Column::Texts(values) => builder.texts(name, values),

@@ -474,7 +474,15 @@ fn objects(table: &Table) -> Vec<Map<String, Value>> {
             rows.iter_mut().zip(values).for_each(|(row, value)| drop(row.insert(name.to_owned(), value)));
         };
         match kind {
-            Kind::Number => put(&mut table.numbers(name).unwrap_or_default().iter().map(|&value| Value::from(value))),
+            Kind::Number => {
+                let is_whole = table.is_whole(name);
+                // What was said to be whole and is not is written as it is.
+                let value = |&number: &f64| match number as i64 {
+                    whole if is_whole && whole as f64 == number => Value::from(whole),
+                    _ => Value::from(number),
+                };
+                put(&mut table.numbers(name).unwrap_or_default().iter().map(value));
+            }
             Kind::Count => put(&mut table.counts(name).unwrap_or_default().iter().map(|&value| Value::from(value))),
             Kind::Text => put(&mut table.texts(name).unwrap_or_default().into_iter().map(Value::from)),
         }
@@ -495,6 +503,8 @@ fn lines(table: &Table, has_head: bool) -> String {
         for row in 0..table.rows() {
             for (index, (_, kind)) in columns.iter().enumerate() {
                 match kind {
+                    // A gap is an empty field, unless the line would be empty.
+                    Kind::Number if numbers[index][row].is_nan() && columns.len() > 1 => text.text("")?,
                     Kind::Number => text.number(numbers[index][row])?,
                     Kind::Count => text.count(counts[index][row])?,
                     Kind::Text => text.text(&texts[index][row])?,

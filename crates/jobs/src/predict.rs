@@ -78,13 +78,13 @@ pub(crate) fn said(
         Refusal::Data(error) => fault_of(&error),
         refusal => invalid(format!("{name}: {refusal}")),
     };
+    let warnings = |predicted: &Predicted| predicted.notes().iter().map(|note| format!("{name}: {note}")).collect();
     if model.preparation.is_some() {
         let form = model.form_with(id.as_deref(), None, None);
         let frame = table.frame(name, &form).map_err(|error| fault_of(&error))?;
-        let OfTable { said: predicted, ids, notes } =
+        let OfTable { said: predicted, ids } =
             Predicted::of_table(model, &frame, id.as_deref(), asked.memberships).map_err(refused)?;
-        let warnings = notes.iter().map(|note| format!("{name}: {note}")).collect();
-        return Ok((result(predicted.table(ids.as_deref()))?, warnings));
+        return Ok((result(predicted.table(ids.as_deref()))?, warnings(&predicted)));
     }
     let of_model = |columns: Option<Vec<String>>| Columns { columns, weights: None, id: id.clone() };
     let columns = of_model(Some(model.columns.clone()));
@@ -104,5 +104,5 @@ pub(crate) fn said(
         let ids = points.ids().map(<[String]>::to_vec);
         (Predicted::of_points(model, &points, asked.memberships).map_err(refused)?, ids)
     };
-    Ok((result(predicted.table(ids.as_deref()))?, Vec::new()))
+    Ok((result(predicted.table(ids.as_deref()))?, warnings(&predicted)))
 }

@@ -8,7 +8,7 @@ mod frame;
 mod rows;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt16Type, UInt64Type};
@@ -31,6 +31,8 @@ pub(crate) const ID: &str = "lehr.id";
 pub(crate) const GAPS: &str = "lehr.gaps";
 /// The name under which the metadata of a column in fixed point have the value of its unit.
 const SCALE: &str = "lehr.scale";
+/// The name under which they say that its numbers are whole.
+pub(crate) const WHOLE: &str = "lehr.whole";
 
 /// The kind of a column's values.
 ///
@@ -72,6 +74,8 @@ pub struct Builder {
     columns: Vec<(String, ArrayRef)>,
     /// The scales of columns in fixed point, by name.
     scales: BTreeMap<String, f64>,
+    /// Columns of whole numbers among those of numbers.
+    whole: BTreeSet<String>,
     weights: Option<String>,
     id: Option<String>,
     has_gaps: bool,
@@ -83,6 +87,21 @@ impl Builder {
     pub fn numbers(mut self, name: impl Into<String>, values: Vec<f64>) -> Self {
         self.columns.push((name.into(), Arc::new(Float64Array::from(values))));
         self
+    }
+
+    /// Adds a column of whole numbers that may be negative, such as labels: text has them without a fraction.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::Table;
+    /// let table = Table::builder().whole("cluster", vec![-1.0, 2.0]).build()?;
+    /// assert!(table.is_whole("cluster"));
+    /// # Ok::<(), lehr_services::Fault>(())
+    /// ```
+    pub fn whole(mut self, name: impl Into<String>, values: Vec<f64>) -> Self {
+        let name = name.into();
+        self.whole.insert(name.clone());
+        self.numbers(name, values)
     }
 
     /// Adds a column of numbers that are kept in 32 bits.
@@ -164,6 +183,7 @@ impl Builder {
             match self.scales.get(name).filter(|_| *values.data_type() == DataType::UInt16) {
                 // The shortest text that reads back as the same number.
                 Some(scale) => field.with_metadata([(SCALE.to_owned(), format!("{scale:?}"))]),
+                None if self.whole.contains(name) => field.with_metadata([(WHOLE.to_owned(), "true".to_owned())]),
                 None => field,
             }
         };
@@ -275,6 +295,15 @@ impl Table {
         Some((values, scale_of(field).ok()??))
     }
 
+    /// Whether a column was added as one of whole numbers.
+    ///
+    /// # Example
+    /// See [`Builder::whole`].
+    pub fn is_whole(&self, name: &str) -> bool {
+        let field = self.batch.schema_ref().column_with_name(name);
+        field.is_some_and(|(_, field)| *field.data_type() == DataType::Float64 && field.metadata().contains_key(WHOLE))
+    }
+
     /// A column of numbers that are kept in 32 bits; nothing if it is not there or something else.
     pub fn singles(&self, name: &str) -> Option<&[f32]> {
         Some(self.batch.column_by_name(name)?.as_primitive_opt::<Float32Type>()?.values())
@@ -334,10 +363,11 @@ impl Table {
                     let all = parts.flat_map(|part| part.fixed(name).map_or(&[][..], |(values, _)| values).to_vec());
                     builder.fixed(name, all.collect(), scale)
                 }
-                Kind::Number => builder.numbers(
-                    name,
-                    parts.flat_map(|part| part.numbers(name).unwrap_or_default().into_owned()).collect(),
-                ),
+                Kind::Number => {
+                    let is_whole = parts.clone().all(|part| part.is_whole(name));
+                    let values = parts.flat_map(|part| part.numbers(name).unwrap_or_default().into_owned()).collect();
+                    if is_whole { builder.whole(name, values) } else { builder.numbers(name, values) }
+                }
                 Kind::Count => builder
                     .counts(name, parts.flat_map(|part| part.counts(name).unwrap_or_default().to_vec()).collect()),
                 Kind::Text => {

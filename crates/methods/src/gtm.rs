@@ -237,16 +237,16 @@ fn axes(latent: usize) -> Vec<String> {
 /// The position is the posterior mean, -1 to 1 along each axis. The node is the most likely one, and the probability is
 /// its share; the entropy is over nodes, in nats. The log-density is the map's at the row, in the unit it was fitted
 /// in.
-pub fn places<'a>(ids: Option<&'a [String]>, found: &Projection) -> Table<'a> {
+pub fn places<'a>(ids: Option<&'a [String]>, found: &'a Projection) -> Table<'a> {
     let mut table = Table::new("places").ids(ids, found.modes.len());
     for (axis, name) in axes(found.latent).into_iter().enumerate() {
         table = table.numbers(name, found.positions.iter().skip(axis).step_by(found.latent).copied().collect());
     }
     table
-        .counts("node", found.modes.iter().map(|&node| u64::from(node)).collect())
-        .numbers("probability", found.probabilities.clone())
-        .numbers("entropy", found.entropies.clone())
-        .numbers("log_density", found.log_densities.clone())
+        .labels("node", &found.modes, false)
+        .borrowed("probability", &found.probabilities)
+        .borrowed("entropy", &found.entropies)
+        .borrowed("log_density", &found.log_densities)
 }
 
 impl Fitted {

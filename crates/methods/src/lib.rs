@@ -47,7 +47,7 @@ pub use options::{OptionOf, Options};
 pub use rows::{Frame, Rows};
 pub use sections::{Named, Sections};
 pub use stream::Stream;
-pub use table::{Column, Table, shown_label};
+pub use table::{Column, Table, UNLABELLED, shown_label};
 
 /// All methods that are declared here, in the order in which front ends list them.
 #[rustfmt::skip] // A line a method.

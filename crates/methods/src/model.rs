@@ -5,9 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use lehr_data::error::{Fault, Faults, Place};
 use lehr_data::frame::DataFrame;
-use lehr_data::preparation::{Missing, Preparation};
+use lehr_data::preparation::{Missing, Preparation, Prepared};
 use lehr_data::read::TableForm;
 use lehr_data::sparse::FirstColumn;
 use lehr_mining::gtm::Map;
@@ -244,30 +243,22 @@ impl ModelFile {
         TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }
     }
 
-    /// Rows of an ordinary table as the model wants them, one after another, and warnings about them. A
-    /// value that was filled from other rows when the model was made, or left out then, is missing here (NaN). This is
-    /// because a row must not depend on those beside it.
+    /// Rows of an ordinary table as the model wants them, one after another, and warnings about them. A value that was
+    /// filled from other rows when the model was made, or left out then, is missing here (NaN). This is because a row
+    /// must not depend on those beside it.
     ///
     /// # Errors
-    /// Those of [`Preparation::apply`]; rows without any value.
+    /// Those of [`Preparation::apply`].
     ///
     /// # Panics
     /// If the model's columns were not prepared.
-    pub fn prepared(&self, frame: &DataFrame) -> Result<(Vec<f64>, Vec<String>), lehr_data::Error> {
+    pub fn prepared(&self, frame: &DataFrame) -> Result<Prepared, lehr_data::Error> {
         let preparation = self.preparation.as_ref().expect("a model whose columns were prepared");
         let missing = match preparation.missing {
             Missing::Nearest | Missing::Drop => Missing::Skip,
             other => other,
         };
-        let prepared = Preparation { missing, ..preparation.clone() }.apply(frame)?;
-        let mut faults = Faults::new(frame.name());
-        for (row, values) in prepared.features.chunks_exact(preparation.features.len()).enumerate() {
-            if values.iter().all(|value| value.is_nan()) {
-                let (expected, found) = ("a value in one of the model's columns".into(), "none".into());
-                faults.add_gap_with(|| Fault { place: Place::Row(row as u64), column: None, expected, found });
-            }
-        }
-        faults.or((prepared.features, prepared.notes))
+        Preparation { missing, ..preparation.clone() }.apply(frame)
     }
 
     /// Rows, one after another, as the model wants them: shifted and divided. Missing values (NaN) stay missing.

@@ -1,12 +1,14 @@
 //! A model's result for rows that it has not seen, as a table, for every front end.
 
 use lehr_data::frame::DataFrame;
+use lehr_data::preparation::Prepared;
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
 use lehr_mining::gtm::Projection;
 use lehr_mining::mixture::Posterior;
 use lehr_mining::vector::Assignment;
 
-use crate::{Learnt, ModelFile, Table, gtm, mixture};
+use crate::numbers::named_rows;
+use crate::{Learnt, ModelFile, Table, UNLABELLED, gtm, mixture};
 
 /// Why a model says nothing of rows.
 #[derive(Debug)]
@@ -64,17 +66,20 @@ enum Distance {
 
 /// A model's result for rows.
 #[derive(Debug)]
-pub struct Predicted(Prediction);
+pub struct Predicted {
+    said: Prediction,
+    /// The rows without any value: they have no result.
+    without_values: Vec<usize>,
+    notes: Vec<String>,
+}
 
 /// A model's result for the rows of an ordinary table.
 #[derive(Debug)]
 pub struct OfTable {
-    /// The result.
+    /// The result, with notes for the owner of the table.
     pub said: Predicted,
     /// The ids of the rows, if a column has them.
     pub ids: Option<Vec<String>>,
-    /// Notes for the owner of the table.
-    pub notes: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -105,7 +110,7 @@ impl Predicted {
         }
         let all = memberships.then(|| centroids.memberships(rows)).transpose()?;
         let distance = if centroids.is_bernoulli() { Distance::Cost } else { Distance::Straight };
-        Ok(Self(Prediction::Clusters(centroids.assign(rows)?, distance, all)))
+        Ok(Prediction::Clusters(centroids.assign(rows)?, distance, all).into())
     }
 
     /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns that
@@ -124,7 +129,7 @@ impl Predicted {
         }
         let rows = rows.with_dimension(centroids.dimension())?.divided(model.divisors());
         let all = memberships.then(|| centroids.memberships(&rows)).transpose()?;
-        Ok(Self(Prediction::Clusters(centroids.assign(&rows)?, Distance::Straight, all)))
+        Ok(Prediction::Clusters(centroids.assign(&rows)?, Distance::Straight, all).into())
     }
 
     /// For rows of numbers in the model's columns, as they are in the table.
@@ -143,10 +148,11 @@ impl Predicted {
         } else {
             model.scaled(points.values())
         };
-        Self::of(model, values, memberships)
+        Ok(Self::of(model, values, memberships)?.into())
     }
 
-    /// For rows in which values may be missing. Clusters say nothing of those.
+    /// For rows in which values may be missing. Clusters say nothing of those. A row without any value gets what the
+    /// model expects of a row that nobody has seen: the heaviest component, the middle of the map.
     ///
     /// # Errors
     /// As for [`of_points`](Self::of_points).
@@ -156,15 +162,21 @@ impl Predicted {
             return Err(Refusal::Unsuited { expected, found: "a table that may have some".into() });
         }
         Self::has_columns(model, rows.dimension())?;
-        Self::of(model, model.scaled(rows.values()), memberships)
+        let said = Self::of(model, model.scaled(rows.values()), memberships)?;
+        let width = model.columns.len();
+        let without = without_values(rows.values(), width);
+        let given = if matches!(said, Prediction::Places(_)) { "the middle of the map" } else { "the heaviest component" };
+        let note = |rows| format!("{rows} no value at all, so {given} is given");
+        let notes = named_rows(&without, "has", "have").map(note).into_iter().collect();
+        Ok(Self { said, without_values: Vec::new(), notes })
     }
 
-    /// Of an ordinary table, for a model whose columns were prepared: the warnings, the names of the rows, and remarks for
-    /// their owner. Rows are called by the texts of `id`, or of the column that named the model's rows
-    /// where the table has it.
+    /// Of an ordinary table, for a model whose columns were prepared: the result, the names of the rows, and remarks for their
+    /// owner. A row without a value in any of the model's columns has no result. Rows are called
+    /// by the texts of `id`, or of the column that named the model's rows where the table has it.
     ///
     /// # Errors
-    /// [`Refusal::Data`]: columns that are missing or read differently, rows without any value.
+    /// [`Refusal::Data`]: columns that are missing or read differently.
     ///
     /// # Panics
     /// If the model's columns were not prepared.
@@ -176,8 +188,20 @@ impl Predicted {
     ) -> Result<OfTable, Refusal> {
         let known = model.id.as_deref().filter(|id| table.column(id).is_some());
         let ids = id.or(known).map(|id| table.texts(id)).transpose()?;
-        let (rows, notes) = model.prepared(table)?;
-        Ok(OfTable { said: Self::of(model, rows, memberships)?, ids, notes })
+        let Prepared { mut features, without_values, mut notes, .. } = model.prepared(table)?;
+        let width = model.columns.len();
+        // Any number will do: what is said of these rows is taken back.
+        without_values.iter().for_each(|row| features[row * width..][..width].fill(0.0));
+        let mut said = Self::of(model, features, memberships)?;
+        said.take_back(&without_values);
+        let note = |rows| format!("{rows} no value in any of the model's columns: no label is given");
+        notes.extend(named_rows(&without_values, "has", "have").map(note));
+        Ok(OfTable { said: Self { said, without_values, notes }, ids })
+    }
+
+    /// Notes for the owner of the rows.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     fn has_columns(model: &ModelFile, found: usize) -> Result<(), Refusal> {
@@ -202,11 +226,11 @@ impl Predicted {
     }
 
     /// `values`: row after row as the model wants them, NaN where a cell is missing.
-    fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Self, Refusal> {
+    fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Prediction, Refusal> {
         if !matches!(model.model, Learnt::Clusters(_)) {
             Self::has_squares(model, &values)?;
         }
-        Ok(Self(match &model.model {
+        Ok(match &model.model {
             Learnt::Gtm(map) => Prediction::Places(map.project(&Incomplete::new(values, map.dimension())?)?),
             Learnt::Mixture(mixture) => {
                 let posterior = mixture.posterior(&Incomplete::new(values, mixture.dimension())?)?;
@@ -229,7 +253,7 @@ impl Predicted {
                 }
                 Prediction::Clusters(found, distance, all)
             }
-        }))
+        })
     }
 
     /// A line for each row: its cluster or component and how surely, or its place on a map.
@@ -238,7 +262,7 @@ impl Predicted {
     /// outlier radius), `probability` and `distance`. The distance is to the centre, as spreads are in `centers.csv`;
     /// by likelihood it is `cost`. The memberships in all clusters follow, if they were asked for.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
-        match &self.0 {
+        let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),
             Prediction::Components(posterior, probabilities, all) => {
                 let Posterior { memberships, labels, log_densities, .. } = posterior;
@@ -257,6 +281,53 @@ impl Predicted {
                     table.numbers(format!("membership{k}"), of_cluster.copied().collect())
                 })
             }
+        };
+        Table { without_values: self.without_values.clone(), ..table }
+    }
+}
+
+impl From<Prediction> for Predicted {
+    fn from(said: Prediction) -> Self {
+        Self { said, without_values: Vec::new(), notes: Vec::new() }
+    }
+}
+
+impl Prediction {
+    /// Takes back what is said of some rows.
+    fn take_back(&mut self, rows: &[usize]) {
+        let numbers = |values: &mut [f64], width: usize| {
+            rows.iter().for_each(|row| values[row * width..][..width].fill(f64::NAN));
+        };
+        let unlabel = |labels: &mut [u32]| rows.iter().for_each(|row| labels[*row] = UNLABELLED);
+        match self {
+            Self::Places(places) => {
+                unlabel(&mut places.modes);
+                numbers(&mut places.positions, places.latent);
+                numbers(&mut places.probabilities, 1);
+                numbers(&mut places.entropies, 1);
+                numbers(&mut places.log_densities, 1);
+            }
+            Self::Components(posterior, probabilities, _) => {
+                unlabel(&mut posterior.labels);
+                numbers(&mut posterior.memberships, posterior.components);
+                numbers(&mut posterior.log_densities, 1);
+                numbers(probabilities, 1);
+            }
+            Self::Clusters(found, _, memberships) => {
+                let width = memberships.as_ref().map_or(0, |all| all.len() / found.labels.len().max(1));
+                unlabel(&mut found.labels);
+                numbers(&mut found.probabilities, 1);
+                numbers(&mut found.distances, 1);
+                if let Some(all) = memberships {
+                    numbers(all, width);
+                }
+            }
         }
     }
+}
+
+/// The rows whose values are all missing.
+fn without_values(values: &[f64], width: usize) -> Vec<usize> {
+    let is_without = |(_, row): &(usize, &[f64])| row.iter().all(|value| value.is_nan());
+    values.chunks_exact(width).enumerate().filter(is_without).map(|(row, _)| row).collect()
 }

@@ -8,7 +8,7 @@ use lehr_data::stand_ins::without_stand_ins;
 use lehr_data::{Error, Incomplete, Points};
 
 use crate::isolated::isolated;
-use crate::numbers::counted;
+use crate::numbers::{counted, named_rows};
 use crate::origin::{Origin, account_text};
 use crate::rows::Rows;
 
@@ -105,7 +105,7 @@ impl Decided {
         let mut notes = frame.notes().to_vec();
         let prepared = preparation.apply(&frame)?;
         notes.extend(prepared.notes.iter().cloned());
-        let Prepared { table, features, kept, filled, .. } = prepared;
+        let Prepared { table, features, kept, filled, without_values, .. } = prepared;
         if filled > 0 {
             notes.push(format!("filled {}, by --missing {}", counted(filled as u64, "gap"), preparation.missing));
         }
@@ -116,8 +116,20 @@ impl Decided {
             None => frame,
         };
         let width = preparation.features.len();
+        // What was filled in is not theirs. Where gaps stay, methods leave such rows out themselves.
+        if preparation.missing != Missing::Skip
+            && let Some(rows) = named_rows(&without_values, "has", "have")
+        {
+            let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
+            without_values.iter().for_each(|row| weights[*row] = 0.0);
+            notes.push(format!("{rows} no value in any column used: weight 0, and a label that says nothing"));
+        }
         if sets_aside {
-            let alone = isolated(&features, width);
+            // Rows without any value are nobody's neighbours.
+            let is_there = |row: &usize| without_values.binary_search(row).is_err();
+            let there: Vec<usize> = (0..frame.rows()).filter(is_there).collect();
+            let of_there: Vec<f64> = there.iter().flat_map(|row| &features[row * width..][..width]).copied().collect();
+            let alone: Vec<usize> = isolated(&of_there, width).into_iter().map(|place| there[place]).collect();
             if !alone.is_empty() {
                 let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
                 alone.iter().for_each(|row| weights[*row] = 0.0);

@@ -7,6 +7,9 @@ use std::ops::Range;
 use lehr_data::write::csv;
 use lehr_mining::vector::OUTLIER;
 
+/// The label of a row that has no value at all, of which nothing can be said: an empty cell.
+pub const UNLABELLED: u32 = u32::MAX - 1;
+
 /// A column of a table of results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column<'a> {
@@ -23,7 +26,7 @@ pub enum Column<'a> {
     Weights(Vec<f64>),
     /// The numbers of clusters.
     Labels {
-        /// One for each row; [`OUTLIER`] for none, which is shown as -1.
+        /// One for each row; [`OUTLIER`] for none, which is shown as -1; [`UNLABELLED`] where nothing is known of the row.
         of_rows: &'a [u32],
         /// Whether rows may be in no cluster.
         may_be_none: bool,
@@ -70,12 +73,14 @@ pub struct Table<'a> {
     pub name: &'static str,
     /// The columns by name.
     pub columns: Vec<(String, Column<'a>)>,
+    /// The rows, ascending, of which nothing is known: labels are [`UNLABELLED`], and numbers are NaN.
+    pub without_values: Vec<usize>,
 }
 
 impl<'a> Table<'a> {
     /// A table without columns.
     pub fn new(name: &'static str) -> Self {
-        Self { name, columns: Vec::new() }
+        Self { name, columns: Vec::new(), without_values: Vec::new() }
     }
 
     /// Adds the column `id`.
@@ -169,9 +174,13 @@ impl<'a> Table<'a> {
                 match (column, ids) {
                     (Column::Ids { .. }, Some(ids)) => table.text(&ids[row - first])?,
                     (Column::Ids { .. }, None) => table.count(row as u64)?,
+                    (Column::Numbers(_), _) if self.without_values.binary_search(&row).is_ok() => table.text("")?,
                     (Column::Numbers(values), _) => table.number(values[row])?,
                     (Column::Weights(values), _) => table.number(values[row])?,
-                    (Column::Labels { of_rows, .. }, _) => table.integer(shown_label(of_rows[row]))?,
+                    (Column::Labels { of_rows, .. }, _) => match shown_label(of_rows[row]) {
+                        Some(label) => table.integer(label)?,
+                        None => table.text("")?,
+                    },
                     (Column::Counts(values), _) => table.count(values[row])?,
                     (Column::Texts(values), _) => table.text(&values[row])?,
                 }
@@ -182,7 +191,11 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A label as results have it: the number of a cluster, or -1 for none.
-pub fn shown_label(label: u32) -> i64 {
-    if label == OUTLIER { -1 } else { i64::from(label) }
+/// A label as results have it: the number of a cluster, -1 for none, nothing if nothing is known of the row.
+pub fn shown_label(label: u32) -> Option<i64> {
+    match label {
+        OUTLIER => Some(-1),
+        UNLABELLED => None,
+        label => Some(i64::from(label)),
+    }
 }

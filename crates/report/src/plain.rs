@@ -58,7 +58,7 @@ fn cell(column: &Column<'_>, row: usize) -> String {
         Column::Ids { given: None, .. } => row.to_string(),
         Column::Numbers(values) => significant(values[row], 6),
         Column::Weights(values) => significant(values[row], 6),
-        Column::Labels { of_rows, .. } => shown_label(of_rows[row]).to_string(),
+        Column::Labels { of_rows, .. } => shown_label(of_rows[row]).map_or_else(String::new, |label| label.to_string()),
         Column::Counts(values) => values[row].to_string(),
         Column::Texts(values) => values[row].clone(),
     }

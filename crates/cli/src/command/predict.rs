@@ -48,6 +48,9 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         }
         _ => {}
     }
+    let tell = |said: &Predicted| {
+        said.notes().iter().for_each(|note| output::warning(&format!("{}: {note}", input.display())));
+    };
     let refused = |refusal: Refusal| match refusal {
         Refusal::Unsuited { expected, found } => {
             Failure::new(Kind::BadData, format!("{}: expected {expected}, found {found}", input.display()))
@@ -63,10 +66,9 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         }
         let form = model.form_with(id.as_deref(), delimiter.map(char::from), header);
         let frame = read::data_frame(&input, &form)?;
-        let OfTable { said, ids, notes } =
-            Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
+        let OfTable { said, ids } = Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
         frame.notes().iter().for_each(|note| output::note(note));
-        notes.iter().for_each(|note| output::warning(&format!("{}: {note}", input.display())));
+        tell(&said);
         return write(&said, ids.as_deref(), out);
     }
     let asked = Selection { columns, weights: None, id, delimiter, header, ..Selection::default() };
@@ -114,6 +116,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let ids = points.ids().map(<[String]>::to_vec);
         (Predicted::of_points(&model, &points, memberships).map_err(refused)?, ids)
     };
+    tell(&said);
     write(&said, ids.as_deref(), out)
 }
 

@@ -55,6 +55,14 @@ fn auto_prepares_explains_and_lists_outliers_and_predict_goes_the_same_way() {
     let lines: Vec<&str> = predicted.stdout.lines().collect();
     assert_eq!((cluster(lines[1]), cluster(lines[2])), (found[1].clone(), found[0].clone()));
     assert!(lines[1].starts_with("A,") && predicted.stderr.contains("\"new\""), "{}", predicted.stderr);
+    // A row without any value gets no label, and is reported; the others have theirs.
+    sandbox.write("gaps.csv", "new,staff,revenue,shop\nx,31,\"€95000.00\",A\nz,,N/A,C\ny,,€950.00,B\n");
+    let with_it = sandbox.lehr(&["predict", "o", "gaps.csv", "--memberships"]).succeeded();
+    let words = "warning: gaps.csv: row 2 has no value in any of the model's columns: no label is given\n";
+    assert!(with_it.stderr.contains(words), "{}", with_it.stderr);
+    let labelled: Vec<&str> = with_it.stdout.lines().collect();
+    assert!(labelled[1].starts_with(lines[1]) && labelled[3].starts_with(lines[2]), "{}", with_it.stdout);
+    assert_eq!(labelled[2], "C,,,,,");
     sandbox.write("less.csv", "shop,staff\nA,3\n");
     let refused = sandbox.lehr(&["predict", "o", "less.csv"]);
     assert!(refused.code == 3 && refused.stderr.contains("revenue"), "{}", refused.stderr);
@@ -110,4 +118,23 @@ fn a_refused_table_is_described_and_a_skewed_one_is_warned_of() {
         "{}",
         warned.stderr
     );
+}
+
+#[test]
+fn a_row_without_any_value_has_no_influence() {
+    let sandbox = Sandbox::with("shops.csv", shops());
+    for missing in ["--missing=median", "--missing=nearest"] {
+        let arguments = |table: &'static str, out| ["cluster", table, "--auto", missing, "-k", "2", "--out", out];
+        sandbox.lehr(&arguments("shops.csv", "o")).succeeded();
+        sandbox.write("more.csv", shops().replace("\nS080,", "\nS777,,,,,\nS778,,,,,\nS080,"));
+        let run = sandbox.lehr(&arguments("more.csv", "p")).succeeded();
+        let words = "rows 81 and 82 have no value in any column used: weight 0, and a label that says nothing";
+        assert!(run.stderr.contains(words), "{}", run.stderr);
+        assert!(sandbox.summary("p")["warnings"].to_string().contains(words), "{}", sandbox.summary("p")["warnings"]);
+        let said = |line: &str| line.split_once(',').unwrap().1.to_owned();
+        let labels = |out: &str| sandbox.read(out).lines().skip(1).map(said).collect::<Vec<_>>();
+        let mut with_them = labels("p/labels.csv");
+        with_them.drain(80..82);
+        assert_eq!(with_them, labels("o/labels.csv"));
+    }
 }

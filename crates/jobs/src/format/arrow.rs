@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, DataType, Schema};
 use lehr_services::{Code, Fault};
 
 use super::column::{Column, Intake, Values, chosen, table, unsupported};
-use crate::table::{Columns, GAPS, ID, Table, WEIGHTS, scale_of};
+use crate::table::{Columns, GAPS, ID, Table, WEIGHTS, WHOLE, scale_of};
 
 /// The first bytes of a file, as opposed to a stream.
 const MAGIC: &[u8] = b"ARROW1";
@@ -101,7 +101,8 @@ fn collect(
         let fixed = scale.filter(|_| *of == DataType::UInt16).map(|scale| Values::Fixed(Vec::new(), scale));
         let values = fixed.or_else(|| values_of(of));
         let values = values.ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
-        columns.push(Column { index, name: names[index].clone(), values, has_gaps });
+        let is_whole = field.metadata().contains_key(WHOLE);
+        columns.push(Column { index, name: names[index].clone(), values, has_gaps, is_whole });
     }
     let mut intake = Intake::new(name, bytes_max);
     for batch in batches {
@@ -288,6 +289,7 @@ mod tests {
             .numbers("x", vec![0.1, -0.0])
             .counts("n", vec![u64::MAX, 0])
             .numbers("w", vec![1.0, 2.0])
+            .whole("k", vec![-1.0, f64::NAN])
             .singles("d", vec![0.1, f32::NAN])
             .fixed("f", vec![7, u16::MAX], 0.1)
             .gaps(true)

@@ -100,6 +100,8 @@ pub(crate) struct Column {
     pub values: Values,
     /// Whether numbers may be missing.
     pub has_gaps: bool,
+    /// Whether a table of ours says that its numbers are whole.
+    pub is_whole: bool,
 }
 
 impl Column {
@@ -229,6 +231,7 @@ impl Column {
     fn put(self, builder: Builder, intake: &mut Intake) -> Builder {
         let name = self.name.clone();
         match self.values {
+            Values::Numbers(values) if self.is_whole => builder.whole(name, values),
             Values::Numbers(values) => builder.numbers(name, values),
             Values::Singles(values) => builder.singles(name, values),
             Values::Fixed(values, scale) => builder.fixed(name, values, scale),
@@ -246,7 +249,7 @@ impl Column {
                         found: value.to_string(),
                     });
                 }
-                builder.numbers(name, values.into_iter().map(|value| value as f64).collect())
+                builder.whole(name, values.into_iter().map(|value| value as f64).collect())
             }
         }
     }

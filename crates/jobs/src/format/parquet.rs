@@ -51,7 +51,7 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
             Kind::Other(found) => return Err(unsupported(name, index, &names[index], &found)),
             _ => return Err(unsupported(name, index, &names[index], "values of an unknown kind")),
         };
-        columns.push(Column { index, name: names[index].clone(), values, has_gaps });
+        columns.push(Column { index, name: names[index].clone(), values, has_gaps, is_whole: false });
     }
     // What a file says too much of itself is refused before memory is taken.
     let values = parquet.rows().saturating_mul(columns.len().max(1) as u64);
@@ -391,7 +391,8 @@ mod tests {
             let ColumnReader::ByteArrayColumnReader(mut reader) = parquet.column(0, 0, intake.left()).unwrap() else {
                 panic!("a column of texts");
             };
-            let mut column = Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false };
+            let mut column =
+                Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false, is_whole: false };
             let looks = std::cell::Cell::new(0);
             each(&mut reader, 5_000, ROWS, (&mut column, &mut intake), |column, _, intake| {
                 looks.set(looks.get() + 1);
@@ -416,7 +417,8 @@ mod tests {
         let ColumnReader::ByteArrayColumnReader(mut reader) = parquet.column(0, 0, left.clone()).unwrap() else {
             panic!("a column of texts");
         };
-        let mut column = Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false };
+        let mut column =
+            Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false, is_whole: false };
         each(&mut reader, texts.len(), ROWS, (&mut column, &mut intake), |column, _, intake| column.text("w", intake))
             .unwrap();
         assert_eq!(column.len(), texts.len());

@@ -5,13 +5,14 @@ use lehr_data::read::{TableForm, data_frame_from};
 use lehr_jobs::datasets::{Begin, Datasets, Take};
 use lehr_jobs::declared::{Gaps, TableOptions};
 use lehr_jobs::jobs::{Jobs, Order, Predict, State};
-use lehr_jobs::{DatasetService, Form, Setup};
+use lehr_jobs::{DatasetService, Form, RowFormat, Setup};
 use lehr_methods::cluster::{Cluster, Fitted, Options};
 use lehr_methods::prepared::{Described, Keys};
 use lehr_methods::{Data, Task};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
 use lehr_services::{Fault, Reference};
+use serde_json::Value;
 
 use super::samples::*;
 use crate::on_one_host;
@@ -105,9 +106,25 @@ fn an_ordinary_table_has_the_same_labels_in_every_form_and_as_in_the_library() {
             ..serde_json::from_str(&format!(r#"{{"job": "{job}"}}"#)).unwrap()
         };
         let said = clustering.call(asked.clone()).await.unwrap();
-        let cluster = |row: usize| said.json.as_ref().unwrap()[row]["cluster"].as_f64().unwrap() as u64;
-        assert_eq!((cluster(0), cluster(1)), (expected[1], expected[0]));
+        // Whole numbers, and no fraction.
+        let cluster = |row: usize| said.json.as_ref().unwrap()[row]["cluster"].clone();
+        assert_eq!((cluster(0), cluster(1)), (expected[1].into(), expected[0].into()));
         assert_eq!(said.json.as_ref().unwrap()[0]["id"], "A");
+
+        // A row without any value gets no label, and is reported; the others are labelled as without it.
+        let gaps = Predict { data: Some(format!("{next}z;;;C\n").into_bytes().into()), ..asked.clone() };
+        let with_it = clustering.call(gaps.clone()).await.unwrap();
+        let rows = with_it.json.unwrap();
+        assert_eq!(rows[..2], said.json.as_ref().unwrap()[..]);
+        assert_eq!(
+            (&rows[2]["id"], &rows[2]["cluster"], &rows[2]["distance"]),
+            (&"C".into(), &Value::Null, &Value::Null)
+        );
+        let words = "the rows: row 3 has no value in any of the model's columns: no label is given";
+        assert!(with_it.warnings.contains(&words.to_owned()), "{:?}", with_it.warnings);
+        let lines = clustering.call(Predict { format: RowFormat::Csv, ..gaps }).await.unwrap().csv.unwrap();
+        assert!(lines.starts_with(&format!("id,cluster,probability,distance\nA,{},", expected[1])), "{lines}");
+        assert!(lines.ends_with("\nC,,,\n"), "{lines}");
         let fault = clustering.call(Predict { data: Some(b"Kunde;Besuche\nA;3\n".to_vec().into()), ..asked }).await;
         let reason = |fault: Fault| fault.reason().to_owned();
         let fault = fault.map(|_| ()).map_err(reason).unwrap_err();
